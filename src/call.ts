@@ -39,6 +39,7 @@ export type ResourceType =
   | "DisplacedAppointment"
   | "Schedule"
   | "ScheduleBlock"
+  | "TenantSettings"
   | "UserAttentionCase"
   | "WaitlistEntry"
   | "Webhook";

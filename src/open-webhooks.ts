@@ -11,8 +11,9 @@ import { describe } from "./request-log.js";
 import type { WebhookPorts } from "./services/webhooks/webhook-service.js";
 import type { Config } from "./settings/config.js";
 import type { ServiceMetrics } from "./telemetry/metrics/service-metrics.js";
-import { type DeliveryPorts, sendAlways } from "./webhooks/delivery-ports.js";
+import type { DeliveryPorts } from "./webhooks/delivery-ports.js";
 import { createDnsResolver } from "./webhooks/guarded-lookup.js";
+import { createTimeEventJudge } from "./webhooks/judge-time-event.js";
 import { createReceiverPolicy, type ReceiverPolicy } from "./webhooks/receiver-policy.js";
 import { openSender } from "./webhooks/send-event.js";
 import { createVault, newWebhookSecret, type Vault } from "./webhooks/webhook-secrets.js";
@@ -83,7 +84,7 @@ export function openDeliveries(
     reader: createFeedReader(database),
     vault,
     sender: openSender({ policy, resolve: createDnsResolver() }),
-    judge: sendAlways,
+    judge: createTimeEventJudge(database, now),
     now,
     logger,
     onAttempt: metrics.sentToWebhook,

@@ -89,7 +89,7 @@ async function start(
   closers.push(() => telemetry.close());
   let stopJobs: Closer = () => undefined;
   const data = await openDatabase(config, { logger, now }, telemetry, closers);
-  const { database, probe, feeds, webhooks } = data;
+  const { database, probe } = data;
   closers.push(() => stopJobs());
   const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
   const keyRing = await openTokenKeys(database, { logger, now }, closers);
@@ -109,13 +109,7 @@ async function start(
       isTraced: telemetry.isTraced,
     }),
     validate,
-    services: servicesOf(config, {
-      keyRing,
-      now,
-      events: feeds,
-      webhooks: webhooks.service,
-      validatorOf: validate,
-    }).map(served),
+    services: servicesOf(config, { ...data, keyRing, now, validatorOf: validate }).map(served),
     ...watchRequests(telemetry, logger),
     demoTokens: config.issuer === undefined ? demoTokens : undefined,
   };
@@ -200,15 +194,20 @@ function running(listeners: OpenListeners, closers: Closer[]): RunningServer {
   return { ...listeners, close: (drainMs = 0) => (closed ??= close(drainMs)) };
 }
 
+/** What the services need beside the settings. */
+interface ServiceParts extends Pick<ServicePorts, "now" | "validatorOf"> {
+  readonly keyRing: KeyRing;
+  readonly feeds: ServicePorts["events"];
+  readonly webhooks: { readonly service: ServicePorts["webhooks"] };
+}
+
 function servicesOf(
   { slotLimits, visitMargins }: ServerConfig,
-  {
-    keyRing,
-    ...ports
-  }: Pick<ServicePorts, "now" | "events" | "webhooks" | "validatorOf"> & { readonly keyRing: KeyRing },
+  { keyRing, now, validatorOf, feeds, webhooks }: ServiceParts,
 ): readonly ServiceEntry[] {
-  const tokens = createOptionTokens({ keyRing, now: ports.now });
-  return createServices({ ...ports, tokens, slotLimits, visitMargins });
+  const tokens = createOptionTokens({ keyRing, now });
+  const ports = { now, tokens, slotLimits, visitMargins, validatorOf };
+  return createServices({ ...ports, events: feeds, webhooks: webhooks.service });
 }
 
 /** Returns a function that logs a failure after which the service continues. */

@@ -25,7 +25,7 @@ export interface StartedJobsPorts {
  */
 export function startJobs(
   { webhooks, onCommitted, ...ports }: StartedJobsPorts,
-  { databaseUrl: url, databaseConnections, slotLimits }: Config & { readonly databaseUrl: string },
+  { databaseUrl: url, databaseConnections, slotLimits, visitMargins }: Config & { readonly databaseUrl: string },
   { pools, service }: Telemetry,
 ): () => Promise<void> {
   const { database, logger } = ports;
@@ -34,7 +34,8 @@ export function startJobs(
   pools.watch("jobs", queuePool);
   database.whenUnreachable(breakerOf(queuePool));
   const onFull = () => service.reached("open_slots");
-  const stopJobs = runJobs({ ...ports, maxOpenSlots: slotLimits.perTenant, queuePool, onError, onFull });
+  const limits = { maxOpenSlots: slotLimits.perTenant, noShowGraceMinutes: visitMargins.noShowGraceMinutes };
+  const stopJobs = runJobs({ ...ports, ...limits, queuePool, onError, onFull, onCommitted });
   const deliveries = openDeliveries(webhooks, ports, service, onCommitted);
   const stopDeliveries = runWebhookJobs({ database, queuePool, onError }, deliveries);
   return async () => {

@@ -10,6 +10,7 @@ import { extendSchedules } from "./extend-schedules.js";
 import { purgeDeliveries, purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "./purges.js";
 import { runQueue } from "./run-queue.js";
 import { tendPartitions } from "./tend-partitions.js";
+import { writeTimeEvents } from "./write-time-events.js";
 
 /** Dependencies of background jobs. */
 export interface JobPorts {
@@ -20,9 +21,13 @@ export interface JobPorts {
   readonly now: () => number;
   /** The highest number of open slots of a tenant. */
   readonly maxOpenSlots: number;
+  /** How long after its start an appointment can be marked a no-show. */
+  readonly noShowGraceMinutes: number;
   readonly logger: Logger;
   /** Called when a tenant reaches its open-slot limit. */
   readonly onFull?: () => void;
+  /** Called after a commit that added events to the feed of the tenant. */
+  readonly onCommitted?: (tenantId: string) => void;
   /** Called with the error that stopped the queue. The queue restarts after `restartAfterMs`. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds until the queue restarts; default 5000. */
@@ -32,7 +37,11 @@ export interface JobPorts {
 const EXTEND_SCHEDULES = "extend_schedules";
 const PURGE = "purge";
 const TEND_PARTITIONS = "tend_partitions";
+const WRITE_TIME_EVENTS = "write_time_events";
+/** Before jobs that wait, such as many extensions, so that reminders are on time. */
+const SOON = { priority: -10, jobKey: WRITE_TIME_EVENTS };
 const CRON = [
+  { task: WRITE_TIME_EVENTS, match: "* * * * *", identifier: WRITE_TIME_EVENTS, options: SOON },
   { task: EXTEND_SCHEDULES, match: "7 * * * *", identifier: EXTEND_SCHEDULES },
   { task: PURGE, match: "*/10 * * * *", identifier: PURGE },
   { task: TEND_PARTITIONS, match: "37 * * * *", identifier: TEND_PARTITIONS },
@@ -41,8 +50,8 @@ const CRON = [
 const BUSY_MS = 1_000;
 
 /**
- * Runs background jobs until it is stopped: it extends schedules to the horizon every hour and on request, purges
- * expired data, and creates partitions ahead. Every process runs jobs. One process does each job; if it dies, another
+ * Runs background jobs until it is stopped: it writes the events that time makes every minute, extends schedules to the
+ * horizon every hour and on request, purges expired data, and creates partitions ahead. Every process runs jobs. One process does each job; if it dies, another
  * process repeats the job.
  *
  * A job extends one part of a tenant's schedules and then queues the tenant's next part. So the tenants take turns.
@@ -57,7 +66,8 @@ export function runJobs(ports: JobPorts): () => Promise<void> {
   });
 }
 
-function tasksOf({ database, now, logger, maxOpenSlots, onFull }: JobPorts, signal: AbortSignal): TaskList {
+function tasksOf(ports: JobPorts, signal: AbortSignal): TaskList {
+  const { database, now, logger, maxOpenSlots, onFull } = ports;
   const askFor = (addJob: AddJobFunction, tenantId: string, when: { readonly runAt?: Date } = {}) => {
     const payload: ExtensionPayload = { tenantId };
     return addJob(EXTEND_SCHEDULE, payload, { jobKey: extensionKey(tenantId), ...when });
@@ -80,6 +90,7 @@ function tasksOf({ database, now, logger, maxOpenSlots, onFull }: JobPorts, sign
       await purgeEvents(database, signal);
       await purgeDeliveries(database, signal);
     },
+    [WRITE_TIME_EVENTS]: async () => void (await writeTimeEvents(ports, signal)),
     [TEND_PARTITIONS]: async () => void (await tendPartitions({ database, now, logger }, signal)),
   };
 }

@@ -78,7 +78,7 @@ export function appendAudit(call: Call, principal: Principal, keyHash: Buffer): 
 }
 
 /** The principal of changes that the service makes by itself. Clients have an issuer and a space in theirs. */
-const SERVICE_PRINCIPAL = "cupo";
+export const SERVICE_PRINCIPAL = "cupo";
 
 /** Returns a statement like those of {@link appendAudit}, for a change that the service makes by itself. */
 export function appendServiceAudit(effect: Effect, tenantId: string, operation: string): Statement {

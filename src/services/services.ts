@@ -21,6 +21,7 @@ import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory
 import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { ScheduleBlockService } from "../gen/cupo/clinic/v1/schedule_block_service_pb.js";
+import { TenantSettingsService } from "../gen/cupo/clinic/v1/tenant_settings_service_pb.js";
 import { WebhookService } from "../gen/cupo/clinic/v1/webhook_service_pb.js";
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
 import type { VisitMargins } from "../scheduling/visit-times.js";
@@ -50,6 +51,7 @@ import { createProgramService } from "./schedule/program-service.js";
 import { createScheduleBlockService } from "./schedule/schedule-block-service.js";
 import { createScheduleFollowers } from "./schedule/schedule-followers.js";
 import { createSchedulingConfigurationService } from "./schedule/scheduling-configuration-service.js";
+import { createTenantSettingsService } from "./settings/tenant-settings-service.js";
 import { createWebhookService, type WebhookPorts } from "./webhooks/webhook-service.js";
 
 /** The dependencies of the services. */
@@ -94,6 +96,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: ScheduleBlockService },
   { service: DisplacedAppointmentService },
   { service: EventService },
+  { service: TenantSettingsService },
   { service: WebhookService },
   { service: ImportService },
 ];
@@ -129,6 +132,7 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     { service: ScheduleBlockService, implementation: createScheduleBlockService({ now, slotLimits }) },
     { service: DisplacedAppointmentService, implementation: createDisplacedAppointmentService(now, tokens) },
     { service: EventService, implementation: createEventService(events) },
+    { service: TenantSettingsService, implementation: createTenantSettingsService(now) },
     { service: WebhookService, implementation: createWebhookService(now, webhooks) },
     {
       service: ImportService,

@@ -60,6 +60,7 @@ function start() {
     queuePool,
     now: service.now,
     maxOpenSlots: 1_000_000,
+    noShowGraceMinutes: 15,
     logger: pino({ level: "silent" }),
     onError: (error) => void reported.push(String(error)),
     restartAfterMs: 100,

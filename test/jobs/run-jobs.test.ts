@@ -162,6 +162,7 @@ function start(): () => Promise<void> {
     queuePool,
     now: service.now,
     maxOpenSlots: 1_000_000,
+    noShowGraceMinutes: 15,
     logger,
     onError,
     restartAfterMs: 100,

@@ -8,12 +8,15 @@ export const REASON = "Radicado 2026-0042, a solicitud de la titular";
 export const complaint = { category: "COMPLAINT", externalReference: "REF-9", description: "La espera fue larga." };
 
 /** Builds the request that erases a patient at their current version. */
-export function erasureOf({ id: patientId, version: expectedVersion }: PatientBody): JsonObject {
+export function erasureOf({
+  id: patientId,
+  version: expectedVersion,
+}: Pick<PatientBody, "id" | "version">): JsonObject {
   return { patientId, expectedVersion, reason: REASON };
 }
 
 /** Builds the request that merges a patient at version 1 into another, without the reason. */
-export function mergeOf({ id, version }: PatientBody, duplicatePatientId: string): JsonObject {
+export function mergeOf({ id, version }: Pick<PatientBody, "id" | "version">, duplicatePatientId: string): JsonObject {
   const survivor = { survivorPatientId: id, survivorExpectedVersion: version };
   return { ...survivor, duplicatePatientId, duplicateExpectedVersion: 1 };
 }

@@ -91,6 +91,8 @@ const OF_THE_CLINIC = new Set([
   "programs",
   "request_sources",
   "schedule_blocks",
+  "tenant_settings",
+  "time_event_progress",
   "webhooks",
 ]);
 

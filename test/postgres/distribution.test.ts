@@ -27,8 +27,10 @@ const PARTED = ["appointment_history", "audit_events", "patient_access_records"]
 
 /** Policies for operations on all tenants, which do not check the tenant. They restrict rows by other conditions. */
 const ACROSS_TENANTS = [
+  "appointments.due_events",
   "consumed_option_tokens.purge_delete",
   "consumed_option_tokens.purge_read",
+  "event_feeds.due_events",
   "event_feeds.overview",
   "event_outbox.overview",
   "event_positions.purge_delete",
@@ -40,6 +42,9 @@ const ACROSS_TENANTS = [
   "programs.jobs_read",
   "quota_windows.purge_delete",
   "quota_windows.purge_read",
+  "tenant_settings.due_events",
+  "time_event_progress.due_events",
+  "waitlist_entries.due_events",
   "webhook_deliveries.overview",
   "webhook_deliveries.purge_delete",
   "webhook_deliveries.purge_read",

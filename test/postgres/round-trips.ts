@@ -61,6 +61,7 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "CloseWaitlistEntry",
     "TakeCase",
     "CloseCase",
+    "UpdateTenantSettings",
     "CreateWebhook",
     "UpdateWebhook",
     "DeleteWebhook",

@@ -12,8 +12,10 @@ const OF_PROCESSES = [
   "deploy/compose.test.ts",
   "examples/examples.test.ts",
   "faults/processes.test.ts",
+  "faults/webhook-kill-storm.test.ts",
   "main.test.ts",
   "support/process-fixture.ts",
+  "webhooks/documented-receivers.test.ts",
 ];
 
 afterEach(() => {

@@ -13,6 +13,7 @@ export const serviceRooms: Rooms = {
   operations: [],
   notes: ["resources"],
   events: ["resources"],
+  settings: ["resources"],
   webhooks: ["resources", "events"],
   imports: ["resources"],
 };
@@ -31,6 +32,8 @@ export const tableRooms: Rooms = {
   operations: ["appointments"],
   notes: ["resources"],
   events: [],
+  settings: [],
+  "time-events": ["appointments", "events", "settings"],
   webhooks: ["resources", "events"],
   imports: ["resources", "appointments", "schedule", "patients", "desk"],
 };

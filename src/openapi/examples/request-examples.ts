@@ -7,6 +7,7 @@ import { programAdminExamples, programExamples } from "./program-examples.js";
 import { publishedExamples } from "./published-examples.js";
 import { referenceDataExamples } from "./reference-data-examples.js";
 import type { RequestExamples } from "./request-example.js";
+import { tenantSettingsExamples } from "./tenant-settings-examples.js";
 import { webhookExamples } from "./webhook-examples.js";
 
 const DAY_MS = 86_400_000;
@@ -34,6 +35,7 @@ export function requestExamples(nowMs: number): RequestExamples {
     ...displacedExamples(day),
     ...patientExamples,
     ...deskExamples(day),
+    ...tenantSettingsExamples,
     ...webhookExamples,
     ...importExamples,
   };

@@ -55,6 +55,8 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   programs: CHANGE,
   request_sources: CHANGE,
   schedule_blocks: CHANGE,
+  tenant_settings: CHANGE,
+  time_event_progress: CHANGE,
   user_attention_cases: CHANGE,
   waitlist_entries: CHANGE,
 

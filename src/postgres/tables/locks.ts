@@ -101,6 +101,9 @@ export interface Locked {
  * 9. the counters of days, ordered by rule and date (`capacities.ts`). An appointment uses one unit, however many slots
  *    it has; an overbooked one uses none.
  *
+ * The job that writes the events of time locks the tenant's progress, which only that job locks, then waitlist entries
+ * and appointments.
+ *
  * A transaction that changes several appointments locks all rows of one kind, ordered by id, before the next kind
  * ({@link lockAllInOrder}).
  *

@@ -5,7 +5,14 @@ import { type Event, Event_ResourceType, EventSchema } from "../../gen/cupo/clin
 import type { EventRecord } from "../../postgres/tables/events/event-feed.js";
 
 const SPEC_VERSION = "1.0";
-const VERBS = { CREATE: "created", UPDATE: "updated", DELETE: "deleted" } as const;
+const VERBS = {
+  CREATE: "created",
+  UPDATE: "updated",
+  DELETE: "deleted",
+  REMINDER_DUE: "reminder_due",
+  NO_SHOW_DUE: "no_show_due",
+  EXPIRED: "expired",
+} as const;
 
 /** The proto enum value of each resource type. */
 const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
@@ -33,6 +40,7 @@ const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
   DisplacedAppointment: Event_ResourceType.DISPLACED_APPOINTMENT,
   Schedule: Event_ResourceType.SCHEDULE,
   ScheduleBlock: Event_ResourceType.SCHEDULE_BLOCK,
+  TenantSettings: Event_ResourceType.TENANT_SETTINGS,
   UserAttentionCase: Event_ResourceType.USER_ATTENTION_CASE,
   WaitlistEntry: Event_ResourceType.WAITLIST_ENTRY,
   Webhook: Event_ResourceType.WEBHOOK,

@@ -78,22 +78,23 @@ function matching({ tenantId }: Transaction, filter: AppointmentFilter, page: St
   return pageOf(query, filter, page, ["a.starts_at", "a.id"]);
 }
 
+const IS_WANTED = `(SELECT a.location_id = COALESCE(?::uuid, a.location_id) AND (a.status = ANY(?::text[]) OR ?::integer = 0)
+  FROM appointments AS a WHERE a.tenant_id = ? AND a.id = s.appointment_id)`;
+
 /**
  * Looks up the location and the status of appointments one by one, in the order of the slots. A join might read all
- * appointments.
+ * appointments. CASE keeps the order of the two conditions: the first one excludes most slots.
  */
 function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
   const { practitionerId, programId, locationId, statuses } = filter;
   const ids = toPartialRow(appointmentColumns, givenOnly({ practitionerId, programId }));
   const slots = sql("slots as s").where({ "s.tenant_id": tenantId }).where(qualified("s", ids)).whereRaw("s.retained");
-  if (locationId !== undefined || statuses.length > 0) {
-    slots.whereRaw(
-      `(SELECT a.location_id = COALESCE(?::uuid, a.location_id) AND (a.status = ANY(?::text[]) OR ?::integer = 0)
-        FROM appointments AS a WHERE a.tenant_id = ? AND a.id = s.appointment_id)`,
-      [locationId ?? null, statuses as string[], statuses.length, tenantId],
-    );
+  const first = [filter.from ?? null, tenantId];
+  if (locationId === undefined && statuses.length === 0) slots.whereRaw(IS_FIRST_RETAINED, first);
+  else {
+    const wanted = [locationId ?? null, statuses as string[], statuses.length, tenantId];
+    slots.whereRaw(`CASE WHEN ${IS_WANTED} THEN ${IS_FIRST_RETAINED} END`, [...wanted, ...first]);
   }
-  slots.whereRaw(IS_FIRST_RETAINED, [filter.from ?? null, tenantId]);
   pageOf(slots.select("s.appointment_id", "s.starts_at"), filter, page, ["s.starts_at", "s.appointment_id"]);
   return sql("appointments as a")
     .joinRaw("JOIN (:slots) AS page ON page.appointment_id = a.id", { slots })

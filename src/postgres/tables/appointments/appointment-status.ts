@@ -34,6 +34,9 @@ export function isUnfinished(status: AppointmentStatus): boolean {
  */
 export const LIVE_STATUSES = inSql(liveStatuses);
 
+/** The statuses of {@link isMovable} as the right side of IN in SQL. */
+export const MOVABLE_STATUSES = inSql(movableStatuses);
+
 /** The statuses of {@link isUnfinished} as the right side of IN in SQL. */
 export const UNFINISHED_STATUSES = inSql(unfinishedStatuses);
 

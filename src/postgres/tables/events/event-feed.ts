@@ -1,14 +1,17 @@
-import type { Transaction } from "../../../call.js";
+import type { Effect, Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
+
+/** What happened to a resource: a change, or something that time makes. */
+export type EventAction = Effect["action"] | "REMINDER_DUE" | "NO_SHOW_DUE" | "EXPIRED";
 
 /** An event of a tenant: its position in the feed and the data of its audit row. */
 export interface EventRecord {
   readonly position: number;
   readonly eventId: string;
   readonly occurredAt: Date;
-  readonly action: "CREATE" | "UPDATE" | "DELETE";
+  readonly action: EventAction;
   readonly resourceType: string;
   readonly resourceId: string;
   readonly resourceVersion: number | undefined;

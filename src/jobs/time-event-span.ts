@@ -1,0 +1,123 @@
+import type { Transaction } from "../call.js";
+import { DEFAULT_REMINDER_OFFSETS, findTenantSettings } from "../postgres/tables/settings/tenant-settings.js";
+import {
+  type DueAppointment,
+  type ExpiredEntry,
+  findPlacedTimes,
+  lockDueAppointments,
+  lockExpiredEntries,
+  type Window,
+} from "../postgres/tables/time-events/due-events.js";
+import { insertTimeEvents, type TimeEvent } from "../postgres/tables/time-events/insert-time-events.js";
+import { advanceProgress, lockProgress } from "../postgres/tables/time-events/time-event-progress.js";
+import { endOfLocalDay, localDateAt } from "../scheduling/local-clock.js";
+
+const MINUTE_MS = 60_000;
+
+/** The limits of a span of time whose events are written. */
+export interface SpanLimits {
+  readonly until: Date;
+  /** Events that were due until here are skipped. */
+  readonly notBefore: Date;
+  /** The longest span, in milliseconds. */
+  readonly maxMs: number;
+  readonly noShowGraceMinutes: number;
+  readonly correlationId: string;
+}
+
+/** What was written. */
+export interface WrittenSpan {
+  /** The number of events. */
+  readonly written: number;
+  /** Whether the span ended at the limit `until`. */
+  readonly isLast: boolean;
+}
+
+/** An appointment and one of its events, by the minutes from it to the start; negative for an event after the start. */
+interface Timed {
+  readonly appointment: DueAppointment;
+  readonly minutes: number;
+}
+
+/** An event with the time at which it became due. */
+interface Due extends TimeEvent {
+  readonly dueMs: number;
+}
+
+/**
+ * Writes the events of a tenant from its progress on, and moves the progress.
+ *
+ * Calls take no lock for this. The limit `until` is read from the clock before the statements begin. So what commits
+ * after the snapshot of a statement was booked or moved after `until`, and has no event that was due by then. The rows
+ * that the statements find are locked in the order of `lockInOrder`: waitlist entries, then appointments, each by id.
+ * So no other change of a row gets an earlier place in the feed although its version is later, and a row that a call has
+ * just moved or closed is read as it is then.
+ */
+export async function writeSpan(transaction: Transaction, limits: SpanLimits): Promise<WrittenSpan> {
+  const [through, settings] = await Promise.all([lockProgress(transaction), findTenantSettings(transaction)]);
+  const afterMs = Math.max(through?.getTime() ?? Number.POSITIVE_INFINITY, limits.notBefore.getTime());
+  if (afterMs >= limits.until.getTime()) return { written: 0, isLast: true };
+  const untilMs = Math.min(limits.until.getTime(), afterMs + limits.maxMs);
+  const offsets = settings.reminderOffsetMinutes ?? DEFAULT_REMINDER_OFFSETS;
+  const events = await lockDueEvents(
+    transaction,
+    { after: new Date(afterMs), until: new Date(untilMs) },
+    { offsets, noShowGraceMinutes: limits.noShowGraceMinutes },
+  );
+  insertTimeEvents(transaction, events, limits.correlationId);
+  advanceProgress(transaction, new Date(untilMs));
+  return { written: events.length, isLast: untilMs === limits.until.getTime() };
+}
+
+async function lockDueEvents(
+  transaction: Transaction,
+  window: Window,
+  { offsets, noShowGraceMinutes }: { readonly offsets: readonly number[]; readonly noShowGraceMinutes: number },
+): Promise<Due[]> {
+  const [from, today] = [localDateAt(window.after.getTime()), localDateAt(window.until.getTime())];
+  const minutes = [...offsets, -noShowGraceMinutes];
+  const [entries, appointments] = await Promise.all([
+    from < today ? lockExpiredEntries(transaction, from, today) : [],
+    lockDueAppointments(transaction, window, minutes),
+  ]);
+  const timed = appointments.flatMap((appointment) => minutes.map((each) => ({ appointment, minutes: each })));
+  const kept = await keepPlaced(transaction, timed.filter(isIn(window)));
+  return [...entries.flatMap(expiryOf), ...kept.map(appointmentEvent)].toSorted((a, b) => a.dueMs - b.dueMs);
+}
+
+function isIn({ after, until }: Window): (timed: Timed) => boolean {
+  return (timed) => dueMsOf(timed) > after.getTime() && dueMsOf(timed) <= until.getTime();
+}
+
+/** Returns the appointments that were booked, or last moved, before their event became due. */
+async function keepPlaced(transaction: Transaction, appointments: readonly Timed[]): Promise<readonly Timed[]> {
+  const isChanged = (each: Timed) => each.appointment.updatedAt.getTime() > dueMsOf(each);
+  const changed = new Set(appointments.filter(isChanged).map(({ appointment }) => appointment.id));
+  const placed = await findPlacedTimes(transaction, [...changed]);
+  return appointments.filter((each) => {
+    const { id, createdAt } = each.appointment;
+    return !isChanged(each) || (placed.get(id) ?? createdAt).getTime() <= dueMsOf(each);
+  });
+}
+
+function dueMsOf({ appointment, minutes }: Timed): number {
+  return appointment.startsAt.getTime() - minutes * MINUTE_MS;
+}
+
+function appointmentEvent(timed: Timed): Due {
+  const { id, version } = timed.appointment;
+  return {
+    action: timed.minutes > 0 ? "REMINDER_DUE" : "NO_SHOW_DUE",
+    resourceType: "Appointment",
+    resourceId: id,
+    resourceVersion: version,
+    dueMs: dueMsOf(timed),
+  };
+}
+
+/** An entry that was added after its last date has no such event. */
+function expiryOf({ id, version, dateTo, createdAt }: ExpiredEntry): Due[] {
+  const dueMs = Date.parse(endOfLocalDay(dateTo));
+  if (createdAt.getTime() > dueMs) return [];
+  return [{ action: "EXPIRED", resourceType: "WaitlistEntry", resourceId: id, resourceVersion: version, dueMs }];
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { isOlderServing } from "../postgres/migration/older-serving.js";
+import { runAsTenant, type TransactionSource } from "../postgres/run-transaction.js";
+import { advanceIdleTenants, beginTenants } from "../postgres/tables/time-events/due-tenants.js";
+import { clinicTimeZone, localDateAt } from "../scheduling/local-clock.js";
+import { writeSpan } from "./time-event-span.js";
+
+const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 5_000 };
+const HOUR_MS = 3_600_000;
+/** Events that became due longer ago than this, in milliseconds, are not written any more. */
+export const CAUGHT_UP_MS = 24 * HOUR_MS;
+/** A migration that only the releases have that know these events. */
+const KNOWN_SINCE = "0038-time-events-validated";
+
+/** Dependencies of the events that time makes. */
+export interface TimeEventPorts {
+  readonly database: TransactionSource;
+  /** Returns milliseconds since the epoch. */
+  readonly now: () => number;
+  /** How long after its start an appointment can be marked a no-show. */
+  readonly noShowGraceMinutes: number;
+  /** Called after a commit that added events to the feed of the tenant. */
+  readonly onCommitted?: ((tenantId: string) => void) | undefined;
+}
+
+/**
+ * Writes the events of all tenants that became due since the last run, each event once. Returns their number.
+ *
+ * The progress of a tenant moves in the transaction that writes its events. So a run that dies is continued by the next
+ * one, and of two runs at the same time the second one waits for the first and finds nothing left. While an older
+ * release serves the database, nothing is written, and later runs catch up.
+ *
+ * If the events of a tenant cannot be written, those of other tenants are, and the error is thrown at the end. A signal
+ * stops it after the current transaction.
+ */
+export async function writeTimeEvents(ports: TimeEventPorts, signal?: AbortSignal): Promise<number> {
+  const { database, now, noShowGraceMinutes } = ports;
+  if (await isOlderServing(database, KNOWN_SINCE)) return 0;
+  const nowMs = now();
+  const [until, notBefore] = [new Date(nowMs), new Date(nowMs - CAUGHT_UP_MS)];
+  const query = { until, notBefore, today: localDateAt(nowMs), timeZone: clinicTimeZone, noShowGraceMinutes };
+  await beginTenants(database, until);
+  const failures: unknown[] = [];
+  let written = 0;
+  let last: string | undefined;
+  do {
+    const batch = await advanceIdleTenants(database, last, query);
+    for (const tenantId of batch.due) {
+      if (signal?.aborted === true) return written;
+      await writeTenant(tenantId, query, ports, signal).then(
+        (count) => (written += count),
+        (error: unknown) => failures.push(error),
+      );
+    }
+    last = batch.last;
+  } while (last !== undefined);
+  if (failures.length > 0) throw failures[0];
+  return written;
+}
+
+/** Writes the events of a tenant, those of at most an hour in one transaction. */
+async function writeTenant(
+  tenantId: string,
+  { until, notBefore }: { readonly until: Date; readonly notBefore: Date },
+  { database, noShowGraceMinutes, onCommitted }: TimeEventPorts,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const limits = { until, notBefore, maxMs: HOUR_MS, noShowGraceMinutes, correlationId: randomUUID() };
+  let total = 0;
+  for (;;) {
+    const span = await runAsTenant(database, tenantId, LIMITS, (transaction) => writeSpan(transaction, limits));
+    total += span.written;
+    if (span.written > 0) onCommitted?.(tenantId);
+    if (span.isLast || signal?.aborted === true) return total;
+  }
+}

@@ -1,0 +1,17 @@
+import { runAcrossTenants, type TransactionSource } from "../run-transaction.js";
+import { sql } from "../sql.js";
+import { servingName } from "./serving-releases.js";
+
+/** The first name is that of releases that do not name their last migration. */
+const OLDER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+  AND (application_name = ? OR starts_with(application_name, ?) AND application_name < ? COLLATE "C") LIMIT 1`;
+
+/** Returns whether a process of a release that does not have the migration serves the database. */
+export async function isOlderServing(source: TransactionSource, migration: string): Promise<boolean> {
+  const prefix = servingName("");
+  const bindings = [prefix.trimEnd(), prefix, servingName(migration)];
+  const rows = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
+    transaction.rows(sql.raw(OLDER, bindings)),
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,64 @@
+import type { Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecord, toPartialRow } from "../../columns.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+
+/** Settings of a tenant. An undefined one was never set. */
+export interface TenantSettingsAttributes {
+  /** Minutes from a reminder to the start of the appointment. */
+  readonly reminderOffsetMinutes: readonly number[] | undefined;
+}
+
+/** The settings of a tenant as stored. */
+export interface TenantSettingsRecord extends TenantSettingsAttributes {
+  readonly version: number;
+  /** Undefined before the first change. */
+  readonly updatedAt: Date | undefined;
+}
+
+/** The offsets of reminders of a tenant that has set none: two days and one day. */
+export const DEFAULT_REMINDER_OFFSETS: readonly number[] = [2880, 1440];
+
+/** The settings of a tenant that has changed none. */
+const UNCHANGED: TenantSettingsRecord = { reminderOffsetMinutes: undefined, version: 1, updatedAt: undefined };
+
+const COLUMNS = {
+  reminderOffsetMinutes: "reminder_offset_minutes",
+  version: "version",
+  updatedAt: "updated_at",
+} satisfies ColumnsOf<TenantSettingsRecord>;
+
+const select = prepared(["tenant_id"], (key) => sql("tenant_settings").where(key).select(COLUMNS));
+
+const addUnchanged = prepared(["tenant_id", "at"], ({ tenant_id, at }) =>
+  sql("tenant_settings")
+    .insert({ tenant_id, version: UNCHANGED.version, created_at: at, updated_at: at })
+    .onConflict()
+    .ignore(),
+);
+
+const selectForUpdate = prepared(["tenant_id"], (key) =>
+  sql("tenant_settings").where(key).select(COLUMNS).forNoKeyUpdate(),
+);
+
+/** Returns the settings of the tenant. */
+export async function findTenantSettings(transaction: Transaction): Promise<TenantSettingsRecord> {
+  const { tenantId: tenant_id } = transaction;
+  return (await readRecord<TenantSettingsRecord>(transaction, select({ tenant_id }))) ?? UNCHANGED;
+}
+
+/**
+ * Returns the settings of the tenant, locked until the transaction ends. The first call inserts their row, with version
+ * 1 as before.
+ */
+export async function lockTenantSettings(transaction: Transaction, nowMs: number): Promise<TenantSettingsRecord> {
+  const { tenantId: tenant_id } = transaction;
+  transaction.send(addUnchanged({ tenant_id, at: new Date(nowMs) }));
+  return (await readRecord<TenantSettingsRecord>(transaction, selectForUpdate({ tenant_id }))) ?? UNCHANGED;
+}
+
+/** Updates settings that the transaction has locked. */
+export function updateTenantSettings(transaction: Transaction, changes: Partial<TenantSettingsRecord>): void {
+  const { tenantId: tenant_id } = transaction;
+  transaction.send(sql("tenant_settings").where({ tenant_id }).update(toPartialRow(COLUMNS, changes)));
+}

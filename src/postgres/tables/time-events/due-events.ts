@@ -1,0 +1,91 @@
+import type { Transaction } from "../../../call.js";
+import { readRecords } from "../../columns.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
+
+/** A pending or confirmed appointment. */
+export interface DueAppointment {
+  readonly id: string;
+  readonly version: number;
+  readonly startsAt: Date;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** An open waitlist entry whose last date is over. */
+export interface ExpiredEntry {
+  readonly id: string;
+  readonly version: number;
+  readonly dateTo: string;
+  readonly createdAt: Date;
+}
+
+/** A window of time, without its beginning. */
+export interface Window {
+  readonly after: Date;
+  readonly until: Date;
+}
+
+/**
+ * Ordered by id when the locks are taken, as all locks of appointments are. The subquery with OFFSET 0 is planned by
+ * itself, with an index; a plain join is planned as a scan of the whole tenant.
+ */
+const lockDue = prepared(["tenant", "after", "until", "minutes"], ({ tenant, after, until, minutes }) =>
+  sql.raw(
+    `SELECT id, version, starts_at AS "startsAt", created_at AS "createdAt", updated_at AS "updatedAt" FROM appointments
+     WHERE tenant_id = ? AND status IN ${MOVABLE_STATUSES} AND id = ANY(ARRAY(
+       SELECT found.id FROM unnest(?::integer[]) AS o (minutes) CROSS JOIN LATERAL (
+         SELECT a.id FROM appointments a WHERE a.tenant_id = ? AND a.status IN ${MOVABLE_STATUSES}
+           AND a.starts_at > ?::timestamptz + o.minutes * interval '1 minute'
+           AND a.starts_at <= ?::timestamptz + o.minutes * interval '1 minute' OFFSET 0) AS found))
+     ORDER BY id FOR NO KEY UPDATE`,
+    [tenant, minutes, tenant, after, until],
+  ),
+);
+
+const lockExpired = prepared(["tenant", "from", "today"], ({ tenant, from, today }) =>
+  sql.raw(
+    `SELECT id, version, date_to AS "dateTo", created_at AS "createdAt" FROM waitlist_entries
+     WHERE tenant_id = ? AND closed_at IS NULL AND date_to >= ?::date AND date_to < ?::date ORDER BY id FOR NO KEY UPDATE`,
+    [tenant, from, today],
+  ),
+);
+
+const placedStatement = prepared(["tenant", "ids"], ({ tenant, ids }) =>
+  sql.raw(
+    `SELECT appointment_id AS id, max(changed_at) AS "placedAt" FROM appointment_history
+     WHERE tenant_id = ? AND appointment_id = ANY(?::uuid[])
+       AND (from_starts_at IS NULL OR from_starts_at <> to_starts_at) GROUP BY appointment_id`,
+    [tenant, ids],
+  ),
+);
+
+/**
+ * Locks the pending and confirmed appointments that start one of these numbers of minutes after an instant of the window;
+ * negative numbers count from the start. An appointment that was just moved is returned with its new start.
+ */
+export function lockDueAppointments(
+  transaction: Transaction,
+  { after, until }: Window,
+  minutes: readonly number[],
+): Promise<DueAppointment[]> {
+  return readRecords(transaction, lockDue({ tenant: transaction.tenantId, after, until, minutes }));
+}
+
+/** Locks the open waitlist entries whose last date is not before `from` but before `today`. */
+export function lockExpiredEntries(transaction: Transaction, from: string, today: string): Promise<ExpiredEntry[]> {
+  return readRecords(transaction, lockExpired({ tenant: transaction.tenantId, from, today }));
+}
+
+/** Returns when the present start of each of these appointments was last set, as far as their histories say. */
+export async function findPlacedTimes(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  if (ids.length === 0) return new Map();
+  const rows = await transaction.rows<{ readonly id: string; readonly placedAt: Date }>(
+    placedStatement({ tenant: transaction.tenantId, ids }),
+  );
+  return new Map(rows.map(({ id, placedAt }) => [id, placedAt]));
+}

@@ -1,0 +1,104 @@
+import type { Transaction } from "../../../call.js";
+import { runAcrossTenants, type TransactionSource } from "../../run-transaction.js";
+import { sql } from "../../sql.js";
+import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
+import { DEFAULT_REMINDER_OFFSETS } from "../settings/tenant-settings.js";
+
+const SCOPE = { setting: "cupo.time_events", value: "on" } as const;
+
+/** The highest number of tenants that one statement examines. */
+const BATCH = 1_000;
+const LEAST_ID = "00000000-0000-0000-0000-000000000000";
+
+const BEGIN = `INSERT INTO time_event_progress (tenant_id, through)
+  SELECT f.tenant_id, ?::timestamptz FROM event_feeds f
+  WHERE NOT EXISTS (SELECT FROM time_event_progress p WHERE p.tenant_id = f.tenant_id)
+  ON CONFLICT DO NOTHING`;
+
+const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id > ? AND through < ?
+  ORDER BY tenant_id LIMIT ?`;
+
+/**
+ * The bounds of the starts are computed outside the subquery of appointments. Otherwise row-level security would evaluate
+ * the addition, which is not leakproof, after its own conditions, and no index could serve the comparison. With the
+ * LIMIT, appointments are searched by index for each offset; a plain join is planned as a scan of the whole tenant.
+ */
+const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
+  WHERE p.tenant_id = ANY(?::uuid[]) AND (
+    EXISTS (
+      SELECT FROM (
+        SELECT greatest(p.through, ?::timestamptz) + o.minutes * interval '1 minute' AS after,
+          ?::timestamptz + o.minutes * interval '1 minute' AS until
+        FROM unnest(coalesce(
+          (SELECT s.reminder_offset_minutes FROM tenant_settings s WHERE s.tenant_id = p.tenant_id), ?::integer[]
+        ) || ?::integer) AS o (minutes) OFFSET 0) AS span
+      CROSS JOIN LATERAL (
+        SELECT FROM appointments a WHERE a.tenant_id = p.tenant_id AND a.starts_at > span.after AND a.starts_at <= span.until
+          AND a.status IN ${MOVABLE_STATUSES} LIMIT 1) AS found)
+    OR EXISTS (
+      SELECT FROM waitlist_entries w WHERE w.tenant_id = p.tenant_id AND w.closed_at IS NULL AND w.date_to < ?::date
+        AND w.date_to >= (greatest(p.through, ?::timestamptz) AT TIME ZONE ?)::date))`;
+
+const ADVANCE = `UPDATE time_event_progress SET through = ?
+  WHERE tenant_id = ANY(?::uuid[]) AND tenant_id <> ALL(?::uuid[]) AND through < ?`;
+
+/** What is due. Times of appointments are their starts. */
+export interface DueQuery {
+  /** Events that were due until here are not written any more. */
+  readonly notBefore: Date;
+  readonly until: Date;
+  /** The local date at `until`, YYYY-MM-DD, and its time zone. */
+  readonly today: string;
+  readonly timeZone: string;
+  readonly noShowGraceMinutes: number;
+}
+
+/** Begins to write the events of tenants whose feeds are new, with those that become due after an instant. */
+export async function beginTenants(source: TransactionSource, from: Date): Promise<void> {
+  await runAcrossTenants(source, SCOPE, (transaction) => transaction.rows(sql.raw(BEGIN, [from])));
+}
+
+/** A batch of tenants, ordered by id. */
+export interface DueTenants {
+  /** Those of the batch that may have events to write. */
+  readonly due: readonly string[];
+  /** The last tenant of the batch; undefined if it was the last batch. */
+  readonly last: string | undefined;
+}
+
+/**
+ * Examines the next tenants after one. Returns those with due events and moves the progress of the others to
+ * `until`. An appointment that commits after these statements began was booked after `until`, so it has no event that
+ * was due by then.
+ */
+export function advanceIdleTenants(
+  source: TransactionSource,
+  after: string | undefined,
+  query: DueQuery,
+): Promise<DueTenants> {
+  const { until } = query;
+  return runAcrossTenants(source, SCOPE, async (transaction) => {
+    const ids = await idsOf(transaction, BEHIND, [after ?? LEAST_ID, until, BATCH]);
+    if (ids.length === 0) return { due: [], last: undefined };
+    const due = await idsOf(transaction, DUE, dueBindings(ids, query));
+    transaction.send(sql.raw(ADVANCE, [until, ids, due, until]));
+    return { due, last: ids.length < BATCH ? undefined : ids.at(-1) };
+  });
+}
+
+function dueBindings(
+  ids: string[],
+  { notBefore, until, today, timeZone, noShowGraceMinutes }: DueQuery,
+): (string | number | Date | string[] | number[])[] {
+  const appointments = [notBefore, until, [...DEFAULT_REMINDER_OFFSETS], -noShowGraceMinutes];
+  return [ids, ...appointments, today, notBefore, timeZone];
+}
+
+async function idsOf(
+  transaction: Omit<Transaction, "tenantId">,
+  text: string,
+  bindings: readonly (string | number | Date | string[] | number[])[],
+): Promise<string[]> {
+  const rows = await transaction.rows<{ readonly id: string }>(sql.raw(text, [...bindings]));
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,61 @@
+import type { ResourceType, Transaction } from "../../../call.js";
+import { newId } from "../../../uuid.js";
+import { SERVICE_PRINCIPAL } from "../../audit.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import type { EventAction } from "../events/event-feed.js";
+
+/** An event that time makes. */
+export interface TimeEvent {
+  readonly action: Exclude<EventAction, "CREATE" | "UPDATE" | "DELETE">;
+  readonly resourceType: ResourceType;
+  readonly resourceId: string;
+  readonly resourceVersion: number;
+}
+
+/** The operation in the audit trail. */
+const OPERATION = "write_time_events";
+/** The highest number of events of one statement. */
+const BATCH = 1_000;
+
+/** The rows come from a table of the tenant and are returned, because Citus rejects INSERT … SELECT otherwise. */
+const insertStatement = prepared(
+  ["tenant", "ids", "correlation", "actions", "types", "resources", "versions"],
+  ({ tenant, ids, correlation, actions, types, resources, versions }) =>
+    sql.raw(
+      `WITH audited AS (
+         INSERT INTO audit_events
+           (tenant_id, id, operation, principal, correlation_id, action, resource_type, resource_id, resource_version)
+         SELECT p.tenant_id, e.id, '${OPERATION}', '${SERVICE_PRINCIPAL}', ?::uuid, e.action, e.type, e.resource, e.version
+         FROM time_event_progress p CROSS JOIN
+           unnest(?::uuid[], ?::text[], ?::text[], ?::uuid[], ?::integer[]) AS e (id, action, type, resource, version)
+         WHERE p.tenant_id = ? RETURNING id),
+       noted AS (
+         INSERT INTO event_outbox (tenant_id, audit_event_id)
+         SELECT p.tenant_id, e.id FROM time_event_progress p CROSS JOIN unnest(?::uuid[]) AS e (id)
+         WHERE p.tenant_id = ? ORDER BY e.id RETURNING sequence)
+       SELECT 1`,
+      [correlation, ids, actions, types, resources, versions, tenant, ids, tenant],
+    ),
+);
+
+/**
+ * Writes events with their audit rows, in this order. Send this last, when the locks of all their resources are held,
+ * and while the tenant has a row of progress.
+ */
+export function insertTimeEvents(transaction: Transaction, events: readonly TimeEvent[], correlation: string): void {
+  for (let start = 0; start < events.length; start += BATCH) {
+    const batch = events.slice(start, start + BATCH);
+    transaction.send(
+      insertStatement({
+        tenant: transaction.tenantId,
+        correlation,
+        ids: batch.map(() => newId()),
+        actions: batch.map(({ action }) => action),
+        types: batch.map(({ resourceType }) => resourceType),
+        resources: batch.map(({ resourceId }) => resourceId),
+        versions: batch.map(({ resourceVersion }) => resourceVersion),
+      }),
+    );
+  }
+}

@@ -1,0 +1,26 @@
+import type { Transaction } from "../../../call.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+
+const lockStatement = prepared(["tenant_id"], (key) =>
+  sql("time_event_progress").where(key).select({ through: "through" }).forNoKeyUpdate(),
+);
+
+const advanceStatement = prepared(["tenant_id", "through"], ({ tenant_id, through }) =>
+  sql("time_event_progress").where({ tenant_id }).update({ through }),
+);
+
+/**
+ * Locks the progress of the tenant until the transaction ends. Returns the instant until which its events are written;
+ * undefined if none are written for the tenant yet.
+ */
+export async function lockProgress(transaction: Transaction): Promise<Date | undefined> {
+  const statement = lockStatement({ tenant_id: transaction.tenantId });
+  const [row] = await transaction.rows<{ readonly through: Date }>(statement);
+  return row?.through;
+}
+
+/** Stores until when the events of the tenant are written. The progress must be locked. */
+export function advanceProgress(transaction: Transaction, through: Date): void {
+  transaction.send(advanceStatement({ tenant_id: transaction.tenantId, through }));
+}

@@ -1,0 +1,38 @@
+import type { Transaction } from "../call.js";
+import { runAsTenant, type TransactionSource } from "../postgres/run-transaction.js";
+import { isStillAwaited, isStillExpired } from "../postgres/tables/time-events/outdated-events.js";
+import type { DeliveryRecord } from "../postgres/tables/webhooks/webhook-deliveries.js";
+import { localDateAt } from "../scheduling/local-clock.js";
+import { DELIVERY_LIMITS } from "./delivery-limits.js";
+import type { JudgeDelivery } from "./delivery-ports.js";
+
+type Holds = (transaction: Transaction, delivery: DeliveryRecord, nowMs: number) => Promise<boolean>;
+
+const isAwaited: Holds = (transaction, { resourceId, resourceVersion = 0 }) =>
+  isStillAwaited(transaction, resourceId, resourceVersion);
+
+/** Whether an event still applies, by its type. Events of other types stay true. */
+const HOLDS: ReadonlyMap<string, Holds> = new Map([
+  ["cupo.appointment.reminder_due", isAwaited],
+  ["cupo.appointment.no_show_due", isAwaited],
+  [
+    "cupo.waitlist_entry.expired",
+    (transaction, { resourceId }, nowMs) => isStillExpired(transaction, resourceId, localDateAt(nowMs)),
+  ],
+]);
+
+/**
+ * Returns a judge that drops the events of time that their resource has outdated: of an appointment that is no longer
+ * pending or confirmed, or was moved since, and of a waitlist entry that was closed. `now` returns milliseconds since
+ * the epoch.
+ */
+export function createTimeEventJudge(database: TransactionSource, now: () => number): JudgeDelivery {
+  return async (delivery, tenantId) => {
+    const holds = HOLDS.get(delivery.eventType);
+    if (holds === undefined) return "SEND";
+    const isTrue = await runAsTenant(database, tenantId, DELIVERY_LIMITS, (transaction) =>
+      holds(transaction, delivery, now()),
+    );
+    return isTrue ? "SEND" : "DROP";
+  };
+}
