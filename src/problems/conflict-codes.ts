@@ -12,12 +12,11 @@ export const conflictCodes = {
     meaning: "expectedVersion is no longer the version of the resource.",
     cause: "Another update came first. message names the current version.",
     remedy:
-      "Read the resource again, check that your change still applies, and send it with the current version. Each response that contains the resource has it, also that of the clinic API's Get operation.",
+      "Read the resource again, check that your change still applies, and send it with the current version. Each response with the resource has it, also the clinic API's Get operation.",
   },
   IDEMPOTENCY_KEY_REUSED: {
     meaning: "The Idempotency-Key belongs to another request.",
-    cause:
-      "The client sent a different request of the same operation with this key, or changed a request without a new key.",
+    cause: "The client used it for a different request of the same operation, or changed a request without a new key.",
     remedy: "Send a new key with a new request, and the same key only with the same request.",
   },
   IDEMPOTENCY_IN_PROGRESS: {
@@ -35,7 +34,7 @@ export const conflictCodes = {
     meaning: "The state of the resource does not allow the operation.",
     cause:
       "For example, the appointment is cancelled or has begun, the entry or case is closed, the patient was merged.",
-    remedy: "Read the resource, and use an operation that its state allows. message names the state.",
+    remedy: "Use an operation that the state in message allows.",
     answeredBy: {
       CONCURRENT_MODIFICATION: [
         ...takers,
@@ -83,7 +82,7 @@ export const conflictCodes = {
   SLOT_OCCUPIED: {
     meaning: "The slot, or the practitioner at that time, is taken.",
     cause: "Another appointment was booked first.",
-    remedy: "Search for options again, and choose another one.",
+    remedy: "Search again, and choose another option.",
     answeredBy: { CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus"] },
   },
   CAPACITY_EXHAUSTED: {
@@ -103,12 +102,12 @@ export const conflictCodes = {
   BUSY: {
     meaning: "Other requests use the capacity that this request needs. Nothing was changed.",
     cause:
-      "One of these did not become free in time: a permit for a call or a heavy call of the tenant, a database connection, or a locked row.",
+      "Not free in time: a permit for a call or a heavy call of the tenant, a database connection, or a locked row.",
     remedy: "After the seconds in Retry-After, send it again with the same Idempotency-Key.",
   },
   TIMEOUT: {
     meaning: "A statement of the request took longer than its limit of 10 s. Nothing was changed.",
-    cause: "The database was slow, or the request needs very much data.",
+    cause: "The database is slow, or the request needs much data.",
     remedy:
       "After the seconds in Retry-After, send it again with the same Idempotency-Key. If it times out again, request less at once or contact the operator.",
   },

@@ -12,7 +12,7 @@ export const requestCodes = {
   },
   UNKNOWN_FIELD: {
     meaning: "The operation does not have this member or query parameter.",
-    cause: "A spelling error, another case, or a member of another version of the contract.",
+    cause: "A spelling error, another case, or another version of the contract.",
     remedy: "Remove it or correct its name. Names are case-sensitive, such as documentType.",
   },
   INVALID_TYPE: {
@@ -107,7 +107,7 @@ export const requestCodes = {
   OUT_OF_RANGE: {
     meaning: "A number, a date or a time is outside the limits.",
     cause:
-      "A time too far in the past or in the future, or a number that the field does not allow. As a conflict on cursor: the feed no longer has all events after it.",
+      "A time too far in the past or future, or a number that is not allowed. As a conflict on cursor: the feed no longer has all events after it.",
     remedy:
       "Send a value within the limits that message names. After a conflict on cursor, read all resources again and start without a cursor.",
     answeredBy: {
@@ -152,7 +152,7 @@ export const requestCodes = {
     answeredBy: { VALIDATION_FAILED: ruleChanges },
   },
   NOT_FOUND: {
-    meaning: "The field refers to a resource that does not exist, or that the caller cannot see.",
+    meaning: "The field's resource does not exist, or the caller cannot see it.",
     cause: "The id belongs to another tenant, organization or company, to another kind of resource, or to none.",
     remedy: "Check the id, and the tenant, organization and company of the token.",
     answeredBy: {
@@ -163,7 +163,7 @@ export const requestCodes = {
   INVALID_OPTION: {
     meaning: "The option token was not made for this request.",
     cause: "It was changed, or made for another tenant, patient, appointment, service or a shorter appointment type.",
-    remedy: "Search for options for this patient or appointment, and send one of those tokens unchanged.",
+    remedy: "Search for this patient or appointment, and send one of those tokens unchanged.",
     answeredBy: { VALIDATION_FAILED: ["RescheduleAppointment", "BookAppointment"] },
   },
   CONTAINS_DIAGNOSIS: {
@@ -177,13 +177,13 @@ export const requestCodes = {
     remedy: "Remove the credential, and change it where it is used.",
   },
   CONTAINS_FINANCIAL_DATA: {
-    meaning: "The text contains the number of a card or an account, or other financial data.",
+    meaning: "The text contains a card or account number, or other financial data.",
     cause: "Digits in the form of such a number, or next to a word for one.",
     remedy: "Remove the number.",
   },
   SOURCE_CHANGED: {
     meaning: "A row was imported before, and is different now. ImportResources reports it in the outcome of the row.",
-    cause: "Somebody changed the row in the other system after the import.",
+    cause: "Somebody changed it in the other system.",
     remedy: "Change the resource here, with the operation of its kind: an import never updates.",
     answeredBy: { VALIDATION_FAILED: ["ImportResources"] },
   },
