@@ -60,20 +60,20 @@ const insertAllNoted = prepared(["tenantId", "keyHash", "rows"], (names) =>
 );
 
 /**
- * Returns one statement for each change of the call, or two for many changes. It inserts the audit row and the outbox row from which the change
- * feed is made.
+ * Returns one statement for each change of the call, or two for many changes. They insert the audit rows, and the outbox
+ * rows from which the change feed is made. `hashOfKey` returns the stored hash of the call's idempotency key.
  *
  * Send these statements last, when the call holds the locks of everything it changed. Of two calls that change the same
  * resource, the later one then gets the later sequence value in the outbox.
  */
-export function appendAudit(call: Call, principal: Principal, keyHash: Buffer): Statement[] {
+export function appendAudit(call: Call, principal: Principal, hashOfKey: () => Buffer): Statement[] {
   const { operation, actor, correlationId } = call;
   const { id, tenantId } = principal;
   const rows = call.effects.map((effect) =>
     toRow(effect, { tenantId, operation, principal: id, actor, correlationId }),
   );
   if (rows.length <= MOST_SINGLE) return rows.map(insertBoth);
-  const values = { tenantId, keyHash, rows: JSON.stringify(rows) };
+  const values = { tenantId, keyHash: hashOfKey(), rows: JSON.stringify(rows) };
   return [insertAllAudited(values), insertAllNoted(values)];
 }
 

@@ -88,7 +88,7 @@ export class UnitOfWork implements IdempotentWork {
       bind(call, transaction);
       const response = await work();
       if (!stored.set(response)) transaction.send(storeResult(claim, response));
-      for (const row of appendAudit(call, principal, keyHash(claim))) transaction.send(row);
+      for (const row of appendAudit(call, principal, () => keyHash(claim))) transaction.send(row);
       return { kind: "EXECUTED" };
     };
     return this.#run(call, claim.tenantId, execute, async (error) =>

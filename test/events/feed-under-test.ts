@@ -63,7 +63,7 @@ async function begin(url: string, tenantId: string, effects: readonly Effect[]):
     const call = openCall({ rawHeaders: [] });
     call.operation = "test.Service/Method";
     call.effects.push(...more);
-    for (const statement of appendAudit(call, principalIn(tenantId), Buffer.alloc(32))) {
+    for (const statement of appendAudit(call, principalIn(tenantId), () => Buffer.alloc(32))) {
       const { sql, bindings } = statement.toSQL().toNative();
       await client.query(sql, [...bindings]);
     }
