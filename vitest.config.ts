@@ -36,7 +36,6 @@ const PROGRAMS = [
   "test/telemetry/prometheus.test.ts",
   "test/{main,npm-start}.test.ts",
   "test/events/pooler.test.ts",
-  "test/webhooks/documented-receivers.test.ts",
 ];
 
 /** The slowest tests. They start early, so that no worker is idle at the end of a run. */

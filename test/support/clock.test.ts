@@ -10,12 +10,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  */
 const OF_PROCESSES = [
   "deploy/compose.test.ts",
+  "examples/documented-receivers.test.ts",
   "examples/examples.test.ts",
   "faults/processes.test.ts",
   "faults/webhook-kill-storm.test.ts",
   "main.test.ts",
   "support/process-fixture.ts",
-  "webhooks/documented-receivers.test.ts",
 ];
 
 afterEach(() => {

@@ -3,7 +3,7 @@ import { createReceiverPolicy } from "../../src/webhooks/receiver-policy.js";
 import { openSender } from "../../src/webhooks/send-event.js";
 import { signEvent } from "../../src/webhooks/sign-event.js";
 import { newWebhookSecret } from "../../src/webhooks/webhook-secrets.js";
-import { documentedReceivers, isInstalled, runReceiver } from "./documented-receivers.js";
+import { documentedReceivers, isInstalled, runReceiver } from "../webhooks/documented-receivers.js";
 
 const BODY = JSON.stringify({ type: "cupo.location.updated", resourceId: "Bogotá", resourceVersion: 3 });
 const FIVE_MINUTES_MS = 301_000;
