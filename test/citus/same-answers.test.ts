@@ -15,6 +15,7 @@ import type { TestService } from "../support/service.js";
 const LONG_MS = 400_000;
 /** Members with encrypted, signed or random values. */
 const OWN_MEMBERS = /"(\w*(?:[tT]oken|[cC]ursor|feedId))":"[^"]+"/g;
+const WEBHOOK_SECRET = /whsec_[\w+/=]+/g;
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const INSTANT = /"(\d{4}-\d\d-\d\dT[\d:.]+Z)"/g;
 /** All times of the demo's schedules are multiples of this. A time that was read from a clock is not. */
@@ -104,6 +105,7 @@ function inCommonWords({ status, text }: RestAnswer) {
   const inWords = text
     .replaceAll(OWN_MEMBERS, '"$1":"own"')
     .replaceAll(UUID, "id")
+    .replaceAll(WEBHOOK_SECRET, "secret")
     .replaceAll(INSTANT, (instant, at: string) => (Date.parse(at) % GRID_MS === 0 ? instant : '"moment"'));
   return { status, body: JSON.parse(inWords) as unknown };
 }

@@ -6,7 +6,12 @@ import { knownMigrations, MIGRATIONS_FOLDER } from "../../src/postgres/migration
 import { migrate } from "../../src/postgres/migration/migrate.js";
 import { recordCompatibility } from "../../src/postgres/migration/newer-migrations.js";
 import { runStatements } from "../../src/postgres/migration/run-statements.js";
-import { type DocumentedDatabase, followDocumentedSteps, withoutCitus } from "../support/citus.js";
+import {
+  type DocumentedDatabase,
+  distributePresentTables,
+  followDocumentedSteps,
+  withoutCitus,
+} from "../support/citus.js";
 import { execute, withDatabase } from "../support/database.js";
 
 /** The last migration before those that change distributed tables. */
@@ -33,7 +38,8 @@ describe.skipIf(withoutCitus !== "")(`a cluster whose tables are distributed${wi
   test(
     `since ${FORMER} is migrated to the latest release and keeps its data`,
     async () => {
-      const database = await followDocumentedSteps(adminUrl, name, { migrateTo: migrateToFormer });
+      const steps = { migrateTo: migrateToFormer, distribute: distributePresentTables };
+      const database = await followDocumentedSteps(adminUrl, name, steps);
       await addAppointments();
       await migrate({ url: database.ownerUrl, serviceUrl: database.serviceUrl });
       await expectUpToDate(database);

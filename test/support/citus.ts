@@ -75,6 +75,18 @@ async function distributeTables(
   await psql(ownerUrl, text);
 }
 
+/** Distributes the tables that the schema has, as the script of an earlier release did. */
+export async function distributePresentTables(ownerUrl: string): Promise<void> {
+  const rows = await execute(ownerUrl, "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p')");
+  const present = new Set(rows.map((row) => row["relname"]));
+  const text = readFileSync(new URL("distribute.sql", FOLDER), "utf8");
+  const isPresent = (line: string) => {
+    const [, table] = /^SELECT create_distributed_table\('(\w+)'/.exec(line) ?? [];
+    return table === undefined || present.has(table);
+  };
+  await distributeTables(ownerUrl, text.split("\n").filter(isPresent).join("\n"));
+}
+
 /** Returns the fenced Markdown code blocks of a language, without their indentation. */
 function blocksOf(markdown: string, language: string): string[] {
   const fenced = markdown.matchAll(new RegExp(`^( *)\`\`\`${language}\\n([^]*?)^ *\`\`\``, "gm"));
