@@ -14,7 +14,7 @@ import { field_behavior as fieldBehavior } from "./gen/google/api/field_behavior
 export const fieldRulesOf = decodedOnce((field: DescField) => getOption(field, fieldRules));
 /** `google.api.field_behavior` of a field. */
 export const fieldBehaviorOf = decodedOnce((field: DescField) => getOption(field, fieldBehavior));
-/** The scope without which a field is not returned; "" if it needs none. */
+/** The scope that a caller needs to receive a field; "" if it needs none. */
 export const readableWithScopeOf = decodedOnce((field: DescField) => getOption(field, readableWithScope));
 /** Whether an update can empty a field. */
 export const isRemovable = decodedOnce((field: DescField) => getOption(field, removable));

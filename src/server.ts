@@ -194,7 +194,7 @@ function running(listeners: OpenListeners, closers: Closer[]): RunningServer {
   return { ...listeners, close: (drainMs = 0) => (closed ??= close(drainMs)) };
 }
 
-/** What the services need beside the settings. */
+/** The dependencies of the services, apart from the settings. */
 interface ServiceParts extends Pick<ServicePorts, "now" | "validatorOf"> {
   readonly keyRing: KeyRing;
   readonly feeds: ServicePorts["events"];
