@@ -194,6 +194,7 @@ test("a replay sends the events after a cursor again, with the same ids", async 
 test("after a rotation both secrets verify an event; a day later only the new one does", async () => {
   const receiver = await openReceiver();
   const { webhookId, secret } = await createWebhook(service, { url: receiver.url, resourceTypes: ["LOCATION"] }, as);
+  await endOfRun(webhookId);
   const rotated = successOf(await callRpc(service, rpc.rotateWebhookSecret, { webhookId, expectedVersion: 1 }, { as }));
   const next = textIn(rotated, "secret");
   await createLocation(service, as);
@@ -201,6 +202,7 @@ test("after a rotation both secrets verify an event; a day later only the new on
   const [event] = receiver.accepted;
   if (event === undefined) throw new Error("no event");
   for (const known of [secret, next]) expect(() => verify(event, known, service.now())).not.toThrow();
+  await endOfRun(webhookId);
   await service.query(
     `UPDATE webhooks SET former_secret_until = now() - interval '100 years' WHERE id = '${webhookId}'`,
   );
@@ -211,6 +213,12 @@ test("after a rotation both secrets verify an event; a day later only the new on
   expect(() => verify(later, next, service.now())).not.toThrow();
   expect(() => verify(later, secret, service.now())).toThrow("No matching signature found");
 });
+
+/** Resolves when no run has leased the webhook. A run signs with the secrets that it read at its start. */
+async function endOfRun(webhookId: string): Promise<void> {
+  const leased = `SELECT FROM webhooks WHERE id = '${webhookId}' AND lease_id IS NOT NULL`;
+  await eventually(async () => (await service.query(leased)).length === 0);
+}
 
 async function openReceiver(): Promise<Receiver> {
   const receiver = await startReceiver();
