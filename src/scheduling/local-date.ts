@@ -42,6 +42,14 @@ export function addCalendarDays(date: string, days: number): string {
   return days < daysLeft ? PlainDate.toString(PlainDate.addDays(start, days)) : lastLocalDate;
 }
 
+/**
+ * Returns the date with the same month and day so many years later, or earlier if negative. From 29 February it is 28
+ * February, unless that year has a 29 February.
+ */
+export function yearsAfter(date: string, years: number): string {
+  return PlainDate.toString(PlainDate.addYears(parseLocalDate(date), years));
+}
+
 /** Returns the previous date. Throws RangeError for 0001-01-01. */
 export function previousDate(date: string): string {
   if (date === firstLocalDate) throw new RangeError("no date before the first");

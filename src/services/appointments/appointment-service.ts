@@ -6,8 +6,13 @@ import type {
 import type { Implementation } from "../../implementation.js";
 import type { OpenedToken, OptionTokens } from "../../option-tokens/option-tokens.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
-import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
+import {
+  type AppointmentPlacement,
+  type AppointmentRecord,
+  updateAppointment,
+} from "../../postgres/tables/appointments/appointments.js";
 import { findBusyInRun } from "../../postgres/tables/appointments/busy-people.js";
+import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
@@ -55,18 +60,29 @@ async function reschedule(
   return move(appointment, locked.occupiedSlots, taken, call, nowMs);
 }
 
+/** Whether the moved appointment is a first visit. It is decided again only in another calendar year. */
+async function firstVisitAt(
+  { id, localDate, patientId, serviceId, firstVisit }: AppointmentRecord,
+  placement: AppointmentPlacement,
+  { transaction }: ReadyCall,
+): Promise<boolean | undefined> {
+  if (placement.localDate.slice(0, 4) === localDate.slice(0, 4)) return firstVisit;
+  return isFirstVisit(transaction, { patientId, serviceId, on: placement }, id);
+}
+
 /** Moves the appointment to the taken slots and frees its previous slots. Its id and status stay the same. */
-function move(
+async function move(
   appointment: AppointmentRecord,
   held: readonly SlotRecord[],
   { slots, placement }: TakenSlots,
   call: ReadyCall,
   nowMs: number,
-): AppointmentRecord {
+): Promise<AppointmentRecord> {
   const transaction = call.transaction;
   const moved: AppointmentRecord = {
     ...appointment,
     ...placement,
+    firstVisit: await firstVisitAt(appointment, placement, call),
     overbooked: false,
     version: appointment.version + 1,
     updatedAt: new Date(nowMs),

@@ -5,6 +5,7 @@ import type { AppointmentPlacement, AppointmentRecord } from "../../postgres/tab
 import { type BusyPeople, findBusyInRun, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
 import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
 import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
+import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
 import { tryCapacity } from "../../postgres/tables/capacities.js";
 import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
 import {
@@ -24,20 +25,19 @@ import {
 import { clinicTimeZone, formatInstant, localDateAt } from "../../scheduling/local-clock.js";
 import type { ChangedAppointment } from "./appointment-transitions.js";
 import { addAppointment, newAppointment } from "./booking.js";
-import { type BookingReferences, judgeReferences, requireUsable, type Wait } from "./booking-references.js";
+import { type BookingReferences, judgeReferences, requireUsable } from "./booking-references.js";
 import { type BookingTarget, checkTarget, findTargetOffer, requireOffered } from "./booking-target.js";
+import { type GivenWait, requireReplaceable, type Wait } from "./booking-wait.js";
 import { closeServedEntry, requireServes } from "./served-entry.js";
 import { fill, patientIsBusy, placementOf, requireFree, type TakenSlots, takeTime } from "./take-slots.js";
 
 /** A request for an appointment with a practitioner at a given time. */
-export interface TimedBooking extends BookingTarget, BookingReferences {
+export interface TimedBooking extends BookingTarget, BookingReferences, GivenWait {
   readonly patientId: string;
   /** Defaults to the current minute. */
   readonly startsAt?: Timestamp | undefined;
   /** Defaults to the duration of the appointment type. */
   readonly durationMinutes?: number | undefined;
-  /** The waitlist entry that the booking fulfils and closes. */
-  readonly waitlistEntryId?: string | undefined;
 }
 
 /**
@@ -85,7 +85,7 @@ export async function overbookAppointment(
   if (time.isPatientBusyBeside) throw patientIsBusy("startsAt");
   const overbooked = { overbooked: true, overbookingReason: request.reason };
   const appointment = {
-    ...newAppointment(call, request, { ...placement, ...time.wait }, nowMs),
+    ...newAppointment(call, request, { ...placement, ...time.wait, firstVisit: time.firstVisit }, nowMs),
     ...begun(placement, nowMs),
     ...overbooked,
   };
@@ -106,6 +106,7 @@ interface LockedTime {
   /** Whether the patient is busy during exactly the requested time. Always false unless overbooking is allowed. */
   readonly isPatientBusyBeside: boolean;
   readonly wait: Wait;
+  readonly firstVisit: boolean;
 }
 
 async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, isBeside: boolean): Promise<LockedTime> {
@@ -126,15 +127,17 @@ async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, i
     waitlistEntryId,
     time: { practitionerId, run },
   };
-  const [locked, found, busy, isPatientBusyBeside] = await Promise.all([
+  const [locked, found, busy, isPatientBusyBeside, firstVisit] = await Promise.all([
     lockInOrder(transaction, wanted),
     findTargetOffer(request, call),
     run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }),
     isBeside && isBusy(transaction, { patientId }, timeFrom(startMs, minutes), undefined),
+    isFirstVisit(transaction, { patientId, serviceId, on: { localDate: localDateAt(startMs) } }),
   ]);
-  const inactive = [...references.inactive, ...judged.inactive];
-  requireUsable(locked, { missing: [...references.missing, ...judged.missing], inactive }, waitlistEntryId);
+  const unusable = [...references.unusable, ...judged.inactive];
+  requireUsable(locked, { missing: [...references.missing, ...judged.missing], unusable }, waitlistEntryId);
   requireServes(locked.waitlistEntry, patientId, serviceId);
+  requireReplaceable(references.replaced, patientId, serviceId);
   return {
     startMs,
     minutes,
@@ -143,6 +146,7 @@ async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, i
     busy,
     isPatientBusyBeside,
     wait: references.wait,
+    firstVisit,
   };
 }
 
@@ -165,12 +169,12 @@ async function tryOrdinary(
 function bookSlots(
   request: TimedBooking,
   call: ReadyCall,
-  { wait, locked }: LockedTime,
+  { wait, firstVisit, locked }: LockedTime,
   { slots, placement }: TakenSlots,
   nowMs: number,
 ) {
   const appointment = {
-    ...newAppointment(call, request, { ...placement, ...wait }, nowMs),
+    ...newAppointment(call, request, { ...placement, ...wait, firstVisit }, nowMs),
     ...begun(placement, nowMs),
   };
   addAppointment(call, appointment);

@@ -1,12 +1,17 @@
 import type { ReadyCall } from "../../call.js";
 import { type FieldError, unknownReferences, validationFailed } from "../../errors.js";
-import { appointmentTypes, consultationTypes, requestSources } from "../../postgres/tables/catalogs/catalogs.js";
+import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import {
+  appointmentTypes,
+  consultationTypes,
+  payers,
+  requestSources,
+} from "../../postgres/tables/catalogs/catalogs.js";
 import type { Locked } from "../../postgres/tables/locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
-import { localDateAt } from "../../scheduling/local-clock.js";
-import { findDueDate } from "../resources/due-date.js";
 import { inactive, missing } from "../resources/preconditions.js";
 import { requireActive } from "./appointment-preconditions.js";
+import { type GivenWait, judgeWait, type Wait } from "./booking-wait.js";
 import { requireWaiting } from "./served-entry.js";
 
 /** The references of every booking, with an option or by time. */
@@ -14,60 +19,58 @@ export interface BookingReferences {
   readonly requestSourceId: string;
   readonly appointmentTypeId: string;
   readonly consultationTypeId?: string | undefined;
-}
-
-/**
- * The first and the last day of a patient's wait, as local dates (YYYY-MM-DD). `dueOn` is undefined if nothing limits
- * the wait.
- */
-export interface Wait {
-  readonly requestedOn: string;
-  readonly dueOn: string | undefined;
+  readonly payerId?: string | undefined;
 }
 
 /** The result of checking the references of a request. */
 export interface JudgedReferences {
   readonly missing: readonly FieldError[];
-  readonly inactive: readonly FieldError[];
+  /** References that are not active, and dates out of range. */
+  readonly unusable: readonly FieldError[];
   /** The duration of an appointment of the type, in minutes. 0 if the type does not exist. */
   readonly typeMinutes: number;
-  /** The wait that starts with the request. The opportunity definition of the type limits it. */
   readonly wait: Wait;
+  /** The appointment that the booking replaces. */
+  readonly replaced: AppointmentRecord | undefined;
 }
 
-/** Checks the references of a booking. Resources that the principal may not see are missing. */
+/** Checks the references and the wait of a booking. Resources that the principal may not see are missing. */
 export async function judgeReferences(
-  request: BookingReferences,
+  request: BookingReferences & GivenWait,
   call: ReadyCall,
   nowMs: number,
 ): Promise<JudgedReferences> {
-  const requestedOn = localDateAt(nowMs);
-  const [source, type, consultation, dueOn] = await Promise.all([
+  const [source, type, consultation, payer, judgedWait] = await Promise.all([
     isActive(call, requestSources, request.requestSourceId),
     findResource(call.transaction, call.principal, appointmentTypes, request.appointmentTypeId),
     request.consultationTypeId === undefined || isActive(call, consultationTypes, request.consultationTypeId),
-    findDueDate(call.transaction, request, requestedOn),
+    request.payerId === undefined || isActive(call, payers, request.payerId),
+    judgeWait(request, call, nowMs),
   ]);
   const judged = [
     ["requestSourceId", source],
     ["appointmentTypeId", type?.active],
     ["consultationTypeId", consultation],
+    ["payerId", payer],
   ] as const;
+  const absent = judged.filter(([, active]) => active === undefined).map(([field]) => missing(field));
+  const unusable = judged.filter(([, active]) => active === false).map(([field]) => inactive(field));
   return {
-    missing: judged.filter(([, active]) => active === undefined).map(([field]) => missing(field)),
-    inactive: judged.filter(([, active]) => active === false).map(([field]) => inactive(field)),
+    missing: [...absent, ...judgedWait.missing],
+    unusable: [...unusable, ...judgedWait.invalid],
     typeMinutes: type?.durationMinutes ?? 0,
-    wait: { requestedOn, dueOn },
+    wait: judgedWait.wait,
+    replaced: judgedWait.replaced,
   };
 }
 
 /**
  * Throws 404 if something does not exist, then 409 if the patient is not active or the waitlist entry is closed, then
- * 422 if another reference is not active.
+ * 422 if another reference is not active or a date is out of range.
  */
 export function requireUsable(
   { patient, waitlistEntry }: Pick<Locked, "patient" | "waitlistEntry">,
-  { missing: unknown, inactive: unusable }: Pick<JudgedReferences, "missing" | "inactive">,
+  { missing: unknown, unusable }: Pick<JudgedReferences, "missing" | "unusable">,
   waitlistEntryId: string | undefined,
 ): void {
   const absent = [...unknown];

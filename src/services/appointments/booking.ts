@@ -9,10 +9,12 @@ import {
   insertAppointment,
 } from "../../postgres/tables/appointments/appointments.js";
 import { findBusyInRun } from "../../postgres/tables/appointments/busy-people.js";
+import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { occupySlots } from "../../postgres/tables/schedule/slots.js";
-import { type BookingReferences, judgeReferences, requireUsable, type Wait } from "./booking-references.js";
+import { type BookingReferences, judgeReferences, requireUsable } from "./booking-references.js";
+import { requireReplaceable, type Wait } from "./booking-wait.js";
 import { closeServedEntry, requireServes } from "./served-entry.js";
 import { requireOption, takeSlots } from "./take-slots.js";
 
@@ -26,34 +28,49 @@ export async function bookAppointment(
   const transaction = call.transaction;
   const { patientId, waitlistEntryId } = request;
   const usable = opened.kind === "OPTION" ? opened.option : undefined;
-  const [locked, references, offer, busy] = await Promise.all([
+  const [locked, references, offer, busy, firstVisit] = await Promise.all([
     lockInOrder(transaction, { patient: { id: patientId }, waitlistEntryId, option: usable }),
     judgeReferences(request, call, nowMs),
     usable && findOffer(transaction, call.principal, usable),
     usable && findBusyInRun(transaction, runOf(usable), { patientId }),
+    usable && isFirstVisit(transaction, { patientId, serviceId: usable.serviceId, on: usable }),
   ]);
   const entry = locked.waitlistEntry;
   requireUsable(locked, references, waitlistEntryId);
   const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
   if (references.typeMinutes > option.minutes) throw optionTooShort();
   requireServes(entry, patientId, option.serviceId);
+  requireReplaceable(references.replaced, patientId, option.serviceId);
   const { slots, placement } = takeSlots(transaction, option, { locked, offer, busy }, nowMs);
   const { serviceId } = option;
-  const appointment = newAppointment(call, { ...request, serviceId }, { ...placement, ...references.wait }, nowMs);
+  const appointment = newAppointment(
+    call,
+    { ...request, serviceId },
+    { ...placement, ...references.wait, firstVisit },
+    nowMs,
+  );
   addAppointment(call, appointment);
   occupySlots(transaction, slots, appointment.id);
   closeServedEntry(call, entry, appointment);
   return appointment;
 }
 
+/** What a booking says about its visit. */
+export interface BookedVisit extends BookingReferences {
+  readonly patientId: string;
+  readonly serviceId: string;
+  readonly replacesAppointmentId?: string | undefined;
+}
+
 /** Creates an appointment with status PENDING and version 1. */
 export function newAppointment(
   call: ReadyCall,
-  request: BookingReferences & { readonly patientId: string; readonly serviceId: string },
-  placement: AppointmentPlacement & Wait,
+  request: BookedVisit,
+  placement: AppointmentPlacement & Wait & Pick<AppointmentRecord, "firstVisit">,
   nowMs: number,
 ): AppointmentRecord {
   const { patientId, serviceId, requestSourceId, appointmentTypeId, consultationTypeId } = request;
+  const { payerId, replacesAppointmentId } = request;
   const at = new Date(nowMs);
   return {
     ...placement,
@@ -65,6 +82,8 @@ export function newAppointment(
     requestSourceId,
     appointmentTypeId,
     consultationTypeId,
+    payerId,
+    replacesAppointmentId,
     cancellationReasonId: undefined,
     noShowReasonId: undefined,
     comment: undefined,

@@ -111,6 +111,10 @@ function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf:
     comment,
     requestedOn,
     dueOn: dueDateOf({ holderId: appointmentTypeId, requestedOn }),
+    desiredOn: undefined,
+    replacesAppointmentId: undefined,
+    firstVisit: undefined,
+    payerId: undefined,
     overbooked: isOutside,
     overbookingReason: isOutside
       ? (value.overbookingReason ?? `Imported from ${batch.source.sourceSystem}.`)

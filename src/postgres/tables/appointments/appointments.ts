@@ -33,6 +33,14 @@ export interface AppointmentRecord extends AppointmentPlacement {
   /** The local dates (YYYY-MM-DD) on which the wait of the patient begins and by which it must end. */
   readonly requestedOn: string | undefined;
   readonly dueOn: string | undefined;
+  /** The local date (YYYY-MM-DD) for which the patient asked. */
+  readonly desiredOn: string | undefined;
+  /** The cancelled or missed appointment whose wait this one continues. */
+  readonly replacesAppointmentId: string | undefined;
+  /** Whether it is the patient's first of the service in its calendar year; undefined if that was not recorded. */
+  readonly firstVisit: boolean | undefined;
+  /** The payer of the visit. */
+  readonly payerId: string | undefined;
   /** Whether it is outside the schedule: it may overlap others of its practitioner and uses no daily capacity. */
   readonly overbooked: boolean;
   /** Why it was overbooked. The reason stays when the appointment is moved into the schedule. */
@@ -63,6 +71,10 @@ export const appointmentColumns = {
   comment: "comment",
   requestedOn: "requested_on",
   dueOn: "due_on",
+  desiredOn: "desired_on",
+  replacesAppointmentId: "replaces_appointment_id",
+  firstVisit: "first_visit",
+  payerId: "payer_id",
   overbooked: "overbooked",
   overbookingReason: "overbooking_reason",
   createdAt: "created_at",

@@ -1,0 +1,42 @@
+import type { Transaction } from "../../../call.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import { LIVE_STATUSES } from "./appointment-status.js";
+
+/** The patient and the service of a visit, and a local date (YYYY-MM-DD) or a slot in its calendar year. */
+export interface Visit {
+  readonly patientId: string;
+  readonly serviceId: string;
+  readonly on: { readonly localDate: string } | { readonly slotId: string };
+}
+
+/**
+ * Returns whether a visit would be the first: the patient has no live appointment for the service in the calendar year.
+ * Call it after the lock of the patient.
+ */
+export async function isFirstVisit(
+  transaction: Transaction,
+  { patientId, serviceId, on }: Visit,
+  exceptId?: string,
+): Promise<boolean> {
+  const key = { tenantId: transaction.tenantId, patientId, serviceId, exceptId: exceptId ?? null };
+  const statement =
+    "slotId" in on
+      ? otherVisitNearSlot({ ...key, slotId: on.slotId })
+      : otherVisitNearDate({ ...key, localDate: on.localDate });
+  return (await transaction.rows(statement)).length === 0;
+}
+
+const NAMES = ["tenantId", "patientId", "serviceId", "exceptId"] as const;
+const otherVisitNearDate = prepared([...NAMES, "localDate"], (names) => sql.raw(otherVisit(":localDate::date"), names));
+const otherVisitNearSlot = prepared([...NAMES, "slotId"], (names) =>
+  sql.raw(otherVisit("(SELECT s.local_date FROM slots s WHERE s.tenant_id = :tenantId AND s.id = :slotId)"), names),
+);
+
+function otherVisit(date: string): string {
+  const year = `date_trunc('year', ${date}::timestamp)`;
+  return `SELECT a.id FROM appointments a WHERE a.tenant_id = :tenantId AND a.patient_id = :patientId
+    AND a.service_id = :serviceId AND a.status IN ${LIVE_STATUSES} AND a.id IS DISTINCT FROM :exceptId::uuid
+    AND a.starts_at >= ${year} AT TIME ZONE 'America/Bogota'
+    AND a.starts_at < (${year} + interval '1 year') AT TIME ZONE 'America/Bogota' LIMIT 1`;
+}

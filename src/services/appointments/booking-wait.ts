@@ -1,0 +1,107 @@
+import type { ReadyCall } from "../../call.js";
+import { type FieldError, validationFailed } from "../../errors.js";
+import { type AppointmentRecord, findAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { findWaitlistEntry } from "../../postgres/tables/desk/waitlist.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
+import { yearsAfter } from "../../scheduling/local-date.js";
+import { findDueDate } from "../resources/due-date.js";
+import { missing } from "../resources/preconditions.js";
+
+/** What a booking says about the wait of the patient. Dates are local, YYYY-MM-DD. */
+export interface GivenWait {
+  /** The date of the first request. Defaults to today. */
+  readonly requestedOn?: string | undefined;
+  /** The date for which the patient asked. */
+  readonly desiredOn?: string | undefined;
+  readonly waitlistEntryId?: string | undefined;
+  readonly replacesAppointmentId?: string | undefined;
+  readonly appointmentTypeId: string;
+}
+
+/**
+ * The wait of a patient, as local dates (YYYY-MM-DD). `dueOn` is the last day of the allowed wait; undefined if nothing
+ * limits it.
+ */
+export type Wait = Pick<AppointmentRecord, "dueOn" | "desiredOn"> & { readonly requestedOn: string };
+
+/** The wait of a booking, and the errors in what the request says about it. */
+export interface JudgedWait {
+  readonly wait: Wait;
+  /** The appointment that the booking replaces. */
+  readonly replaced: AppointmentRecord | undefined;
+  readonly missing: readonly FieldError[];
+  readonly invalid: readonly FieldError[];
+}
+
+/** How many years before today a request can lie, and how many years after today its wish. */
+const MAX_YEARS = 2;
+
+/**
+ * Returns the wait of a booking. It begins at the earliest of the given date, the date of the waitlist entry and the
+ * request of the replaced appointment. Its due date follows from the opportunity definition of the appointment type.
+ */
+export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number): Promise<JudgedWait> {
+  const { waitlistEntryId, replacesAppointmentId, appointmentTypeId } = given;
+  const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;
+  const { entry, replaced } = continues ? await findOrigin(given, call) : NO_ORIGIN;
+  const today = localDateAt(nowMs);
+  const dates = [given.requestedOn ?? today, dateOf(entry), replaced?.requestedOn ?? dateOf(replaced)];
+  const requestedOn = dates.filter((date) => date !== undefined).toSorted()[0] ?? today;
+  const dueOn = await findDueDate(call.transaction, { appointmentTypeId }, requestedOn);
+  const isUnknown = replacesAppointmentId !== undefined && replaced === undefined;
+  return {
+    wait: { requestedOn, dueOn, desiredOn: given.desiredOn ?? entry?.dateFrom ?? replaced?.desiredOn },
+    replaced,
+    missing: isUnknown ? [missing("replacesAppointmentId")] : [],
+    invalid: dateErrors(given, requestedOn, today),
+  };
+}
+
+/**
+ * Requires that a booking for this patient and service can replace the appointment. Otherwise throws 422.
+ */
+export function requireReplaceable(
+  replaced: AppointmentRecord | undefined,
+  patientId: string,
+  serviceId: string,
+): void {
+  if (replaced === undefined) return;
+  const message = replacementError(replaced, patientId, serviceId);
+  if (message !== undefined) {
+    throw validationFailed([{ code: "INVALID_VALUE", field: "replacesAppointmentId", message }]);
+  }
+}
+
+function replacementError(replaced: AppointmentRecord, patientId: string, serviceId: string): string | undefined {
+  if (replaced.patientId !== patientId) return "the appointment belongs to another patient";
+  if (replaced.serviceId !== serviceId) return "the appointment is for another service";
+  if (replaced.status === "CANCELLED" || replaced.status === "NO_SHOW") return undefined;
+  return `the appointment is ${replaced.status}; only CANCELLED or NO_SHOW can be replaced`;
+}
+
+const NO_ORIGIN = { entry: undefined, replaced: undefined };
+
+async function findOrigin({ waitlistEntryId, replacesAppointmentId }: GivenWait, { transaction }: ReadyCall) {
+  const [entry, replaced] = await Promise.all([
+    waitlistEntryId === undefined ? undefined : findWaitlistEntry(transaction, waitlistEntryId),
+    replacesAppointmentId === undefined ? undefined : findAppointment(transaction, replacesAppointmentId),
+  ]);
+  return { entry, replaced };
+}
+
+function dateOf(created: { readonly createdAt: Date } | undefined): string | undefined {
+  return created && localDateAt(created.createdAt.getTime());
+}
+
+function dateErrors(given: GivenWait, requestedOn: string, today: string): FieldError[] {
+  const [earliest, latest] = [yearsAfter(today, -MAX_YEARS), yearsAfter(today, MAX_YEARS)];
+  return [
+    ...outside("requestedOn", given.requestedOn, earliest, today),
+    ...outside("desiredOn", given.desiredOn, requestedOn, latest),
+  ];
+}
+
+function outside(field: string, date: string | undefined, first: string, last: string): FieldError[] {
+  if (date === undefined || (first <= date && date <= last)) return [];
+  return [{ code: "OUT_OF_RANGE", field, message: `the value must be from ${first} through ${last}` }];
+}
