@@ -43,7 +43,7 @@ export async function importAppointments(
 
 function draftOf(batch: ImportBatch, { row, value }: RowOf<ImportedAppointmentValid>, clock: ImportClock) {
   const { time, errors } = judgeTime(value, clock);
-  const { patient, practitioner, service, location } = value;
+  const { patient, practitioner, service, location, payer } = value;
   const draft: AppointmentDraft = {
     row,
     value,
@@ -53,6 +53,7 @@ function draftOf(batch: ImportBatch, { row, value }: RowOf<ImportedAppointmentVa
     practitionerId: batch.resolve("PRACTITIONER", practitioner),
     serviceId: batch.resolve("SERVICE", service),
     locationId: location && batch.resolve("LOCATION", location),
+    payerId: payer && batch.resolve("PAYER", payer),
     programId: value.programId.toLowerCase(),
   };
   return draft;
@@ -111,10 +112,10 @@ function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf:
     comment,
     requestedOn,
     dueOn: dueDateOf({ holderId: appointmentTypeId, requestedOn }),
-    desiredOn: undefined,
+    desiredOn: value.desiredOn,
     replacesAppointmentId: undefined,
-    firstVisit: undefined,
-    payerId: undefined,
+    firstVisit: value.firstVisit,
+    payerId: draft.payerId,
     overbooked: isOutside,
     overbookingReason: isOutside
       ? (value.overbookingReason ?? `Imported from ${batch.source.sourceSystem}.`)
