@@ -61,8 +61,7 @@ export async function readAppointmentReferences(batch: ImportBatch, drafts: read
     find(noShowReasons, ({ value }) => value.noShowReasonId),
     find(payers, ({ payerId }) => payerId),
   ]);
-  const homes = [...program.values()].map(({ locationId }) => locationId);
-  const locationIds = distinct([...homes, ...drafts.map(({ locationId }) => locationId)]);
+  const locationIds = distinct([...program.values(), ...drafts].map(({ locationId }) => locationId));
   const [types, sources, consultations, cancellations, noShows, payersFound] = found;
   return {
     patients,

@@ -86,11 +86,10 @@ async function write(batch: ImportBatch, placed: readonly PlacedAppointment[], d
 function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf: DueDateOf): AppointmentRecord {
   const { draft, patientId, practitionerId, serviceId, locationId, slots } = place;
   const { value, time, programId } = draft;
-  const { requestedOn, comment } = value;
+  const { requestedOn, desiredOn, firstVisit, comment } = value;
   const appointmentTypeId = typeOf(value);
   const ruleId = slots[0]?.ruleId;
   const isOutside = ruleId === undefined;
-  const at = new Date(batch.nowMs);
   return {
     id: batch.call.newId(),
     patientId,
@@ -112,16 +111,16 @@ function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf:
     comment,
     requestedOn,
     dueOn: dueDateOf({ holderId: appointmentTypeId, requestedOn }),
-    desiredOn: value.desiredOn,
+    desiredOn,
     replacesAppointmentId: undefined,
-    firstVisit: value.firstVisit,
+    firstVisit,
     payerId: draft.payerId,
     overbooked: isOutside,
     overbookingReason: isOutside
       ? (value.overbookingReason ?? `Imported from ${batch.source.sourceSystem}.`)
       : undefined,
-    createdAt: at,
-    updatedAt: at,
+    createdAt: new Date(batch.nowMs),
+    updatedAt: new Date(batch.nowMs),
   };
 }
 

@@ -56,7 +56,7 @@ export function nextStart(transaction: Transaction, principal: Principal, query:
 }
 
 /**
- * Returns a query for the free slots of a stretch of time, ordered by start. The stretch begins at the `starts_at` of
+ * Returns a query for the free slots of a stretch of time, ordered by start, then by `spread` and id. The stretch begins at the `starts_at` of
  * {@link nextStart}, which the same statement must contain as the CTE `next`.
  */
 export function freeSlots(
@@ -73,10 +73,27 @@ export function freeSlots(
     .where((builder) => inWindows(builder, query.windows))
     .select("s.id", "s.generation", "s.program_id", "s.practitioner_id", "s.starts_at", "s.ends_at")
     .select("s.rule_id", "p.location_id", "p.emergency")
-    .orderBy([{ column: "s.starts_at" }, { column: "s.id" }]);
+    .select(sql.raw("uuid_hash_extended(s.id, ?) AS spread", [seedOf(query)]))
+    .orderBy(["s.starts_at", "spread", "s.id"]);
   ofPractitioner(slots, query);
-  if (query.after !== undefined) slots.whereRaw("(s.starts_at, s.id) > (?, ?)", [query.after.startsAt, query.after.id]);
+  if (query.after !== undefined) slots.whereRaw(AFTER, afterOf(query, query.after));
   return slots;
+}
+
+const AFTER = `(s.starts_at, uuid_hash_extended(s.id, ?), s.id) > (?, uuid_hash_extended(?::uuid, ?), ?)`;
+
+function afterOf(query: OptionQuery, { startsAt, id }: { readonly startsAt: Date; readonly id: string }) {
+  const seed = seedOf(query);
+  return [seed, startsAt, id, seed, id];
+}
+
+/**
+ * Returns the seed of the order of slots that begin together. It depends on the appointment or patient of the search, so
+ * that callers who search at the same time are not all offered the same slot first.
+ */
+export function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" | "patientId">): string {
+  const subject = appointmentId ?? patientId;
+  return subject === undefined ? "0" : BigInt.asIntN(64, BigInt(`0x${subject.replaceAll("-", "")}`)).toString();
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Principal, Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { busyTime } from "./busy-times.js";
-import { freeSlots, nextStart, type OptionQuery } from "./free-slots.js";
+import { freeSlots, nextStart, type OptionQuery, seedOf } from "./free-slots.js";
 import type { Offer } from "./offers.js";
 import { runsFrom } from "./slot-runs.js";
 
@@ -88,7 +88,7 @@ async function searchStretch(
     .from(sql.raw("next AS n LEFT JOIN (?) AS o ON true", [optionsIn(transaction, principal, query, stretchMs)]))
     .select({ next: "n.starts_at" })
     .select("o.*")
-    .orderBy(["o.startsAt", "o.slotId"]);
+    .orderByRaw('o."startsAt", uuid_hash_extended(o."slotId", ?), o."slotId"', [seedOf(query)]);
   const rows = await readRecords<StretchRow>(transaction, statement);
   return { next: rows[0]?.next, options: rows.filter((row) => row.slotId !== undefined) };
 }
@@ -114,7 +114,7 @@ function optionsIn(
     .select(OPTION_COLUMNS)
     .whereRaw(IS_PRACTITIONER_ACTIVE, [tenantId])
     .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [tenantId, exceptId])
-    .orderBy([{ column: "s.starts_at" }, { column: "s.id" }])
+    .orderBy(["s.starts_at", "s.spread", "s.id"])
     .limit(query.limit);
   if (query.patientId !== undefined)
     options.whereRaw(isPersonFree("patient_id", "?::uuid"), [tenantId, query.patientId, exceptId]);

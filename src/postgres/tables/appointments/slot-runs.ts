@@ -9,9 +9,9 @@ export function runsFrom(tenantId: string, slots: Knex.QueryBuilder, minutes: nu
   return slots
     .joinRaw(RUN, { tenantId, minutes })
     .whereRaw("r.slots = w.wanted")
-    .select("s.id", "s.program_id", "s.practitioner_id", "s.starts_at", "s.location_id", "s.emergency")
+    .select("s.id", "s.program_id", "s.practitioner_id", "s.starts_at", "s.location_id", "s.emergency", "s.spread")
     .select({ ends_at: "r.ends_at", generation: "r.generation" })
-    .orderBy([{ column: "s.starts_at" }, { column: "s.id" }]);
+    .orderBy(["s.starts_at", "s.spread", "s.id"]);
 }
 
 /** All slots of a rule have the same length, so the number of slots shows whether one is missing. */
