@@ -28,6 +28,7 @@ export const referring = [
   "CheckEligibility",
   "MergePatients",
   "CloseWaitlistEntry",
+  "CorrectAppointmentWait",
   ...bookings,
   ...searches,
   ...reasonSteps,

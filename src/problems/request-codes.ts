@@ -114,8 +114,8 @@ export const requestCodes = {
       VALIDATION_FAILED: [
         "RegisterPatient",
         "CreateWaitlistEntry",
-        "BookAppointmentAt",
-        "OverbookAppointment",
+        "CorrectAppointmentWait",
+        ...bookings,
         ...blockChanges,
         ...ruleChanges,
       ],

@@ -63,6 +63,7 @@ const KEPT: Readonly<Record<string, string>> = {
   "appointments.requested_on": REQUESTED,
   "appointments.due_on": REQUESTED,
   "appointments.desired_on": REQUESTED,
+  "appointment_history.wait_before": REQUESTED,
   "waitlist_entries.date_from": REQUESTED,
   "waitlist_entries.date_to": REQUESTED,
   "waitlist_entries.due_on": REQUESTED,

@@ -8,20 +8,23 @@ import {
   type AppointmentBody,
   appointmentIn,
   book,
+  bookFirst,
   type Clinic,
   day,
   mustCall,
   openClinic,
   optionsFor,
 } from "../schedule/clinic.js";
+import { auditOf } from "../support/audit.js";
 import { messagesOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
-import { expectRefusal } from "./rpc-under-test.js";
+import { describeAccess, expectRefusal } from "./rpc-under-test.js";
 import { at, timedBooking } from "./timed-bookings.js";
 
-const { bookAppointmentAt, overbookAppointment } = BookingService.method;
+const { bookAppointmentAt, correctAppointmentWait, overbookAppointment } = BookingService.method;
+const REASON = "La solicitud llegó por correo.";
 const DAY_MS = 86_400_000;
 /** The clinic is open for so many days, because the tests advance the clock by three weeks. */
 const DAYS_OPEN = 40;
@@ -185,6 +188,81 @@ describe("payerId of a booking", () => {
     expectRefusal(await callRpc(service, bookAppointmentAt, unusable, asClinic()), 422, ["payerId INVALID_VALUE"]);
   });
 });
+
+describe("CorrectAppointmentWait", () => {
+  describeAccess(
+    {
+      method: correctAppointmentWait,
+      scope: "scheduling:correct",
+      id: "appointmentId",
+      prepare: async (target) => {
+        const booked = await bookFirst(await openClinic(target), await fixtures.createPatient(target, {}, {}));
+        return { ...correctionOf(booked), firstVisit: false };
+      },
+    },
+    () => service,
+  );
+
+  test("changes what is given and keeps the rest; the history shows the previous values and the reason", async () => {
+    const booked = await bookOption({ desiredOn: day(clinic, 4) });
+    const [requestedOn, payerId] = [day(clinic, -40), await fixtures.payer.create(service, clinic.as)];
+    const corrections = { requestedOn, payerId, firstVisit: false };
+    const answer = await correct(booked, corrections);
+    const corrected = appointmentIn(answer);
+    expect(corrected).toMatchObject({ ...corrections, desiredOn: day(clinic, 4), version: 2, status: "PENDING" });
+    expect(await auditOf(service, answer)).toMatchObject([{ action: "UPDATE", resource_id: booked.appointmentId }]);
+    const { appointmentId } = booked;
+    const { changes } = await mustCall(clinic, "ListAppointmentChanges", { appointmentId });
+    const [first, second] = changes as JsonObject[];
+    expect(first).not.toHaveProperty("fromWait");
+    expect(second).toMatchObject({
+      correctionReason: REASON,
+      fromStatus: "PENDING",
+      toStatus: "PENDING",
+      fromWait: { requestedOn: today(), desiredOn: day(clinic, 4), firstVisit: true },
+    });
+    expect(second?.["fromWait"]).not.toHaveProperty("payerId");
+  });
+
+  test("derives the due date of another request anew", async () => {
+    const booked = (await bookOption()) as AppointmentBody & { dueOn?: string };
+    const corrected = appointmentIn(await correct(booked, { requestedOn: day(clinic, -40) })) as typeof booked;
+    expect(`${corrected.dueOn}` < `${booked.dueOn}`).toBe(true);
+  });
+
+  test("is possible for a cancelled appointment", async () => {
+    const { appointmentId } = await cancelled();
+    const request = { appointmentId, version: 2 };
+    expect(appointmentIn(await correct(request, { firstVisit: false }))).toMatchObject({ status: "CANCELLED" });
+  });
+
+  test("is rejected with another version, with nothing to correct, with dates out of range and unknown ids", async () => {
+    const booked = await bookOption();
+    for (const [changes, status, errors] of [
+      [{ expectedVersion: 9, firstVisit: false }, 409, ["expectedVersion STALE_VERSION"]],
+      [{ requestedOn: day(clinic, 1) }, 422, ["requestedOn OUT_OF_RANGE"]],
+      [{ desiredOn: day(clinic, -1) }, 422, ["desiredOn OUT_OF_RANGE"]],
+      [{ payerId: randomUUID() }, 404, ["payerId NOT_FOUND"]],
+    ] as const) {
+      expectRefusal(await correct(booked, changes), status, errors);
+    }
+    const nothing = await correct(booked, {});
+    expect(messagesOf(nothing)).toEqual([
+      "at least one of requestedOn, desiredOn, firstVisit and payerId must be given",
+    ]);
+    const unknown = await correct({ ...booked, appointmentId: randomUUID() }, { firstVisit: true });
+    expectRefusal(unknown, 404, []);
+  });
+});
+
+/** Returns a request that corrects nothing yet. */
+function correctionOf({ appointmentId, version }: Pick<AppointmentBody, "appointmentId" | "version">): JsonObject {
+  return { appointmentId, expectedVersion: version, reason: REASON };
+}
+
+function correct(appointment: Pick<AppointmentBody, "appointmentId" | "version">, changes: JsonObject) {
+  return callRpc(service, correctAppointmentWait, { ...correctionOf(appointment), ...changes }, asClinic());
+}
 
 async function deactivatePayer(payerId: string): Promise<void> {
   await mustCall(clinic, "UpdatePayer", { payerId, active: false, expectedVersion: 1 });

@@ -51,6 +51,7 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "MarkAppointmentNoShow",
     "CancelAppointment",
     "CorrectAppointmentStatus",
+    "CorrectAppointmentWait",
     "AcceptDisplacedAppointments",
     "SubstitutePractitioner",
     "SetPatientStatus",

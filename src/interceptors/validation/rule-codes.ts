@@ -72,6 +72,7 @@ const ruleCodes = {
   block_target: { code: "INVALID_VALUE", fields: ["practitioner_id", "location_id", "program_id"] },
   choices_once: { code: "DUPLICATE", fields: ["choices"] },
   option_type: { code: "INVALID_VALUE", fields: ["appointment_type_id"] },
+  wait_correction: { code: "REQUIRED", fields: ["requested_on", "desired_on", "first_visit", "payer_id"] },
   option_subject: { code: "INVALID_VALUE", fields: ["patient_id", "appointment_id"] },
   validity_range: { code: "INVALID_RANGE", fields: ["valid_from", "valid_to"] },
   "weekdays.min_items": { code: "TOO_FEW", fields: ["weekdays"] },

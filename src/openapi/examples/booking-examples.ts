@@ -53,6 +53,11 @@ const lifeOfAnAppointment: RequestExamples = {
     { example: "CheckInAppointment", member: "appointment.appointmentId" },
     { status: "CONFIRMED", reason: "Se registró a la persona equivocada.", expectedVersion: 2 },
   ),
+  CorrectAppointmentWait: exampleOf(
+    "appointmentId",
+    { example: "CorrectAppointmentStatus", member: "appointment.appointmentId" },
+    { firstVisit: false, reason: "Vino en enero a otra sede.", expectedVersion: 3 },
+  ),
   GetAppointment: exampleOf("appointmentId", booked),
   ListAppointmentChanges: exampleOf("appointmentId", booked),
 };

@@ -67,7 +67,7 @@ export async function correctStatus(
     updatedAt: new Date(nowMs),
   };
   updateAppointment(transaction, corrected);
-  insertAppointmentChange(transaction, appointment, corrected, call.principal, call, reason);
+  insertAppointmentChange(transaction, appointment, corrected, call.principal, call, { reason });
   const { id: resourceId, version } = corrected;
   call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
   return { appointment: corrected, displacement: displacementOf(await takenAgain) };

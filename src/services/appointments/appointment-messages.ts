@@ -5,6 +5,7 @@ import {
   type AppointmentChange,
   type AppointmentChange_Slot,
   AppointmentChange_SlotSchema,
+  AppointmentChange_WaitSchema,
   AppointmentChangeSchema,
 } from "../../gen/cupo/clinic/v1/appointment_change_pb.js";
 import {
@@ -47,6 +48,7 @@ export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentC
     changedAt: timestampFromDate(kept.changedAt),
     principal,
     correlationId,
+    ...(kept.waitBefore && { fromWait: create(AppointmentChange_WaitSchema, presentOf(kept.waitBefore)) }),
     ...presentOf({ cancellationReasonId, noShowReasonId, comment, actor, correctionReason, mergedFromPatientId }),
   });
 }

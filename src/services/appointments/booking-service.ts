@@ -13,6 +13,7 @@ import * as transitions from "./appointment-transitions.js";
 import { bookAppointmentAt, overbookAppointment } from "./book-at-time.js";
 import { bookAppointment } from "./booking.js";
 import { findOptions } from "./option-search.js";
+import { correctWait } from "./wait-correction.js";
 import { matchWaitlistEntry } from "./waitlist-match.js";
 
 /**
@@ -81,6 +82,9 @@ export function createBookingService(
     async correctAppointmentStatus({ appointmentId, expectedVersion, status, reason }, call) {
       const request = { appointmentId, expectedVersion, to: nameIn(AppointmentDetails_Status, status), reason };
       return detailsOf(await correctStatus(call, request, now()));
+    },
+    async correctAppointmentWait(request, call) {
+      return detailsOf(await correctWait(call, request, now()));
     },
     ...appointmentReadMethods,
   };

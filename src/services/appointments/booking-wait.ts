@@ -94,7 +94,15 @@ function dateOf(created: { readonly createdAt: Date } | undefined): string | und
   return created && localDateAt(created.createdAt.getTime());
 }
 
-function dateErrors(given: GivenWait, requestedOn: string, today: string): FieldError[] {
+/**
+ * Returns the errors in the given dates of a wait that begins on `requestedOn`. A request is at most two years before
+ * today, a wish is between the request and two years after today.
+ */
+export function dateErrors(
+  given: Pick<GivenWait, "requestedOn" | "desiredOn">,
+  requestedOn: string,
+  today: string,
+): FieldError[] {
   const [earliest, latest] = [yearsAfter(today, -MAX_YEARS), yearsAfter(today, MAX_YEARS)];
   return [
     ...outside("requestedOn", given.requestedOn, earliest, today),

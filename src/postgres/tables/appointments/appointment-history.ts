@@ -33,6 +33,19 @@ export interface AppointmentChangeRecord {
   readonly correctionReason: string | undefined;
   /** The previous patient, if the change is a merge of patients. */
   readonly mergedFromPatientId: string | undefined;
+  /** The wait before the change, if the change corrects it. */
+  readonly waitBefore: RecordedWait | undefined;
+}
+
+/** The attributes of an appointment about the wait of the patient. */
+export type RecordedWait = Partial<
+  Pick<AppointmentRecord, "requestedOn" | "dueOn" | "desiredOn" | "firstVisit" | "payerId">
+>;
+
+/** A correction: why, and whether it is one of the wait. */
+export interface Correction {
+  readonly reason: string;
+  readonly isOfWait?: boolean;
 }
 
 /** The column of each attribute of a change. */
@@ -60,6 +73,7 @@ export const changeColumns = {
   changedAt: "changed_at",
   correctionReason: "correction_reason",
   mergedFromPatientId: "merged_from_patient_id",
+  waitBefore: "wait_before",
 } as const satisfies ColumnsOf<AppointmentChangeRecord>;
 
 const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as const, (row) =>
@@ -67,7 +81,7 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 );
 
 /**
- * Appends a change to the history of an appointment. `before` is undefined for a new appointment, `correctionReason`
+ * Appends a change to the history of an appointment. `before` is undefined for a new appointment, `correction`
  * for changes that are not corrections.
  */
 export function insertAppointmentChange(
@@ -76,9 +90,9 @@ export function insertAppointmentChange(
   after: AppointmentRecord,
   principal: Principal,
   call: Call,
-  correctionReason?: string,
+  correction?: Correction,
 ): void {
-  const change = changeOf(before, after, principal, call, correctionReason);
+  const change = changeOf(before, after, principal, call, correction);
   transaction.send(insertChange({ tenant_id: transaction.tenantId, ...toRow(changeColumns, change) }));
 }
 
@@ -88,7 +102,7 @@ export function changeOf(
   after: AppointmentRecord,
   principal: Principal,
   call: Call,
-  correctionReason?: string,
+  correction?: Correction,
 ): AppointmentChangeRecord {
   return {
     appointmentId: after.id,
@@ -112,9 +126,14 @@ export function changeOf(
     actor: call.actor,
     correlationId: call.correlationId,
     changedAt: after.updatedAt,
-    correctionReason,
+    correctionReason: correction?.reason,
     mergedFromPatientId: before?.patientId === after.patientId ? undefined : before?.patientId,
+    waitBefore: before !== undefined && correction?.isOfWait === true ? waitOf(before) : undefined,
   };
+}
+
+function waitOf({ requestedOn, dueOn, desiredOn, firstVisit, payerId }: AppointmentRecord): RecordedWait {
+  return { requestedOn, dueOn, desiredOn, firstVisit, payerId };
 }
 
 /** Returns at most `limit` changes of an appointment with a version above `afterVersion`, the oldest first. */

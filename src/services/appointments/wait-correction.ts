@@ -1,0 +1,67 @@
+import type { ReadyCall } from "../../call.js";
+import { unknownReferences, validationFailed } from "../../errors.js";
+import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
+import { updateAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { payers } from "../../postgres/tables/catalogs/catalogs.js";
+import { lockInOrder } from "../../postgres/tables/locks.js";
+import { findResource } from "../../postgres/tables/resources/resources.js";
+import { displacementOf, findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
+import { findDueDate } from "../resources/due-date.js";
+import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
+import type { ChangedAppointment } from "./appointment-transitions.js";
+import { dateErrors } from "./booking-wait.js";
+
+/** A request to correct the wait of an appointment. An undefined attribute stays as it is. Dates are YYYY-MM-DD. */
+export interface WaitCorrection {
+  readonly appointmentId: string;
+  readonly expectedVersion: number;
+  readonly requestedOn?: string | undefined;
+  readonly desiredOn?: string | undefined;
+  readonly firstVisit?: boolean | undefined;
+  readonly payerId?: string | undefined;
+  readonly reason: string;
+}
+
+/**
+ * Corrects the date of the request, the wish, the payer or the first visit of an appointment, in any status. The history
+ * keeps the previous values and the reason. With another date of the request, the due date follows from the present
+ * opportunity definition.
+ *
+ * Throws 404 for an unknown appointment, then for an unknown payer. Throws 409 for another version, 422 for a payer who
+ * is not active and for dates out of range.
+ */
+export async function correctWait(
+  call: ReadyCall,
+  request: WaitCorrection,
+  nowMs: number,
+): Promise<ChangedAppointment> {
+  const { transaction } = call;
+  const { appointmentId, expectedVersion, reason, requestedOn, desiredOn, firstVisit, payerId } = request;
+  const [{ appointment: found }, held, payer] = await Promise.all([
+    lockInOrder(transaction, { appointmentId }),
+    findOccupiedSlots(transaction, appointmentId),
+    payerId === undefined ? undefined : findResource(transaction, call.principal, payers, payerId),
+  ]);
+  const appointment = requireFound(found, "appointmentId");
+  if (payerId !== undefined && payer === undefined) throw unknownReferences([missing("payerId")]);
+  requireVersion(appointment, expectedVersion);
+  const start = requestedOn ?? appointment.requestedOn ?? localDateAt(appointment.createdAt.getTime());
+  const errors = dateErrors(request, start, localDateAt(nowMs));
+  if (payer?.active === false) errors.unshift(inactive("payerId"));
+  if (errors.length > 0) throw validationFailed(errors);
+  const corrected = {
+    ...appointment,
+    ...(requestedOn !== undefined && { requestedOn, dueOn: await findDueDate(transaction, appointment, requestedOn) }),
+    desiredOn: desiredOn ?? appointment.desiredOn,
+    firstVisit: firstVisit ?? appointment.firstVisit,
+    payerId: payerId ?? appointment.payerId,
+    version: appointment.version + 1,
+    updatedAt: new Date(nowMs),
+  };
+  updateAppointment(transaction, corrected);
+  insertAppointmentChange(transaction, appointment, corrected, call.principal, call, { reason, isOfWait: true });
+  const { id: resourceId, version } = corrected;
+  call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
+  return { appointment: corrected, displacement: displacementOf(held) };
+}
