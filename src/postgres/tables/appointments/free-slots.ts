@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import type { Principal, Transaction } from "../../../call.js";
 import { secondsPerDay } from "../../../scheduling/local-time.js";
 import { sql } from "../../sql.js";
+import { liveHolds } from "../../held-until.js";
 import type { DayOfRule } from "./day-counters.js";
 import { offeringPrograms } from "./offers.js";
 
@@ -13,6 +14,8 @@ export interface OptionQuery {
   readonly appointmentId: string | undefined;
   /** The day on which that appointment already uses a unit of capacity. */
   readonly heldDay: DayOfRule | undefined;
+  /** The current time. Holds that end later are live. */
+  readonly now: Date;
   readonly serviceId: string;
   /** The duration in minutes, which may need several slots; undefined for one slot of any length. */
   readonly minutes: number | undefined;
@@ -24,6 +27,8 @@ export interface OptionQuery {
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly includeEmergency: boolean;
+  /** The id of who asks. Slots that begin together are in another order for another one, so that callers spread. */
+  readonly seed: string;
   /** Start and id of the last slot of the previous page; undefined for the first page. */
   readonly after: { readonly startsAt: Date; readonly id: string } | undefined;
   readonly limit: number;
@@ -73,10 +78,31 @@ export function freeSlots(
     .where((builder) => inWindows(builder, query.windows))
     .select("s.id", "s.generation", "s.program_id", "s.practitioner_id", "s.starts_at", "s.ends_at")
     .select("s.rule_id", "p.location_id", "p.emergency")
-    .orderBy([{ column: "s.starts_at" }, { column: "s.id" }]);
+    .orderByRaw(...orderOfOptions("s.starts_at", "s.id", query));
   ofPractitioner(slots, query);
-  if (query.after !== undefined) slots.whereRaw("(s.starts_at, s.id) > (?, ?)", [query.after.startsAt, query.after.id]);
+  if (query.after !== undefined) {
+    const { startsAt, id } = query.after;
+    slots.whereRaw(AFTER, [query.seed, startsAt, id, query.seed, id]);
+  }
   return slots;
+}
+
+const AFTER = `(s.starts_at, ${spread("s.id")}, s.id) > (?::timestamptz, ${spread("?::uuid")}, ?::uuid)`;
+
+/**
+ * Returns the order of options for `orderByRaw`: by start, then by a hash of the slot and of who asks. Callers who ask
+ * at the same time so get different first options, as far as several begin together.
+ */
+export function orderOfOptions(
+  start: string,
+  id: string,
+  { seed }: Pick<OptionQuery, "seed">,
+): [sql: string, bindings: string[]] {
+  return [`${start}, ${spread(id)}, ${id}`, [seed]];
+}
+
+function spread(id: string): string {
+  return `uuid_hash_extended(${id}, uuid_hash_extended(?::uuid, 0))`;
 }
 
 /**
@@ -133,8 +159,8 @@ function rangesOf(transaction: Transaction, principal: Principal, query: OptionQ
   return sql.raw(RANGES, [programs.whereRaw(HAS_RULE_THEN, [transaction.tenantId]), starts, ends, from, to, from, to]);
 }
 
-function fullDaysOf({ tenantId }: Transaction, { from, to, heldDay }: OptionQuery) {
-  return [tenantId, tenantId, from, to, heldDay?.ruleId ?? null, heldDay?.localDate ?? null];
+function fullDaysOf({ tenantId }: Transaction, { from, to, heldDay, now }: OptionQuery) {
+  return [tenantId, now, tenantId, from, to, heldDay?.ruleId ?? null, heldDay?.localDate ?? null];
 }
 
 /**
@@ -143,7 +169,8 @@ function fullDaysOf({ tenantId }: Transaction, { from, to, heldDay }: OptionQuer
  */
 const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
   SELECT c.rule_id, c.local_date FROM day_counters c
-  JOIN program_rules r ON r.tenant_id = ? AND r.id = c.rule_id AND c.booked >= r.daily_capacity
+  JOIN program_rules r ON r.tenant_id = ? AND r.id = c.rule_id
+    AND c.booked + ${liveHolds("c.held", "?::timestamptz")} >= r.daily_capacity
   WHERE c.tenant_id = ? AND c.local_date BETWEEN (?::timestamptz AT TIME ZONE 'America/Bogota')::date
     AND (?::timestamptz AT TIME ZONE 'America/Bogota')::date AND (c.rule_id, c.local_date) IS DISTINCT FROM (?::uuid, ?::date))`;
 const LOCAL_SECOND = "extract(epoch FROM (s.starts_at AT TIME ZONE 'America/Bogota')::time)";

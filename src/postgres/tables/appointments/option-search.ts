@@ -3,7 +3,7 @@ import type { Principal, Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { busyTime } from "./busy-times.js";
-import { freeSlots, nextStart, type OptionQuery } from "./free-slots.js";
+import { freeSlots, nextStart, type OptionQuery, orderOfOptions } from "./free-slots.js";
 import type { Offer } from "./offers.js";
 import { runsFrom } from "./slot-runs.js";
 
@@ -33,7 +33,8 @@ const FIRST_STRETCH_MS = 1_800_000;
 
 /**
  * Returns the earliest slots that can be booked. They are free, their day has capacity left, and their program offers
- * the service. Their practitioner is active. Neither practitioner nor patient has another appointment at the time.
+ * the service. Their practitioner is active. Neither practitioner nor patient has another appointment or a hold at the
+ * time.
  *
  * The search begins at the next free slot and reads a stretch of time with one statement. It continues with longer
  * stretches until the page is full. So the cost grows with the page size, and not with the size of the schedule or the
@@ -88,7 +89,7 @@ async function searchStretch(
     .from(sql.raw("next AS n LEFT JOIN (?) AS o ON true", [optionsIn(transaction, principal, query, stretchMs)]))
     .select({ next: "n.starts_at" })
     .select("o.*")
-    .orderBy(["o.startsAt", "o.slotId"]);
+    .orderByRaw(...orderOfOptions('o."startsAt"', 'o."slotId"', query));
   const rows = await readRecords<StretchRow>(transaction, statement);
   return { next: rows[0]?.next, options: rows.filter((row) => row.slotId !== undefined) };
 }
@@ -108,16 +109,17 @@ function optionsIn(
   const { tenantId } = transaction;
   const exceptId = query.appointmentId ?? null;
   const slots = sql(sql.raw("(? OFFSET 0) AS s", [freeSlots(transaction, principal, query, stretchMs)]));
+  const { minutes, seed, now } = query;
   const candidates =
-    query.minutes === undefined ? slots : sql(sql.raw("(? OFFSET 0) AS s", [runsFrom(tenantId, slots, query.minutes)]));
+    minutes === undefined ? slots : sql(sql.raw("(? OFFSET 0) AS s", [runsFrom(tenantId, slots, { minutes, seed })]));
   const options = candidates
     .select(OPTION_COLUMNS)
     .whereRaw(IS_PRACTITIONER_ACTIVE, [tenantId])
-    .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [tenantId, exceptId])
-    .orderBy([{ column: "s.starts_at" }, { column: "s.id" }])
+    .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [tenantId, exceptId, tenantId, now])
+    .orderByRaw(...orderOfOptions("s.starts_at", "s.id", query))
     .limit(query.limit);
   if (query.patientId !== undefined)
-    options.whereRaw(isPersonFree("patient_id", "?::uuid"), [tenantId, query.patientId, exceptId]);
+    options.whereRaw(isPersonFree("patient_id", "?::uuid"), [tenantId, query.patientId, exceptId, tenantId, query.patientId, now]);
   return options;
 }
 
@@ -129,6 +131,6 @@ const IS_PRACTITIONER_ACTIVE =
  * of all slots and appointments.
  */
 function isPersonFree(person: "patient_id" | "practitioner_id", personId: string): string {
-  const slot = { tenantId: "?", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "?::uuid" };
+  const slot = { tenantId: "?", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "?::uuid", now: "?::timestamptz" };
   return `(${busyTime(person, { ...slot, personId })}) IS NULL`;
 }
