@@ -6,6 +6,7 @@ import { assignPositions } from "../../src/jobs/assign-positions.js";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
 import {
   purgeDeliveries,
+  purgeHolds,
   purgeEvents,
   purgeIdempotencyKeys,
   purgeOptionTokens,
@@ -222,7 +223,7 @@ async function doEveryJob(): Promise<void> {
       await reader.findOldest(id);
     }
     await assignPositions(pool);
-    for (const purge of [purgeIdempotencyKeys, purgeOptionTokens, purgeEvents, purgeQuotas, purgeDeliveries])
+    for (const purge of [purgeIdempotencyKeys, purgeOptionTokens, purgeEvents, purgeQuotas, purgeDeliveries, purgeHolds])
       await purge(pool);
     await findFurthestBehind(pool, "2099-01-01");
     await readOutbox(pool);
