@@ -19,7 +19,7 @@ import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { hold, holdFirst, holdIn, unitsOf } from "./hold-requests.js";
+import { hold, holdFirst, unitsOf } from "./hold-requests.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, idsOf, walkPages } from "./rpc-under-test.js";
 import { at, timedBooking } from "./timed-bookings.js";
 
