@@ -116,7 +116,6 @@ async function statementsMs({ database }: Bench, { tenantId, clinic }: Tenant): 
       patientId,
       serviceId,
       now: new Date(),
-      seed: patientId,
       from,
       to: new Date(from.getTime() + 89 * DAY_MS),
       windows: [{ startSecond: 0, endSecond: 3_600 }],

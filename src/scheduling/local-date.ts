@@ -3,7 +3,8 @@ import * as PlainDate from "temporal-polyfill/fns/PlainDate";
 /** The last date that the contract, RFC 3339 and a Timestamp can represent. */
 const lastLocalDate = "9999-12-31";
 
-const firstLocalDate = "0001-01-01";
+/** The first local date that the service accepts. */
+export const firstLocalDate = "0001-01-01";
 const localDate = /^(?!0000)(\d{4})-(\d\d)-(\d\d)$/;
 
 /**

@@ -6,6 +6,7 @@ import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
 import { createServices } from "../../src/services/services.js";
 import { brokenInvariants } from "../schedule/invariants.js";
 import { barePorts } from "../support/bare-ports.js";
+import { testNow } from "../support/clock.js";
 import { type ComposedService, startComposedService } from "../support/composed-service.js";
 import { execute } from "../support/database.js";
 import { eventually } from "../support/eventually.js";

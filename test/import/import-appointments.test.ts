@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
+import * as fixtures from "../contract/fixtures.js";
 import { day } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -36,13 +37,18 @@ afterAll(() => service.close());
 
 describe("a past appointment", () => {
   test("keeps its status, time and first request, and is outside the capacity of its day", async () => {
-    const appointment = await imported(appointmentRow(clinic, "past 1"));
+    const payerId = await fixtures.payer.create(service, clinic.as);
+    const wait = { desiredOn: "2024-02-15", firstVisit: true };
+    const row = appointmentRow(clinic, "past 1", { ...wait, payer: { resourceId: payerId } });
+    const appointment = await imported(row);
     expect(appointment).toMatchObject({
       status: "ATTENDED",
       version: 1,
       startsAt: "2024-03-05T14:00:00.000Z",
       endsAt: "2024-03-05T14:30:00.000Z",
       requestedOn: "2024-02-01",
+      ...wait,
+      payerId,
       overbooked: true,
       overbookingReason: "Imported from old system.",
       displaced: false,
@@ -70,6 +76,7 @@ describe("a past appointment", () => {
     ["NO_SHOW without its reason", { status: "NO_SHOW" }, "appointment.noShowReasonId REQUIRED"],
     ["a comment without a reason", { comment: "Sí vino." }, "appointment.comment INVALID_VALUE"],
     ["CHECKED_IN on another day than today", { status: "CHECKED_IN" }, "appointment.status INVALID_VALUE"],
+    ["a wish before the request", { desiredOn: "2024-01-31" }, "appointment.desiredOn OUT_OF_RANGE"],
     ["a request after the appointment", { requestedOn: "2024-03-06" }, "appointment.requestedOn OUT_OF_RANGE"],
     ["a start that is no whole minute", { startsAt: "2024-03-05T14:00:01Z" }, "appointment.startsAt OUT_OF_RANGE"],
     ["an end on another day", { endsAt: "2024-03-06T14:00:00Z" }, "appointment.endsAt INVALID_RANGE"],
@@ -86,12 +93,14 @@ describe("a past appointment", () => {
       requestSourceId: none,
       practitioner: { resourceId: none },
       service: { sourceId: "no" },
+      payer: { sourceId: "nobody" },
     };
     const [outcome] = summariesOf(await importRows(clinic, [appointmentRow(clinic, "unknown", changes)]));
     expect(outcome).toBe(
       [
         "REJECTED appointment.practitioner.resourceId NOT_FOUND",
         "appointment.service.sourceId NOT_FOUND",
+        "appointment.payer.sourceId NOT_FOUND",
         "appointment.programId NOT_FOUND",
         "appointment.requestSourceId NOT_FOUND",
       ].join(" "),

@@ -71,7 +71,8 @@ function unitHistories(operations: readonly Operation<Trace>[]): Histories {
       histories.set(unit, history);
       history.push({ call, calledAt: when.calledAt, answeredAt: when.answeredAt });
     };
-    for (const ended of endedBy(trace, holds)) for (const unit of unitsOf(ended)) add(unit, { kind: "ENDED", by: ended.holdId });
+    for (const ended of endedBy(trace, holds))
+      for (const unit of unitsOf(ended)) add(unit, { kind: "ENDED", by: ended.holdId });
     if (trace.kind === "HELD") addHold(trace, operation, add);
     if (trace.kind === "FREE") for (const unit of grainsOf(trace.placement)) add(unit, { kind: "SEEN_FREE" });
     if (trace.kind === "FULL") add(dayOf(trace), { kind: "SEEN_FULL" });
@@ -132,7 +133,8 @@ function lastBefore(versions: ReadonlyMap<number, Shown> | undefined, from: numb
 }
 
 function unitsOf(shown: Shown | Held | undefined): Set<string> {
-  if (shown !== undefined && "placement" in shown) return new Set([...grainsOf(shown.placement), dayOf(shown.placement)]);
+  if (shown !== undefined && "placement" in shown)
+    return new Set([...grainsOf(shown.placement), dayOf(shown.placement)]);
   if (shown === undefined || shown.overbooked === true || !LIVE.has(shown.status)) return new Set();
   const { practitionerId, programId, startsAt, endsAt } = shown;
   if (practitionerId === undefined || programId === undefined) throw new Error("no answer contains its placement");

@@ -147,7 +147,11 @@ describe("rescheduling with the token of a hold", () => {
     const request = { appointmentId, optionToken: `${option?.optionToken}`, expectedVersion: 1 };
     await mustCall(own, "RescheduleAppointment", request);
     await mustCall(own, "BookAppointmentAt", await timedBooking(own, { startsAt: at(own, "11:00") }));
-    const back = await call(own, "RescheduleAppointment", { ...request, optionToken: held.optionToken, expectedVersion: 2 });
+    const back = await call(own, "RescheduleAppointment", {
+      ...request,
+      optionToken: held.optionToken,
+      expectedVersion: 2,
+    });
     expectRefusal(back, 409, ["optionToken CAPACITY_EXHAUSTED"]);
   });
 
@@ -184,10 +188,7 @@ describe("ReleaseHold", () => {
 });
 
 describe("GetHold", () => {
-  describeAccess(
-    { method: getHold, scope: "scheduling:read", id: "holdId", prepare: () => newHold() },
-    () => service,
-  );
+  describeAccess({ method: getHold, scope: "scheduling:read", id: "holdId", prepare: () => newHold() }, () => service);
 });
 
 describe("ListHolds", () => {

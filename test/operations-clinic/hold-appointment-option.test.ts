@@ -56,7 +56,11 @@ describe("HoldAppointmentOption", () => {
     const { startsAt } = await holdFirst(clinic, { patientId });
     service.advance(Date.parse(startsAt) + 27 * MINUTE_MS - service.now());
     const other = await fixtures.createPatient(service, {}, clinic.as);
-    const [next, later] = await optionsFor(clinic, { patientId: other, dateFrom: day(clinic, 0), dateTo: day(clinic, 0) });
+    const [next, later] = await optionsFor(clinic, {
+      patientId: other,
+      dateFrom: day(clinic, 0),
+      dateTo: day(clinic, 0),
+    });
     const ends = holdIn(await hold(clinic, `${next?.optionToken}`, { minutes: 10 }));
     expect(ends.expiresAt).toBe(next?.startsAt);
     const short = holdIn(await hold(clinic, `${later?.optionToken}`, { minutes: 1 }));
@@ -165,7 +169,8 @@ describe("a held time", () => {
   test("is shown as held by GetOccupancy", async () => {
     await holdFirst(clinic, { patientId });
     const { programId } = clinic;
-    const read = () => mustCall(clinic, "GetOccupancy", { programId, dateFrom: day(clinic, 2), dateTo: day(clinic, 2) });
+    const read = () =>
+      mustCall(clinic, "GetOccupancy", { programId, dateFrom: day(clinic, 2), dateTo: day(clinic, 2) });
     const shown = (openSlotCount: number, heldSlotCount: number, capacityLeft: number) => ({
       programDays: [{ capacityLeft, practitioners: [{ openSlotCount, heldSlotCount, bookedAppointmentCount: 0 }] }],
     });
@@ -220,7 +225,9 @@ describe("alternatives", () => {
     const [used, free] = await optionsFor(clinic, { patientId });
     const third = (await optionsFor(clinic, { patientId }))[2];
     await mustCall(clinic, "ReleaseHold", { holdId: holdIn(await hold(clinic, `${used?.optionToken}`)).holdId });
-    const tokens = { alternativeOptionTokens: [`${used?.optionToken}`, `${third?.optionToken}`, `${free?.optionToken}`] };
+    const tokens = {
+      alternativeOptionTokens: [`${used?.optionToken}`, `${third?.optionToken}`, `${free?.optionToken}`],
+    };
     expect(holdIn(await hold(clinic, `${old[0]?.optionToken}`, tokens)).startsAt).toBe(third?.startsAt);
   });
 

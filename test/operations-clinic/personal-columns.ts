@@ -62,6 +62,7 @@ const KEPT: Readonly<Record<string, string>> = {
   "day_counters.local_date": "the date of a counter, without a patient",
   "appointments.requested_on": REQUESTED,
   "appointments.due_on": REQUESTED,
+  "appointments.desired_on": REQUESTED,
   "waitlist_entries.date_from": REQUESTED,
   "waitlist_entries.date_to": REQUESTED,
   "waitlist_entries.due_on": REQUESTED,

@@ -78,7 +78,10 @@ describe("requestedOn of a booking", () => {
   });
 
   test("of an entry of 20 days ago is 20 days ago, and the late appointment is a breach", async () => {
-    const own = await openClinic(service, { as: { tenantId: randomUUID() }, rule: { validTo: day(clinic, DAYS_OPEN) } });
+    const own = await openClinic(service, {
+      as: { tenantId: randomUUID() },
+      rule: { validTo: day(clinic, DAYS_OPEN) },
+    });
     const patientId = await fixtures.createPatient(service, {}, own.as);
     const desk = deskFixtures(service, own.as);
     const waitlistEntryId = await desk.entry({ patientId, serviceId: own.serviceId });
@@ -197,9 +200,11 @@ async function freeOptions(subject: JsonObject) {
   return optionsFor(clinic, { ...subject, ...dates });
 }
 
+type BookingChanges = JsonObject & { readonly patientId?: string };
+
 /** Books the first free option. */
-async function bookOption(changes: JsonObject = {}): Promise<AppointmentBody> {
-  const patientId = String(changes["patientId"] ?? (await patient()));
+async function bookOption({ patientId: given, ...changes }: BookingChanges = {}): Promise<AppointmentBody> {
+  const patientId = given ?? (await patient());
   const [option] = await freeOptions({ patientId });
   return appointmentIn(await book(clinic, patientId, `${option?.optionToken}`, changes));
 }
@@ -215,7 +220,7 @@ async function bookAt(changes: JsonObject = {}): Promise<AppointmentBody> {
 }
 
 /** Books and cancels an appointment. */
-async function cancelled(changes: JsonObject = {}): Promise<AppointmentBody> {
+async function cancelled(changes: BookingChanges = {}): Promise<AppointmentBody> {
   const booked = await bookOption(changes);
   const cancellationReasonId = await fixtures.cancellationReason.create(service, clinic.as);
   const end = { appointmentId: booked.appointmentId, expectedVersion: 1, cancellationReasonId };

@@ -271,7 +271,6 @@ function weekOfOptions(): OptionQuery {
     practitionerId: undefined,
     includeEmergency: false,
     now: start,
-    seed: numbered(1),
     after: undefined,
     limit: LIMIT,
   };

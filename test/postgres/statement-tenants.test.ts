@@ -6,8 +6,8 @@ import { assignPositions } from "../../src/jobs/assign-positions.js";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
 import {
   purgeDeliveries,
-  purgeHolds,
   purgeEvents,
+  purgeHolds,
   purgeIdempotencyKeys,
   purgeOptionTokens,
   purgeQuotas,
@@ -223,7 +223,14 @@ async function doEveryJob(): Promise<void> {
       await reader.findOldest(id);
     }
     await assignPositions(pool);
-    for (const purge of [purgeIdempotencyKeys, purgeOptionTokens, purgeEvents, purgeQuotas, purgeDeliveries, purgeHolds])
+    for (const purge of [
+      purgeIdempotencyKeys,
+      purgeOptionTokens,
+      purgeEvents,
+      purgeQuotas,
+      purgeDeliveries,
+      purgeHolds,
+    ])
       await purge(pool);
     await findFurthestBehind(pool, "2099-01-01");
     await readOutbox(pool);

@@ -42,7 +42,11 @@ async function makeHold(storm: Storm, appointments: Appointments): Promise<Known
   if (optionToken === undefined) return undefined;
   const others = tokens.filter((token) => token !== optionToken).slice(0, 5);
   const alternatives = randomInt(2) === 0 ? {} : { alternativeOptionTokens: others };
-  const { status, body } = await storm.send("HoldAppointmentOption", { optionToken, minutes: MINUTES, ...alternatives });
+  const { status, body } = await storm.send("HoldAppointmentOption", {
+    optionToken,
+    minutes: MINUTES,
+    ...alternatives,
+  });
   return status === 200 ? (body["hold"] as unknown as KnownHold) : undefined;
 }
 

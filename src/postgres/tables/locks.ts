@@ -1,9 +1,5 @@
 import type { Transaction } from "../../call.js";
-import {
-  type AppointmentRecord,
-  lockAppointment,
-  lockAppointments,
-} from "./appointments/appointments.js";
+import { type AppointmentRecord, lockAppointment, lockAppointments } from "./appointments/appointments.js";
 import { consumeToken } from "./appointments/consumed-tokens.js";
 import { type DeskWaitlistEntryRecord, lockWaitlistEntry } from "./desk/waitlist.js";
 import { type HoldRecord, lockHold } from "./holds/holds.js";

@@ -57,7 +57,9 @@ export async function correctStatus(
   requireVersion(appointment, expectedVersion);
   requireStepBack(appointment, to);
   if (locked.patient === undefined) throw refused("STATE_NOT_ALLOWED", "the patient of the appointment was erased");
-  const takenAgain = isLive(appointment.status) ? held : takeTimeAgain(call, appointment, { slots: locked.slots, busy }, nowMs);
+  const takenAgain = isLive(appointment.status)
+    ? held
+    : takeTimeAgain(call, appointment, { slots: locked.slots, busy }, nowMs);
   const corrected: AppointmentRecord = {
     ...appointment,
     status: to,
@@ -94,7 +96,8 @@ function takeTimeAgain(
   if ((busy.isPractitionerBusy && !overbooked) || slots.some(({ appointmentId }) => appointmentId !== undefined)) {
     throw refused("SLOT_OCCUPIED", "the practitioner has another appointment or a hold at that time");
   }
-  if (busy.isPatientBusy) throw refused("PATIENT_OVERLAP", "the patient has another appointment or a hold at that time");
+  if (busy.isPatientBusy)
+    throw refused("PATIENT_OVERLAP", "the patient has another appointment or a hold at that time");
   const day = countedDay(appointment);
   if (day !== undefined) exchangeCapacity(transaction, day, undefined, { nowMs }, capacityExhausted);
   const minutes = (endsAt.getTime() - startsAt.getTime()) / 60_000;

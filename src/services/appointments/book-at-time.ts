@@ -86,7 +86,6 @@ export async function overbookAppointment(
   const overbooked = { overbooked: true, overbookingReason: request.reason };
   const appointment = {
     ...newAppointment(call, request, { ...placement, ...time.wait, firstVisit: time.firstVisit }, nowMs),
-    ...begun(placement, nowMs),
     ...overbooked,
   };
   addAppointment(call, appointment);
@@ -176,7 +175,6 @@ function bookSlots(
 ) {
   const appointment = {
     ...newAppointment(call, request, { ...placement, ...wait, firstVisit }, nowMs),
-    ...begun(placement, nowMs),
   };
   addAppointment(call, appointment);
   occupySlots(call.transaction, slots, appointment.id);
@@ -202,11 +200,6 @@ function placementBeside(
 
 function timeFrom(startMs: number, minutes: number): Pick<AppointmentPlacement, "startsAt" | "endsAt"> {
   return { startsAt: new Date(startMs), endsAt: new Date(startMs + minutes * 60_000) };
-}
-
-/** An appointment that is booked at or after its start is confirmed, because the patient is present. */
-function begun({ startsAt }: AppointmentPlacement, nowMs: number): Pick<AppointmentRecord, "status"> {
-  return { status: startsAt.getTime() <= nowMs ? "CONFIRMED" : "PENDING" };
 }
 
 function requireStart({ startsAt }: TimedBooking, nowMs: number): number {

@@ -1,10 +1,11 @@
 import type { ReadyCall } from "../../call.js";
 import { type FieldError, validationFailed } from "../../errors.js";
 import { type AppointmentRecord, findAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { readWaitLimit } from "../../postgres/tables/catalogs/wait-limits.js";
 import { findWaitlistEntry } from "../../postgres/tables/desk/waitlist.js";
+import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
-import { yearsAfter } from "../../scheduling/local-date.js";
-import { findDueDate } from "../resources/due-date.js";
+import { firstLocalDate, yearsAfter } from "../../scheduling/local-date.js";
 import { missing } from "../resources/preconditions.js";
 
 /** What a booking says about the wait of the patient. Dates are local, YYYY-MM-DD. */
@@ -42,12 +43,16 @@ const MAX_YEARS = 2;
  */
 export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number): Promise<JudgedWait> {
   const { waitlistEntryId, replacesAppointmentId, appointmentTypeId } = given;
-  const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;
-  const { entry, replaced } = continues ? await findOrigin(given, call) : NO_ORIGIN;
+  const { transaction } = call;
   const today = localDateAt(nowMs);
+  const [entry, replaced, limit] = await Promise.all([
+    waitlistEntryId === undefined ? undefined : findWaitlistEntry(transaction, waitlistEntryId),
+    replacesAppointmentId === undefined ? undefined : findAppointment(transaction, replacesAppointmentId),
+    readWaitLimit(transaction, { appointmentTypeId }, { from: earliestStart(given, today), through: today }),
+  ]);
   const dates = [given.requestedOn ?? today, dateOf(entry), replaced?.requestedOn ?? dateOf(replaced)];
   const requestedOn = dates.filter((date) => date !== undefined).toSorted()[0] ?? today;
-  const dueOn = await findDueDate(call.transaction, { appointmentTypeId }, requestedOn);
+  const dueOn = limit && lastDayOfWait(requestedOn, limit, limit.holidays);
   const isUnknown = replacesAppointmentId !== undefined && replaced === undefined;
   return {
     wait: { requestedOn, dueOn, desiredOn: given.desiredOn ?? entry?.dateFrom ?? replaced?.desiredOn },
@@ -79,14 +84,10 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
   return `the appointment is ${replaced.status}; only CANCELLED or NO_SHOW can be replaced`;
 }
 
-const NO_ORIGIN = { entry: undefined, replaced: undefined };
-
-async function findOrigin({ waitlistEntryId, replacesAppointmentId }: GivenWait, { transaction }: ReadyCall) {
-  const [entry, replaced] = await Promise.all([
-    waitlistEntryId === undefined ? undefined : findWaitlistEntry(transaction, waitlistEntryId),
-    replacesAppointmentId === undefined ? undefined : findAppointment(transaction, replacesAppointmentId),
-  ]);
-  return { entry, replaced };
+/** Returns a date on or before the one from which the wait counts, so that the limit is read with the other rows. */
+function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
+  const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;
+  return continues ? firstLocalDate : (requestedOn ?? today);
 }
 
 function dateOf(created: { readonly createdAt: Date } | undefined): string | undefined {

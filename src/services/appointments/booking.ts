@@ -64,7 +64,7 @@ export interface BookedVisit extends BookingReferences {
   readonly replacesAppointmentId?: string | undefined;
 }
 
-/** Creates an appointment with status PENDING and version 1. */
+/** Creates an appointment at version 1. It is PENDING, or CONFIRMED if it has begun, because the patient is present. */
 export function newAppointment(
   call: ReadyCall,
   request: BookedVisit,
@@ -79,7 +79,7 @@ export function newAppointment(
     id: call.newId(),
     patientId,
     serviceId,
-    status: "PENDING",
+    status: placement.startsAt.getTime() <= nowMs ? "CONFIRMED" : "PENDING",
     version: 1,
     requestSourceId,
     appointmentTypeId,

@@ -112,15 +112,11 @@ export async function pageOfSlots(
     practitionerId: criteria.practitionerId,
     includeEmergency: criteria.includeEmergency,
     now: new Date(nowMs),
-    seed: appointmentId ?? patientId ?? NOBODY,
     after: startAfter(page),
     limit: page.size + 1,
   });
   return cutPage(found, page, ({ startsAt, slotId }) => [startsAt.toISOString(), slotId], name, filters);
 }
-
-/** Orders the slots of a search for nobody. */
-const NOBODY = "00000000-0000-0000-0000-000000000000";
 
 /** The end of the horizon. Schedules have no later slots. */
 function endOfScheduleMs(nowMs: number): number {

@@ -40,7 +40,7 @@ export function judgeAppointment(
 }
 
 function referenceErrors(
-  { value, time, practitionerId = "", serviceId = "" }: AppointmentDraft,
+  { value, time, practitionerId = "", serviceId = "", payerId = "" }: AppointmentDraft,
   references: AppointmentReferences,
   locationId = "",
 ): FieldError[] {
@@ -48,6 +48,7 @@ function referenceErrors(
     ["practitioner", value.practitioner, references.practitioners.get(practitionerId)],
     ["service", value.service, references.services.get(serviceId)],
     ["location", value.location, references.locations.get(locationId)],
+    ["payer", value.payer, references.payers.get(payerId)],
   ] as const;
   return checked.flatMap(([name, reference, found]) => {
     if (reference === undefined) return [];

@@ -88,7 +88,8 @@ function overlapErrors({ draft: { value } }: JudgedAppointment, isPatientBusy: b
     errors.push({ code: "PATIENT_OVERLAP", field: targetOf("appointment.patient", value.patient), message });
   }
   if (isRefused) {
-    const message = "the practitioner has another appointment or a hold at that time: send overbookingReason if this is right";
+    const message =
+      "the practitioner has another appointment or a hold at that time: send overbookingReason if this is right";
     errors.push({ code: "SLOT_OCCUPIED", field: targetOf("appointment.practitioner", value.practitioner), message });
   }
   return errors;

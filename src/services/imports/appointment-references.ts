@@ -5,6 +5,7 @@ import {
   cancellationReasons,
   consultationTypes,
   noShowReasons,
+  payers,
   requestSources,
 } from "../../postgres/tables/catalogs/catalogs.js";
 import { healthcareServices, locations, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
@@ -27,6 +28,8 @@ export interface AppointmentDraft {
   readonly serviceId: string | undefined;
   /** Also undefined if the row names no location. */
   readonly locationId: string | undefined;
+  /** Also undefined if the row names no payer. */
+  readonly payerId: string | undefined;
   readonly programId: string;
 }
 
@@ -56,10 +59,10 @@ export async function readAppointmentReferences(batch: ImportBatch, drafts: read
     find(consultationTypes, ({ value }) => value.consultationTypeId),
     find(cancellationReasons, ({ value }) => value.cancellationReasonId),
     find(noShowReasons, ({ value }) => value.noShowReasonId),
+    find(payers, ({ payerId }) => payerId),
   ]);
-  const homes = [...program.values()].map(({ locationId }) => locationId);
-  const locationIds = distinct([...homes, ...drafts.map(({ locationId }) => locationId)]);
-  const [types, sources, consultations, cancellations, noShows] = found;
+  const locationIds = distinct([...program.values(), ...drafts].map(({ locationId }) => locationId));
+  const [types, sources, consultations, cancellations, noShows, payersFound] = found;
   return {
     patients,
     programs: program,
@@ -71,6 +74,7 @@ export async function readAppointmentReferences(batch: ImportBatch, drafts: read
     consultations,
     cancellationReasons: cancellations,
     noShowReasons: noShows,
+    payers: payersFound,
     offered: new Set(offered.map(pairOf)),
     members: new Set(members.map(pairOf)),
   };

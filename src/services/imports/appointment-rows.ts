@@ -43,7 +43,7 @@ export async function importAppointments(
 
 function draftOf(batch: ImportBatch, { row, value }: RowOf<ImportedAppointmentValid>, clock: ImportClock) {
   const { time, errors } = judgeTime(value, clock);
-  const { patient, practitioner, service, location } = value;
+  const { patient, practitioner, service, location, payer } = value;
   const draft: AppointmentDraft = {
     row,
     value,
@@ -53,6 +53,7 @@ function draftOf(batch: ImportBatch, { row, value }: RowOf<ImportedAppointmentVa
     practitionerId: batch.resolve("PRACTITIONER", practitioner),
     serviceId: batch.resolve("SERVICE", service),
     locationId: location && batch.resolve("LOCATION", location),
+    payerId: payer && batch.resolve("PAYER", payer),
     programId: value.programId.toLowerCase(),
   };
   return draft;
@@ -85,11 +86,10 @@ async function write(batch: ImportBatch, placed: readonly PlacedAppointment[], d
 function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf: DueDateOf): AppointmentRecord {
   const { draft, patientId, practitionerId, serviceId, locationId, slots } = place;
   const { value, time, programId } = draft;
-  const { requestedOn, comment } = value;
+  const { requestedOn, desiredOn, firstVisit, comment } = value;
   const appointmentTypeId = typeOf(value);
   const ruleId = slots[0]?.ruleId;
   const isOutside = ruleId === undefined;
-  const at = new Date(batch.nowMs);
   return {
     id: batch.call.newId(),
     patientId,
@@ -111,16 +111,16 @@ function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf:
     comment,
     requestedOn,
     dueOn: dueDateOf({ holderId: appointmentTypeId, requestedOn }),
-    desiredOn: undefined,
+    desiredOn,
     replacesAppointmentId: undefined,
-    firstVisit: undefined,
-    payerId: undefined,
+    firstVisit,
+    payerId: draft.payerId,
     overbooked: isOutside,
     overbookingReason: isOutside
       ? (value.overbookingReason ?? `Imported from ${batch.source.sourceSystem}.`)
       : undefined,
-    createdAt: at,
-    updatedAt: at,
+    createdAt: new Date(batch.nowMs),
+    updatedAt: new Date(batch.nowMs),
   };
 }
 

@@ -49,7 +49,7 @@ export function judgeTime(
     ...timeErrors(time, clock),
     ...statusErrors(time, clock),
     ...reasonErrors(value, status),
-    ...requestErrors(value.requestedOn, localDate, clock),
+    ...requestErrors(value, localDate, clock),
   ];
   return { time, errors };
 }
@@ -103,10 +103,18 @@ function reasonErrors(value: ImportedAppointmentValid, status: AppointmentStatus
   return [...errors, item("comment", "INVALID_VALUE", "the field must be absent without a reason")];
 }
 
-function requestErrors(requestedOn: string, localDate: string, { today }: ImportClock): FieldError[] {
+function requestErrors(
+  { requestedOn, desiredOn }: ImportedAppointmentValid,
+  localDate: string,
+  { today }: ImportClock,
+): FieldError[] {
   const latest = today < localDate ? today : localDate;
-  if (requestedOn <= latest) return [];
-  return [item("requestedOn", "OUT_OF_RANGE", `the value must be ${latest} at the latest`)];
+  const errors: FieldError[] = [];
+  if (requestedOn > latest)
+    errors.push(item("requestedOn", "OUT_OF_RANGE", `the value must be ${latest} at the latest`));
+  if (desiredOn !== undefined && desiredOn < requestedOn)
+    errors.push(item("desiredOn", "OUT_OF_RANGE", "the value must not be before requestedOn"));
+  return errors;
 }
 
 function item(field: keyof ImportedAppointmentValid, code: FieldError["code"], message: string): FieldError {

@@ -8,10 +8,10 @@ import { type AppointmentRecord, updateAppointment } from "../../postgres/tables
 import { emptyHistory } from "../../postgres/tables/appointments/appointments-of-patient.js";
 import { emptyCases, emptyEntriesOfPatient } from "../../postgres/tables/desk/desk-of-patient.js";
 import { type LockedForErasure, lockForErasure } from "../../postgres/tables/erasure-locks.js";
-import { forgetContent } from "../../postgres/tables/imports/imported-resources.js";
 import { releaseHolds } from "../../postgres/tables/holds/end-holds.js";
 import { isLiveHold } from "../../postgres/tables/holds/holds.js";
 import { deleteHoldsOf } from "../../postgres/tables/holds/holds-of-patient.js";
+import { forgetContent } from "../../postgres/tables/imports/imported-resources.js";
 import { removeNotesOfPatient } from "../../postgres/tables/notes/notes-of-patient.js";
 import { erasePatientRows } from "../../postgres/tables/patients/erase-patients.js";
 import {

@@ -11,6 +11,6 @@ export async function findDueDate(
   subject: WaitLimitSubject,
   requestedOn: string,
 ): Promise<string | undefined> {
-  const limit = await readWaitLimit(transaction, subject, requestedOn);
+  const limit = await readWaitLimit(transaction, subject, { from: requestedOn, through: requestedOn });
   return limit && lastDayOfWait(requestedOn, limit, limit.holidays);
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from "../../../call.js";
+import { liveHolds, withHold, withoutHold } from "../../held-until.js";
 import { prepared, preparedRequired } from "../../prepared.js";
 import { sql } from "../../sql.js";
-import { liveHolds, withHold, withoutHold } from "../../held-until.js";
 
 /** A rule and a local date (YYYY-MM-DD), whose daily capacity is counted. */
 export interface DayOfRule {
@@ -77,12 +77,7 @@ export function takeCapacity(transaction: Transaction, day: DayOfRule, nowMs: nu
 }
 
 /** Like {@link takeCapacity}, but if no unit is left the call fails with `refusal`. The result is not awaited. */
-export function requireCapacity(
-  transaction: Transaction,
-  day: DayOfRule,
-  nowMs: number,
-  refusal: () => unknown,
-): void {
+export function requireCapacity(transaction: Transaction, day: DayOfRule, nowMs: number, refusal: () => unknown): void {
   transaction.send(addCounter(keyOf(transaction, day)));
   transaction.require(requireUnit({ ...keyOf(transaction, day), now: new Date(nowMs) }), refusal);
 }

@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 import type { Principal, Transaction } from "../../../call.js";
 import { secondsPerDay } from "../../../scheduling/local-time.js";
-import { sql } from "../../sql.js";
 import { liveHolds } from "../../held-until.js";
+import { sql } from "../../sql.js";
 import type { DayOfRule } from "./day-counters.js";
 import { offeringPrograms } from "./offers.js";
 
@@ -27,8 +27,6 @@ export interface OptionQuery {
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly includeEmergency: boolean;
-  /** The id of who asks. Slots that begin together are in another order for another one, so that callers spread. */
-  readonly seed: string;
   /** Start and id of the last slot of the previous page; undefined for the first page. */
   readonly after: { readonly startsAt: Date; readonly id: string } | undefined;
   readonly limit: number;
@@ -61,7 +59,7 @@ export function nextStart(transaction: Transaction, principal: Principal, query:
 }
 
 /**
- * Returns a query for the free slots of a stretch of time, ordered by start. The stretch begins at the `starts_at` of
+ * Returns a query for the free slots of a stretch of time, ordered by start, then by `spread` and id. The stretch begins at the `starts_at` of
  * {@link nextStart}, which the same statement must contain as the CTE `next`.
  */
 export function freeSlots(
@@ -78,31 +76,27 @@ export function freeSlots(
     .where((builder) => inWindows(builder, query.windows))
     .select("s.id", "s.generation", "s.program_id", "s.practitioner_id", "s.starts_at", "s.ends_at")
     .select("s.rule_id", "p.location_id", "p.emergency")
-    .orderByRaw(...orderOfOptions("s.starts_at", "s.id", query));
+    .select(sql.raw("uuid_hash_extended(s.id, ?) AS spread", [seedOf(query)]))
+    .orderBy(["s.starts_at", "spread", "s.id"]);
   ofPractitioner(slots, query);
-  if (query.after !== undefined) {
-    const { startsAt, id } = query.after;
-    slots.whereRaw(AFTER, [query.seed, startsAt, id, query.seed, id]);
-  }
+  if (query.after !== undefined) slots.whereRaw(AFTER, afterOf(query, query.after));
   return slots;
 }
 
-const AFTER = `(s.starts_at, ${spread("s.id")}, s.id) > (?::timestamptz, ${spread("?::uuid")}, ?::uuid)`;
+const AFTER = `(s.starts_at, uuid_hash_extended(s.id, ?), s.id) > (?, uuid_hash_extended(?::uuid, ?), ?)`;
 
-/**
- * Returns the order of options for `orderByRaw`: by start, then by a hash of the slot and of who asks. Callers who ask
- * at the same time so get different first options, as far as several begin together.
- */
-export function orderOfOptions(
-  start: string,
-  id: string,
-  { seed }: Pick<OptionQuery, "seed">,
-): [sql: string, bindings: string[]] {
-  return [`${start}, ${spread(id)}, ${id}`, [seed]];
+function afterOf(query: OptionQuery, { startsAt, id }: { readonly startsAt: Date; readonly id: string }) {
+  const seed = seedOf(query);
+  return [seed, startsAt, id, seed, id];
 }
 
-function spread(id: string): string {
-  return `uuid_hash_extended(${id}, uuid_hash_extended(?::uuid, 0))`;
+/**
+ * Returns the seed of the order of slots that begin together. It depends on the appointment or patient of the search, so
+ * that callers who search at the same time are not all offered the same slot first.
+ */
+export function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" | "patientId">): string {
+  const subject = appointmentId ?? patientId;
+  return subject === undefined ? "0" : BigInt.asIntN(64, BigInt(`0x${subject.replaceAll("-", "")}`)).toString();
 }
 
 /**

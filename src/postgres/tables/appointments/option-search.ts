@@ -3,7 +3,7 @@ import type { Principal, Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { busyTime } from "./busy-times.js";
-import { freeSlots, nextStart, type OptionQuery, orderOfOptions } from "./free-slots.js";
+import { freeSlots, nextStart, type OptionQuery, seedOf } from "./free-slots.js";
 import type { Offer } from "./offers.js";
 import { runsFrom } from "./slot-runs.js";
 
@@ -89,7 +89,7 @@ async function searchStretch(
     .from(sql.raw("next AS n LEFT JOIN (?) AS o ON true", [optionsIn(transaction, principal, query, stretchMs)]))
     .select({ next: "n.starts_at" })
     .select("o.*")
-    .orderByRaw(...orderOfOptions('o."startsAt"', 'o."slotId"', query));
+    .orderByRaw('o."startsAt", uuid_hash_extended(o."slotId", ?), o."slotId"', [seedOf(query)]);
   const rows = await readRecords<StretchRow>(transaction, statement);
   return { next: rows[0]?.next, options: rows.filter((row) => row.slotId !== undefined) };
 }
@@ -109,17 +109,23 @@ function optionsIn(
   const { tenantId } = transaction;
   const exceptId = query.appointmentId ?? null;
   const slots = sql(sql.raw("(? OFFSET 0) AS s", [freeSlots(transaction, principal, query, stretchMs)]));
-  const { minutes, seed, now } = query;
   const candidates =
-    minutes === undefined ? slots : sql(sql.raw("(? OFFSET 0) AS s", [runsFrom(tenantId, slots, { minutes, seed })]));
+    query.minutes === undefined ? slots : sql(sql.raw("(? OFFSET 0) AS s", [runsFrom(tenantId, slots, query.minutes)]));
   const options = candidates
     .select(OPTION_COLUMNS)
     .whereRaw(IS_PRACTITIONER_ACTIVE, [tenantId])
-    .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [tenantId, exceptId, tenantId, now])
-    .orderByRaw(...orderOfOptions("s.starts_at", "s.id", query))
+    .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [tenantId, exceptId, tenantId, query.now])
+    .orderBy(["s.starts_at", "s.spread", "s.id"])
     .limit(query.limit);
   if (query.patientId !== undefined)
-    options.whereRaw(isPersonFree("patient_id", "?::uuid"), [tenantId, query.patientId, exceptId, tenantId, query.patientId, now]);
+    options.whereRaw(isPersonFree("patient_id", "?::uuid"), [
+      tenantId,
+      query.patientId,
+      exceptId,
+      tenantId,
+      query.patientId,
+      query.now,
+    ]);
   return options;
 }
 
@@ -131,6 +137,12 @@ const IS_PRACTITIONER_ACTIVE =
  * of all slots and appointments.
  */
 function isPersonFree(person: "patient_id" | "practitioner_id", personId: string): string {
-  const slot = { tenantId: "?", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "?::uuid", now: "?::timestamptz" };
+  const slot = {
+    tenantId: "?",
+    startsAt: "s.starts_at",
+    endsAt: "s.ends_at",
+    exceptId: "?::uuid",
+    now: "?::timestamptz",
+  };
   return `(${busyTime(person, { ...slot, personId })}) IS NULL`;
 }

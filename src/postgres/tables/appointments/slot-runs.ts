@@ -1,22 +1,17 @@
 import type { Knex } from "knex";
-import { orderOfOptions } from "./free-slots.js";
 
 /**
  * Selects those free slots `s` that begin a run of free slots of the same rule with at least this many minutes. Each
- * has the end and the latest generation of its run. The result is in the order of options. It takes one index lookup for each
+ * has the end and the latest generation of its run. The result is ordered by start. It takes one index lookup for each
  * slot, and only for as many slots as the caller reads.
  */
-export function runsFrom(
-  tenantId: string,
-  slots: Knex.QueryBuilder,
-  { minutes, seed }: { readonly minutes: number; readonly seed: string },
-): Knex.QueryBuilder {
+export function runsFrom(tenantId: string, slots: Knex.QueryBuilder, minutes: number): Knex.QueryBuilder {
   return slots
     .joinRaw(RUN, { tenantId, minutes })
     .whereRaw("r.slots = w.wanted")
-    .select("s.id", "s.program_id", "s.practitioner_id", "s.starts_at", "s.location_id", "s.emergency")
+    .select("s.id", "s.program_id", "s.practitioner_id", "s.starts_at", "s.location_id", "s.emergency", "s.spread")
     .select({ ends_at: "r.ends_at", generation: "r.generation" })
-    .orderByRaw(...orderOfOptions("s.starts_at", "s.id", { seed }));
+    .orderBy(["s.starts_at", "s.spread", "s.id"]);
 }
 
 /** All slots of a rule have the same length, so the number of slots shows whether one is missing. */

@@ -44,23 +44,24 @@ export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "
 export type WaitLimitSubject = { readonly appointmentTypeId: string } | { readonly serviceId: string };
 
 /**
- * Returns the limit of a wait that begins on the local date `from`. It comes from the subject's active opportunity
- * definition; undefined if there is none. Holidays are read for three times the maximum number of days plus 100.
+ * Returns the limit of a wait that begins on the local date `from`, or on a later one up to `through`. It comes from the
+ * subject's active opportunity definition; undefined if there is none. Holidays are read for three times the maximum
+ * number of days plus 100.
  */
 export async function readWaitLimit(
   transaction: Transaction,
   subject: WaitLimitSubject,
-  from: string,
+  { from, through }: { readonly from: string; readonly through: string },
 ): Promise<WaitLimitRecord | undefined> {
   const [table, id] =
     "serviceId" in subject
       ? (["healthcare_services", subject.serviceId] as const)
       : (["appointment_types", subject.appointmentTypeId] as const);
-  const bindings = { tenantId: transaction.tenantId, id, from };
+  const bindings = { tenantId: transaction.tenantId, id, from, through };
   const limit = sql.raw(
     `SELECT o.max_wait_days AS "maxWaitDays", o.day_kind AS "dayKind", ARRAY(SELECT h.date::text FROM holidays h
        WHERE h.tenant_id = :tenantId AND h.active AND h.date > :from::date
-         AND h.date <= :from::date + 3 * o.max_wait_days + 100 ORDER BY h.date) AS holidays
+         AND h.date <= :through::date + 3 * o.max_wait_days + 100 ORDER BY h.date) AS holidays
      FROM ${table} holder JOIN opportunity_definitions o
        ON o.tenant_id = :tenantId AND o.id = holder.opportunity_definition_id AND o.active
      WHERE holder.tenant_id = :tenantId AND holder.id = :id::uuid`,

@@ -9,7 +9,9 @@ import { endHold, type HoldRecord } from "./holds.js";
  */
 export function releaseHolds(transaction: Transaction, holds: readonly HoldRecord[], at: Date): void {
   for (const { id } of holds) endHold(transaction, id, at, undefined);
-  const units = holds.filter(({ usesUnit }) => usesUnit).toSorted(byKey(({ ruleId, localDate }) => `${ruleId} ${localDate}`));
+  const units = holds
+    .filter(({ usesUnit }) => usesUnit)
+    .toSorted(byKey(({ ruleId, localDate }) => `${ruleId} ${localDate}`));
   for (const hold of units) dropHeldCapacity(transaction, hold, hold.expiresAt);
   for (const hold of holds.toSorted(byKey(({ principal }) => principal))) dropHolder(transaction, hold);
 }

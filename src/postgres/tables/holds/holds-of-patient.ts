@@ -27,7 +27,5 @@ export function moveHolds(transaction: Transaction, fromPatientId: string, toPat
 
 /** Deletes all holds of a patient. The transaction has locked and ended them. */
 export function deleteHoldsOf(transaction: Transaction, patientId: string): void {
-  transaction.send(
-    sql("appointment_holds").where({ tenant_id: transaction.tenantId, patient_id: patientId }).delete(),
-  );
+  transaction.send(sql("appointment_holds").where({ tenant_id: transaction.tenantId, patient_id: patientId }).delete());
 }

@@ -1,10 +1,10 @@
 import type { Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
+import { liveHolds } from "../../held-until.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentRecord } from "../appointments/appointments.js";
 import { type DayOfRule, lockDays } from "../appointments/day-counters.js";
-import { liveHolds } from "../../held-until.js";
 import { type SlotRecord, slotColumns } from "../schedule/slots.js";
 import { fromRows, type LockedSource } from "./bulk-insert.js";
 
