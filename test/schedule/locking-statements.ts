@@ -56,7 +56,7 @@ const ORDER = [
 
 /**
  * Returns the tables with shared rows that were locked, in the order of the first lock, and the number of round trips
- * after the claim of the idempotency key. Settings and notifications do not count. Throws if the order is not {@link
+ * after the claim of the idempotency key, on its connection. Settings and notifications do not count. Throws if the order is not {@link
  * ORDER}.
  */
 export function lockSummary(statements: readonly SentStatement[]) {
@@ -64,8 +64,10 @@ export function lockSummary(statements: readonly SentStatement[]) {
   const locked = [...new Set(tables)].filter((table) => ORDER.includes(table));
   const inOrder = ORDER.filter((table) => locked.includes(table));
   if (locked.join() !== inOrder.join()) throw new Error(`not in the one order: ${locked.join(", ")}`);
+  const claim = statements.find(({ text }) => text.startsWith('insert into "idempotency_keys"'));
   const behindTheClaim = statements.filter(
-    ({ text }) => !/^(BEGIN|insert into "idempotency_keys"|SET LOCAL |.*pg_notify)/.test(text),
+    ({ text, connection }) =>
+      connection === claim?.connection && !/^(BEGIN|insert into "idempotency_keys"|SET LOCAL |.*pg_notify)/.test(text),
   );
   return { locked, trips: new Set(behindTheClaim.map(({ flight }) => flight)).size };
 }
