@@ -21,7 +21,8 @@ export type WantedBy = { readonly patientId: string } | { readonly appointmentId
  * waits for a lock: it takes the first free one if others take them all. The caller locks it in the ordinary order, and
  * checks it again.
  *
- * Only an option of one slot is locked. Several are locked in the order of their ids, and not from their first one.
+ * Only an option of one slot is locked. Several are locked in the order of their ids, and not from their first one. So
+ * if the first free option has several, it is returned without a lock.
  */
 export async function findFreeOption(
   transaction: Transaction,
@@ -41,14 +42,15 @@ export async function findFreeOption(
   };
   const [[untouched], [free]] = await Promise.all([
     transaction.rows<{ readonly id: string }>(lockUntouched(values)),
-    transaction.rows<{ readonly id: string }>(firstFree(values)),
+    transaction.rows<{ readonly id: string; readonly isSingle: boolean }>(firstFree(values)),
   ]);
-  return (untouched ?? free)?.id;
+  return free?.isSingle === true ? (untouched ?? free).id : free?.id;
 }
 
 const NAMES = ["tenantId", "slotIds", "minutes", "generations", "tokens", "patientId", "appointmentId", "now"] as const;
 
 const PLACE = "array_position(:slotIds::uuid[], s.id)";
+const IS_SINGLE = `s.ends_at >= s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])`;
 const PATIENT = `coalesce(:patientId::uuid,
   (SELECT patient_id FROM appointments WHERE tenant_id = :tenantId AND id = :appointmentId::uuid))`;
 const TIME = {
@@ -67,7 +69,7 @@ const DAY_FULL = `EXISTS (SELECT FROM day_counters c JOIN program_rules r ON r.t
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
 /** The run of an option has no gap if its slots together are as long as from its start to its end. */
-const FREE = `SELECT s.id FROM slots s CROSS JOIN LATERAL (
+const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
     SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,
       bool_and(n.appointment_id IS NULL) AS free
     FROM slots n WHERE n.tenant_id = :tenantId AND n.program_id = s.program_id AND n.practitioner_id = s.practitioner_id
@@ -85,7 +87,7 @@ const firstFree = prepared(NAMES, (names) => sql.raw(`${FREE} ORDER BY ${PLACE} 
 
 const lockUntouched = prepared(NAMES, (names) =>
   sql.raw(
-    `${FREE} AND s.ends_at >= s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])
+    `${FREE} AND ${IS_SINGLE}
      ORDER BY ${PLACE} LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED`,
     names,
   ),
