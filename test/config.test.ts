@@ -16,6 +16,9 @@ const trusted = {
 /** The settings that are required with a real issuer. */
 const complete = { ...trusted, PUBLIC_URL: "https://cupo.example.org" };
 
+const SECRET_URL = "postgres://cupo:s3c@ret@db:5432/cupo";
+const ONE_SOURCE_OF_KEYS = "AUTH_JWKS_URL or AUTH_JWKS_FILE is required with AUTH_ISSUER; set exactly one of the two";
+
 describe("defaults", () => {
   test("apply to an empty environment", () => {
     expect(readConfig({})).toEqual({
@@ -219,9 +222,8 @@ describe("an invalid value", () => {
     const right = { TLS_CERT_FILE: aFile, TLS_KEY_FILE: aFile, ...complete };
     const takes = all.find((setting) => setting.name === name)?.takes;
     const file = name === "AUTH_JWKS_FILE" ? { AUTH_JWKS_URL: "" } : {};
-    expect(problemsOf({ ...right, ...file, [name]: held })).toEqual([
-      `${name} is ${JSON.stringify(held)}; it must be ${takes}`,
-    ]);
+    const problem = `${name} is ${JSON.stringify(held)}; it must be ${takes}`;
+    expect(problemsOf({ ...right, ...file, [name]: held })).toEqual([problem]);
   });
 
   test("is reported together with all others", () => {
@@ -235,7 +237,7 @@ describe("an invalid value", () => {
         "DATABASE_URL",
         "AUTH_ISSUER is missing; AUTH_AUDIENCE, AUTH_JWKS_URL and AUTH_JWKS_FILE require it",
         "AUTH_AUDIENCE is missing; it is required with AUTH_ISSUER",
-        "AUTH_JWKS_URL or AUTH_JWKS_FILE is required with AUTH_ISSUER; set exactly one of the two",
+        ONE_SOURCE_OF_KEYS,
       ]),
     );
   });
@@ -260,8 +262,7 @@ describe("a secret", () => {
   );
 
   test.each(all.map(({ name }) => name))("is not shown if it was put into %s by mistake", (name) => {
-    const url = "postgres://cupo:s3c@ret@db:5432/cupo";
-    const message = problemsOf({ [name]: url, DATABASE_URL: "x", PORT: "x" }).join("\n");
+    const message = problemsOf({ [name]: SECRET_URL, DATABASE_URL: "x", PORT: "x" }).join("\n");
     expect(message).toContain("PORT");
     expect(message).not.toMatch(/s3c|ret@/);
   });
@@ -275,8 +276,7 @@ describe("a secret", () => {
   });
 
   test.each(["PUBLIC_URL", "PROBLEMS_URL"])("is rejected in %s, which every caller sees", (name) => {
-    const problems = problemsOf({ ...complete, [name]: "https://cupo:s3cret@example.org" });
-    expect(problems).toEqual([
+    expect(problemsOf({ ...complete, [name]: "https://cupo:s3cret@example.org" })).toEqual([
       `${name} is "https://…@example.org"; it must be an http or https URL without user, password, query and fragment`,
     ]);
   });
@@ -300,9 +300,7 @@ describe("settings that depend on each other", () => {
   });
 
   test("include a URL or a file of keys, but not both", () => {
-    expect(problemsOf({ ...complete, AUTH_JWKS_FILE: aFile })).toEqual([
-      "AUTH_JWKS_URL or AUTH_JWKS_FILE is required with AUTH_ISSUER; set exactly one of the two",
-    ]);
+    expect(problemsOf({ ...complete, AUTH_JWKS_FILE: aFile })).toEqual([ONE_SOURCE_OF_KEYS]);
   });
 
   test.each([{}, { PUBLIC_URL: "" }, { PROBLEMS_URL: "https://example.org/problems" }])(

@@ -36,7 +36,6 @@ export interface Config extends LimitsConfig {
   readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
   readonly tokenTypes: readonly string[];
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  readonly holdsPerPrincipal: number;
   /** How far from the start of an appointment its steps are allowed. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
@@ -126,7 +125,6 @@ function assemble(source: Source, problems: string[]): Config {
     },
     ...limitsOf(read),
     slotLimits: { perPlan: read(settings.plannedSlots) ?? 0, perTenant: read(settings.openSlots) ?? 0 },
-    holdsPerPrincipal: read(settings.holdsPerPrincipal) ?? 0,
     visitMargins: visitMarginsOf(source),
     waitSeconds: read(settings.wait) ?? 0,
     drainSeconds: read(settings.drain) ?? 0,

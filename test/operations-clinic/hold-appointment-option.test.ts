@@ -134,9 +134,9 @@ describe("HoldAppointmentOption", () => {
       }),
     );
     const answers = await Promise.all(tokens.map((token) => hold(clinic, token)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 409, 409, 409]);
-    for (const answer of answers.filter(({ status }) => status === 409))
-      expectRefusal(answer, 409, ["optionToken HOLD_LIMIT"]);
+    const refusals = answers.filter(({ status }) => status !== 200);
+    expect(refusals).toHaveLength(answers.length - 5);
+    for (const answer of refusals) expectRefusal(answer, 409, ["optionToken HOLD_LIMIT"]);
     const refused = tokens[answers.findIndex(({ status }) => status === 409)];
     service.advance(5 * MINUTE_MS);
     holdIn(await hold(clinic, `${refused}`));

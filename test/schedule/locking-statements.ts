@@ -13,7 +13,7 @@ const LOCKS = [
 
 /** Returns the table whose rows a statement waits for and locks. Undefined if there is none. */
 export function lockedTable(text: string): string | undefined {
-  if (/ SKIP LOCKED$/.test(text)) return undefined;
+  if (text.endsWith(" SKIP LOCKED")) return undefined;
   const plain = withoutReads(REQUIRED.exec(text)?.[1] ?? text);
   return LOCKS.map((lock) => lock.exec(plain)?.[1]).find((table) => table !== undefined);
 }

@@ -47,7 +47,7 @@ async function makeHold(storm: Storm, appointments: Appointments): Promise<Known
     minutes: MINUTES,
     ...alternatives,
   });
-  return status === 200 ? (body["hold"] as unknown as KnownHold) : undefined;
+  return status === 200 ? (body["hold"] as KnownHold) : undefined;
 }
 
 async function endHold(
