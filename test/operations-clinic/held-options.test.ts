@@ -240,6 +240,7 @@ describe("a hold of a patient", () => {
   test("is deleted a day after it expired", async () => {
     const { holdId } = await holdFirst(clinic, { patientId });
     const { holdId: younger } = await holdFirst(clinic, { patientId });
+    for (const each of [holdId, younger]) await mustCall(clinic, "ReleaseHold", { holdId: each });
     const age = (id: string, hours: number) =>
       service.query(`UPDATE appointment_holds SET expires_at = now() - interval '${hours} hours' WHERE id = '${id}'`);
     await Promise.all([age(holdId, 25), age(younger, 23)]);
