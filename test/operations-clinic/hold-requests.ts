@@ -43,3 +43,11 @@ export async function unitsOf({ service, ruleId }: Clinic): Promise<JsonObject> 
   );
   return row as JsonObject;
 }
+
+/** Returns how many holds are counted for the clients of the clinic's tenant, live or past. */
+export async function countedOf({ service, as }: Clinic): Promise<number> {
+  const [row] = await service.query(
+    `SELECT sum(cardinality(held))::int AS counted FROM hold_holders WHERE tenant_id = '${as.tenantId ?? service.tenantId}'`,
+  );
+  return Number(row?.["counted"]);
+}
