@@ -61,10 +61,13 @@ const TIME = {
   now: ":now::timestamptz",
 };
 
-/** SQL for whether the day of the slot is full, unless the appointment that moves already uses a unit of it. */
-const DAY_FULL = `EXISTS (SELECT FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
-    WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date
-      AND c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity)
+/**
+ * SQL for whether the day of the slot is full, unless the appointment that moves already uses a unit of it. It is one
+ * look-up for each option; EXISTS might be planned as a hash of all days.
+ */
+const DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity
+    FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
+    WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date), false)
   AND NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
@@ -78,7 +81,7 @@ const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LA
   WHERE s.tenant_id = :tenantId AND s.id = ANY (:slotIds::uuid[]) AND s.appointment_id IS NULL AND NOT s.retained
     AND s.starts_at > :now AND run.free AND run.generation = (:generations::bigint[])[${PLACE}]
     AND run.length = run.ends_at - s.starts_at
-    AND NOT EXISTS (SELECT FROM consumed_option_tokens t WHERE t.tenant_id = :tenantId AND t.jti = (:tokens::uuid[])[${PLACE}])
+    AND (SELECT t.jti FROM consumed_option_tokens t WHERE t.tenant_id = :tenantId AND t.jti = (:tokens::uuid[])[${PLACE}]) IS NULL
     AND (${busyTime("practitioner_id", { ...TIME, personId: "s.practitioner_id" })}) IS NULL
     AND (${busyTime("patient_id", { ...TIME, personId: PATIENT })}) IS NULL
     AND NOT (${DAY_FULL})`;
