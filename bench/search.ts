@@ -115,6 +115,7 @@ async function statementsMs({ database }: Bench, { tenantId, clinic }: Tenant): 
     await searchOptions(explaining(client, tenantId, plans), principal as Parameters<typeof searchOptions>[1], {
       patientId,
       serviceId,
+      now: new Date(),
       from,
       to: new Date(from.getTime() + 89 * DAY_MS),
       windows: [{ startSecond: 0, endSecond: 3_600 }],

@@ -16,6 +16,7 @@ export interface Principal {
 /** The types of resources that calls change, by their names in the protos. */
 export type ResourceType =
   | "Appointment"
+  | "AppointmentHold"
   | "AppointmentType"
   | "CancellationReason"
   | "ConsultationType"

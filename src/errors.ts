@@ -68,6 +68,7 @@ export type FieldErrorCode =
   | "SLOT_OCCUPIED"
   | "CAPACITY_EXHAUSTED"
   | "PATIENT_OVERLAP"
+  | "HOLD_LIMIT"
   | "BUSY"
   | "TIMEOUT";
 

@@ -202,11 +202,11 @@ interface ServiceParts extends Pick<ServicePorts, "now" | "validatorOf"> {
 }
 
 function servicesOf(
-  { slotLimits, visitMargins }: ServerConfig,
+  { slotLimits, holdsPerPrincipal, visitMargins }: ServerConfig,
   { keyRing, now, validatorOf, feeds, webhooks }: ServiceParts,
 ): readonly ServiceEntry[] {
   const tokens = createOptionTokens({ keyRing, now });
-  const ports = { now, tokens, slotLimits, visitMargins, validatorOf };
+  const ports = { now, tokens, slotLimits, holdsPerPrincipal, visitMargins, validatorOf };
   return createServices({ ...ports, events: feeds, webhooks: webhooks.service });
 }
 

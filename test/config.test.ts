@@ -16,6 +16,9 @@ const trusted = {
 /** The settings that are required with a real issuer. */
 const complete = { ...trusted, PUBLIC_URL: "https://cupo.example.org" };
 
+const SECRET_URL = "postgres://cupo:s3c@ret@db:5432/cupo";
+const ONE_SOURCE_OF_KEYS = "AUTH_JWKS_URL or AUTH_JWKS_FILE is required with AUTH_ISSUER; set exactly one of the two";
+
 describe("defaults", () => {
   test("apply to an empty environment", () => {
     expect(readConfig({})).toEqual({
@@ -39,6 +42,7 @@ describe("defaults", () => {
       runningCalls: { waiting: undefined, perPrincipal: 4, perTenant: 6, heavy: 3, heavyPerTenant: 1 },
       streams: { perPrincipal: 20, perTenant: 200 },
       slotLimits: { perPlan: 200_000, perTenant: 2_000_000 },
+      holdsPerPrincipal: 200,
       visitMargins: { checkInEarlyMinutes: 240, attendedEarlyMinutes: 60, noShowGraceMinutes: 15 },
       waitSeconds: 2,
       drainSeconds: 2,
@@ -93,6 +97,7 @@ describe("values", () => {
       HEAVY_CALLS_PER_TENANT: "3",
       MAX_PLANNED_SLOTS: "70",
       MAX_OPEN_SLOTS: "80",
+      HOLDS_PER_PRINCIPAL: "1000",
       CHECK_IN_EARLY_MINUTES: "120",
       ATTENDED_EARLY_MINUTES: "0",
       NO_SHOW_GRACE_MINUTES: "1440",
@@ -130,6 +135,7 @@ describe("values", () => {
       runningCalls: { waiting: 30, perPrincipal: 2, perTenant: 5, heavy: 4, heavyPerTenant: 3 },
       streams: { perPrincipal: 7, perTenant: 70 },
       slotLimits: { perPlan: 70, perTenant: 80 },
+      holdsPerPrincipal: 1_000,
       visitMargins: { checkInEarlyMinutes: 120, attendedEarlyMinutes: 0, noShowGraceMinutes: 1_440 },
       waitSeconds: 5,
       drainSeconds: 30,
@@ -202,6 +208,7 @@ describe("an invalid value", () => {
     ["HEAVY_CALLS_PER_TENANT", "1.5"],
     ["MAX_PLANNED_SLOTS", "0"],
     ["MAX_OPEN_SLOTS", "1e6"],
+    ["HOLDS_PER_PRINCIPAL", "0", "1001"],
     ["WEBHOOK_ALLOW_HTTP", "yes", "true"],
     ["WEBHOOK_ALLOW_ADDRESSES", "10.0.0.0", "10.0.0.0/33", "fd00::/129", "10.0.0.0/8, 10.1.0.0/16", "host/8"],
     ["LOG_LEVEL", "INFO", "verbose"],
@@ -215,9 +222,8 @@ describe("an invalid value", () => {
     const right = { TLS_CERT_FILE: aFile, TLS_KEY_FILE: aFile, ...complete };
     const takes = all.find((setting) => setting.name === name)?.takes;
     const file = name === "AUTH_JWKS_FILE" ? { AUTH_JWKS_URL: "" } : {};
-    expect(problemsOf({ ...right, ...file, [name]: held })).toEqual([
-      `${name} is ${JSON.stringify(held)}; it must be ${takes}`,
-    ]);
+    const problem = `${name} is ${JSON.stringify(held)}; it must be ${takes}`;
+    expect(problemsOf({ ...right, ...file, [name]: held })).toEqual([problem]);
   });
 
   test("is reported together with all others", () => {
@@ -231,7 +237,7 @@ describe("an invalid value", () => {
         "DATABASE_URL",
         "AUTH_ISSUER is missing; AUTH_AUDIENCE, AUTH_JWKS_URL and AUTH_JWKS_FILE require it",
         "AUTH_AUDIENCE is missing; it is required with AUTH_ISSUER",
-        "AUTH_JWKS_URL or AUTH_JWKS_FILE is required with AUTH_ISSUER; set exactly one of the two",
+        ONE_SOURCE_OF_KEYS,
       ]),
     );
   });
@@ -256,8 +262,7 @@ describe("a secret", () => {
   );
 
   test.each(all.map(({ name }) => name))("is not shown if it was put into %s by mistake", (name) => {
-    const url = "postgres://cupo:s3c@ret@db:5432/cupo";
-    const message = problemsOf({ [name]: url, DATABASE_URL: "x", PORT: "x" }).join("\n");
+    const message = problemsOf({ [name]: SECRET_URL, DATABASE_URL: "x", PORT: "x" }).join("\n");
     expect(message).toContain("PORT");
     expect(message).not.toMatch(/s3c|ret@/);
   });
@@ -271,8 +276,7 @@ describe("a secret", () => {
   });
 
   test.each(["PUBLIC_URL", "PROBLEMS_URL"])("is rejected in %s, which every caller sees", (name) => {
-    const problems = problemsOf({ ...complete, [name]: "https://cupo:s3cret@example.org" });
-    expect(problems).toEqual([
+    expect(problemsOf({ ...complete, [name]: "https://cupo:s3cret@example.org" })).toEqual([
       `${name} is "https://…@example.org"; it must be an http or https URL without user, password, query and fragment`,
     ]);
   });
@@ -296,9 +300,7 @@ describe("settings that depend on each other", () => {
   });
 
   test("include a URL or a file of keys, but not both", () => {
-    expect(problemsOf({ ...complete, AUTH_JWKS_FILE: aFile })).toEqual([
-      "AUTH_JWKS_URL or AUTH_JWKS_FILE is required with AUTH_ISSUER; set exactly one of the two",
-    ]);
+    expect(problemsOf({ ...complete, AUTH_JWKS_FILE: aFile })).toEqual([ONE_SOURCE_OF_KEYS]);
   });
 
   test.each([{}, { PUBLIC_URL: "" }, { PROBLEMS_URL: "https://example.org/problems" }])(

@@ -54,3 +54,5 @@ SELECT create_distributed_table('tenant_settings', 'tenant_id', colocate_with =>
 SELECT create_distributed_table('time_event_progress', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('import_sources', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('imported_resources', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('appointment_holds', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('hold_holders', 'tenant_id', colocate_with => 'patients');

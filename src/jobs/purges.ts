@@ -4,6 +4,7 @@ import { purgeQuotaBatch } from "../postgres/quota-windows.js";
 import type { TransactionSource } from "../postgres/run-transaction.js";
 import { purgeTokenBatch } from "../postgres/tables/appointments/consumed-tokens.js";
 import { purgeEventBatch } from "../postgres/tables/events/event-overview.js";
+import { purgeHoldBatch } from "../postgres/tables/holds/purge-holds.js";
 import { purgeDeliveryBatch } from "../postgres/tables/webhooks/webhook-overview.js";
 
 const BATCH = 1_000;
@@ -35,6 +36,11 @@ export function purgeDeliveries(database: TransactionSource, signal?: AbortSigna
 /** Deletes expired quota windows that are past their retention, in batches like {@link purgeIdempotencyKeys}. */
 export function purgeQuotas(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeQuotaBatch, signal);
+}
+
+/** Deletes holds that are past their retention, in batches like {@link purgeIdempotencyKeys}. */
+export function purgeHolds(database: TransactionSource, signal?: AbortSignal): Promise<number> {
+  return purgeInBatches(database, purgeHoldBatch, signal);
 }
 
 async function purgeInBatches(

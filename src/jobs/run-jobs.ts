@@ -7,7 +7,14 @@ import { findDueTenants } from "../postgres/tables/schedule/due-programs.js";
 import { horizonFrom } from "../scheduling/horizon.js";
 import { assignPositions } from "./assign-positions.js";
 import { extendSchedules } from "./extend-schedules.js";
-import { purgeDeliveries, purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "./purges.js";
+import {
+  purgeDeliveries,
+  purgeEvents,
+  purgeHolds,
+  purgeIdempotencyKeys,
+  purgeOptionTokens,
+  purgeQuotas,
+} from "./purges.js";
 import { runQueue } from "./run-queue.js";
 import { tendPartitions } from "./tend-partitions.js";
 import { writeTimeEvents } from "./write-time-events.js";
@@ -85,6 +92,7 @@ function tasksOf(ports: JobPorts, signal: AbortSignal): TaskList {
     [PURGE]: async () => {
       await purgeIdempotencyKeys(database, signal);
       await purgeOptionTokens(database, signal);
+      await purgeHolds(database, signal);
       await purgeQuotas(database, signal);
       await assignPositions(database, signal);
       await purgeEvents(database, signal);

@@ -17,6 +17,8 @@ export interface OptionClaims {
   /** Whether the program of the slot is an emergency program. */
   readonly emergency: boolean;
   readonly subject: OptionSubject;
+  /** The hold that the token books; undefined for a token of a search. */
+  readonly holdId: string | undefined;
   /** The first instant at which the token is expired, in whole milliseconds since the epoch, less than 2^48. */
   readonly expiresAtMs: number;
 }
@@ -51,20 +53,23 @@ const layout = {
   subjectId: 87,
   expiresAtMs: 103,
   minutes: 109,
+  holdId: 111,
 } as const;
-const claimsBytes = 111;
-const layoutVersion = 3;
+/** The version and the length of a token of a search, and of one of a hold. */
+const searched = { version: 3, bytes: 111 } as const;
+const held = { version: 4, bytes: 127 } as const;
 const expiryBytes = 6;
 const uuidBytes = 16;
 const subjectKinds: readonly OptionSubject["kind"][] = ["APPOINTMENT", "PATIENT"];
 
 /**
- * Encodes the claims as 111 bytes. The holder is a digest of 16 bytes, because it is compared and never read. Throws a
+ * Encodes the claims as 111 bytes, or as 127 with a hold. The holder is a digest of 16 bytes, because it is compared and never read. Throws a
  * RangeError for an id that is not a lower-case UUID and for a number out of its range.
  */
 export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8Array {
-  const bytes = Buffer.alloc(claimsBytes);
-  bytes.writeUInt8(layoutVersion, layout.version);
+  const form = claims.holdId === undefined ? searched : held;
+  const bytes = Buffer.alloc(form.bytes);
+  bytes.writeUInt8(form.version, layout.version);
   writeUuid(bytes, claims.jti, layout.jti);
   digestOf(holder).copy(bytes, layout.holder);
   writeUuid(bytes, claims.slotId, layout.slotId);
@@ -76,6 +81,7 @@ export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8A
   writeUuid(bytes, claims.subject.id, layout.subjectId);
   bytes.writeUIntBE(claims.expiresAtMs, layout.expiresAtMs, expiryBytes);
   bytes.writeUInt16BE(claims.minutes, layout.minutes);
+  if (claims.holdId !== undefined) writeUuid(bytes, claims.holdId, layout.holdId);
   return bytes;
 }
 
@@ -85,7 +91,8 @@ export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8A
  */
 export function decodeClaims(plaintext: Uint8Array, holder: OptionHolder): OptionClaims | undefined {
   const bytes = Buffer.from(plaintext.buffer, plaintext.byteOffset, plaintext.byteLength);
-  if (bytes.length !== claimsBytes || bytes.readUInt8(layout.version) !== layoutVersion) return undefined;
+  const form = [searched, held].find((known) => known.bytes === bytes.length);
+  if (form === undefined || bytes.readUInt8(layout.version) !== form.version) return undefined;
   if (!digestOf(holder).equals(bytes.subarray(layout.holder, layout.holder + uuidBytes))) return undefined;
   const kind = subjectKinds[bytes.readUInt8(layout.subjectKind) - 1];
   const emergency = bytes.readUInt8(layout.emergency);
@@ -99,6 +106,7 @@ export function decodeClaims(plaintext: Uint8Array, holder: OptionHolder): Optio
     locationId: readUuid(bytes, layout.locationId),
     emergency: emergency === 1,
     subject: { kind, id: readUuid(bytes, layout.subjectId) },
+    holdId: form === held ? readUuid(bytes, layout.holdId) : undefined,
     expiresAtMs: bytes.readUIntBE(layout.expiresAtMs, expiryBytes),
   };
 }

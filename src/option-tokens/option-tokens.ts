@@ -5,10 +5,13 @@ import { openBytes, sealBytes } from "./sealed-bytes.js";
 import { optionForm } from "./token-form.js";
 
 /** An option: a slot as it was found, and its subject. Ids are UUIDs in lower case. */
-export type Option = Omit<OptionClaims, "jti" | "expiresAtMs"> & {
+export type Option = Omit<OptionClaims, "jti" | "expiresAtMs" | "holdId"> & {
   /** Start of the slot in milliseconds since the epoch. */
   readonly startsAtMs: number;
 };
+
+/** A held option. The token expires with the hold. */
+export type HeldOption = Omit<OptionClaims, "jti" | "holdId"> & { readonly holdId: string };
 
 /** An option as it is returned to a caller. */
 export interface SealedOption {
@@ -36,6 +39,8 @@ export interface OptionTokens {
    * for a number out of its range.
    */
   seal(option: Option, holder: OptionHolder): Promise<SealedOption>;
+  /** Seals a held option for its holder and returns the token, which has 274 characters. Throws like `seal`. */
+  sealHeld(option: HeldOption, holder: OptionHolder): string;
   /**
    * Opens a token for its holder: a principal of the same tenant, organization and company. The caller checks whether
    * the token was used and whether the slot is unchanged. Reads the store only for an unknown key, and rejects only
@@ -63,8 +68,11 @@ export function createOptionTokens({ keyRing, now }: OptionTokensOptions): Optio
   return {
     async seal({ startsAtMs, ...option }, holder) {
       const expiresAtMs = Math.min(now() + lifetimeMs, startsAtMs);
-      const claims = encodeClaims({ ...option, jti: randomUUID(), expiresAtMs }, holder);
+      const claims = encodeClaims({ ...option, jti: randomUUID(), holdId: undefined, expiresAtMs }, holder);
       return { token: sealBytes(keyRing, optionForm, claims), expiresAtMs };
+    },
+    sealHeld(option, holder) {
+      return sealBytes(keyRing, optionForm, encodeClaims({ ...option, jti: randomUUID() }, holder));
     },
     async open(token, holder) {
       const bytes = await openBytes(keyRing, optionForm, token);

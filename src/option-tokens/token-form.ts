@@ -9,10 +9,10 @@ export interface TokenForm {
 /** The JWE algorithms of every token (RFC 7518 sections 4.5 and 5.3). */
 const algorithm = { alg: "dir", enc: "A256GCM" } as const;
 
-/** An option token has 252 characters. */
+/** An option token has 252 characters, one of a hold 274. */
 export const optionForm: TokenForm = {
   header: {},
-  shape: /^[A-Za-z0-9_-]{62}\.\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{148}\.[A-Za-z0-9_-]{22}$/,
+  shape: /^[A-Za-z0-9_-]{62}\.\.[A-Za-z0-9_-]{16}\.(?:[A-Za-z0-9_-]{148}|[A-Za-z0-9_-]{170})\.[A-Za-z0-9_-]{22}$/,
 };
 
 /** A page token has at most 1,024 characters, as the contract says. */

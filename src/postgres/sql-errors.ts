@@ -2,7 +2,7 @@ import { DatabaseError } from "pg";
 
 /** The meaning of a failed statement for the call that sent it. */
 export type DatabaseFailure =
-  /** A serialization failure or a deadlock: the same transaction may succeed if it runs again. */
+  /** A serialization failure, a deadlock or a lost race: the same transaction may succeed if it runs again. */
   | "RETRY"
   /** The connection broke. Whether a pending COMMIT took effect is unknown. */
   | "LOST"
@@ -29,6 +29,18 @@ export type DatabaseFailure =
   /** An earlier statement aborted the transaction. The cause is the failure of that statement. */
   | "ABORTED"
   | "OTHER";
+
+/**
+ * Another call took what this one had chosen. The same transaction may succeed with another choice if it runs again.
+ * `refusal` is the error of the call after the last attempt.
+ */
+export class RaceLost extends Error {
+  override readonly name = "RaceLost";
+
+  constructor(readonly refusal: unknown) {
+    super("another call was faster");
+  }
+}
 
 /** The failure for each relevant SQLSTATE (PostgreSQL's manual, appendix A). */
 const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
@@ -68,6 +80,7 @@ const ACQUIRE_MESSAGE = /^(timeout exceeded when trying to connect|the database 
  */
 export function classifyFailure(error: unknown): DatabaseFailure {
   if (!(error instanceof Error)) return "OTHER";
+  if (error instanceof RaceLost) return "RETRY";
   if (error instanceof DatabaseError) {
     const { code } = error;
     if (code === undefined) return "OTHER";

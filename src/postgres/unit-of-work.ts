@@ -10,7 +10,7 @@ import { prepared } from "./prepared.js";
 import type { ReplicaReads } from "./replica/replica-reads.js";
 import { runTransaction, type TransactionSource, type TransactionWork } from "./run-transaction.js";
 import { sql } from "./sql.js";
-import { classifyFailure, condemnsConnections } from "./sql-errors.js";
+import { classifyFailure, condemnsConnections, RaceLost } from "./sql-errors.js";
 import { uniqueConflict } from "./unique-conflict.js";
 
 /** Options of the unit of work. The inherited `lockTimeoutMs` applies to an idempotency key that another call holds. */
@@ -53,7 +53,7 @@ export class UnitOfWork implements IdempotentWork {
    * awaits no result, its response is stored with the claim and the call takes one round trip.
    *
    * `work` uses `call.transaction` and returns the bytes to store. It may run more than once: up to three more times
-   * after serialization failures or deadlocks, and once more after a lost connection. In the latter case the key shows
+   * after serialization failures, deadlocks or lost races, and once more after a lost connection. In the latter case the key shows
    * whether the first run committed. Rejects with the error of the work, with a conflict for a violated unique
    * constraint, or with a 503.
    */
@@ -144,6 +144,7 @@ export class UnitOfWork implements IdempotentWork {
           retries += 1;
           await this.options.backOff(retries);
         } else {
+          if (error instanceof RaceLost) throw error.refusal;
           throw unavailabilityOf(error, this.options.statementTimeoutMs) ?? uniqueConflict(error) ?? error;
         }
       }

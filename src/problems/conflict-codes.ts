@@ -2,7 +2,7 @@ import type { FieldErrorCode } from "../errors.js";
 import type { CodeEntry } from "./code-entry.js";
 import { searches } from "./operation-groups.js";
 
-const takers = ["RescheduleAppointment", "BookAppointment", "BookAppointmentAt"];
+const takers = ["RescheduleAppointment", "BookAppointment", "BookAppointmentAt", "HoldAppointmentOption"];
 const arrivals = ["ConfirmAppointment", "CheckInAppointment"];
 const visitEnds = ["MarkAppointmentAttended", "MarkAppointmentNoShow"];
 
@@ -33,7 +33,7 @@ export const conflictCodes = {
   STATE_NOT_ALLOWED: {
     meaning: "The state of the resource does not allow the operation.",
     cause:
-      "For example, the appointment is cancelled or has begun, the entry or case is closed, the patient was merged.",
+      "For example, the appointment is cancelled or has begun, the entry or case is closed, the hold has ended, the patient was merged.",
     remedy: "Use an operation that the state in message allows.",
     answeredBy: {
       CONCURRENT_MODIFICATION: [
@@ -56,6 +56,7 @@ export const conflictCodes = {
         "UpdateScheduleBlock",
         "CancelScheduleBlock",
         "TestWebhook",
+        "ReleaseHold",
       ],
     },
   },
@@ -69,7 +70,7 @@ export const conflictCodes = {
     meaning: "The appointment already has the slot of the option.",
     cause: "It was moved there before, or the option was for its own time.",
     remedy: "Do nothing, or choose another option.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["RescheduleAppointment"] },
+    answeredBy: { CONCURRENT_MODIFICATION: ["RescheduleAppointment", "HoldAppointmentOption"] },
   },
   PATIENT_NOT_ACTIVE: {
     meaning: "The patient is not ACTIVE.",
@@ -81,23 +82,29 @@ export const conflictCodes = {
   },
   SLOT_OCCUPIED: {
     meaning: "The slot, or the practitioner at that time, is taken.",
-    cause: "Another appointment was booked first.",
+    cause: "Another appointment was booked first, or another caller holds the time.",
     remedy: "Search again, and choose another option.",
     answeredBy: { CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus"] },
   },
   CAPACITY_EXHAUSTED: {
     meaning: "The rule of the program has no capacity left on the day.",
-    cause: "As many appointments as dailyCapacity are booked.",
+    cause: "As many appointments as dailyCapacity are booked or held.",
     remedy: "Choose an option on another day.",
     answeredBy: { CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus"] },
   },
   PATIENT_OVERLAP: {
-    meaning: "The patient has another appointment at the same time.",
+    meaning: "The patient has another appointment or a hold at the same time.",
     cause: "The times of both would overlap.",
-    remedy: "Choose another time, or cancel the other appointment first.",
+    remedy: "Choose another time, or cancel the other appointment or release the hold first.",
     answeredBy: {
       CONCURRENT_MODIFICATION: [...takers, "OverbookAppointment", "CorrectAppointmentStatus", "MergePatients"],
     },
+  },
+  HOLD_LIMIT: {
+    meaning: "The patient or the client has too many live holds.",
+    cause: "A patient can have 3, a client as many as HOLDS_PER_PRINCIPAL.",
+    remedy: "Book or release a hold, or wait until one expires.",
+    answeredBy: { CONCURRENT_MODIFICATION: ["HoldAppointmentOption"] },
   },
   BUSY: {
     meaning: "Other requests use the capacity that this request needs. Nothing was changed.",

@@ -42,7 +42,7 @@ export const problemCodes: Readonly<Record<ErrorCode, Omit<CodeEntry, "answeredB
   },
   OPTION_EXPIRED: {
     meaning: "The option cannot be booked any more.",
-    cause: "Its token has expired or was used, or its slot is no longer offered as the option showed it.",
+    cause: "Its token has expired or was used, its hold has ended, or its slot is no longer offered as shown.",
     remedy: "Search for options again and use a new token.",
   },
   VALIDATION_FAILED: {

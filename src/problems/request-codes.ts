@@ -164,7 +164,7 @@ export const requestCodes = {
     meaning: "The option token was not made for this request.",
     cause: "It was changed, or made for another tenant, patient, appointment, service or a shorter appointment type.",
     remedy: "Search for this patient or appointment, and send one of those tokens unchanged.",
-    answeredBy: { VALIDATION_FAILED: ["RescheduleAppointment", "BookAppointment"] },
+    answeredBy: { VALIDATION_FAILED: ["RescheduleAppointment", "BookAppointment", "HoldAppointmentOption"] },
   },
   CONTAINS_DIAGNOSIS: {
     meaning: "The text names a disease or a diagnosis, which must not be stored here.",

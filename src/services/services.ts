@@ -12,6 +12,7 @@ import { DeskService } from "../gen/cupo/clinic/v1/desk_service_pb.js";
 import { DisplacedAppointmentService } from "../gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
 import { EventService } from "../gen/cupo/clinic/v1/event_service_pb.js";
+import { HoldService } from "../gen/cupo/clinic/v1/hold_service_pb.js";
 import { ImportService } from "../gen/cupo/clinic/v1/import_service_pb.js";
 import { NoteService } from "../gen/cupo/clinic/v1/note_service_pb.js";
 import { OccupancyService } from "../gen/cupo/clinic/v1/occupancy_service_pb.js";
@@ -40,6 +41,7 @@ import { createEligibilityAuditService } from "./eligibility/eligibility-audit-s
 import { createEligibilityService } from "./eligibility/eligibility-service.js";
 import { createEventService } from "./events/event-service.js";
 import type { WatchPorts } from "./events/watch-events.js";
+import { createHoldService } from "./holds/hold-service.js";
 import { createImportService } from "./imports/import-service.js";
 import type { ValidatorOf } from "./imports/row-validation.js";
 import { createNoteService } from "./notes/note-service.js";
@@ -60,6 +62,8 @@ export interface ServicePorts {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly slotLimits: SlotLimits;
+  /** The highest number of live holds of a principal. */
+  readonly holdsPerPrincipal: number;
   readonly visitMargins: VisitMargins;
   readonly events: WatchPorts;
   readonly webhooks: WebhookPorts;
@@ -86,6 +90,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: CatalogAdminService },
   { service: ProgramService },
   { service: BookingService },
+  { service: HoldService },
   { service: PatientDirectoryService },
   { service: DeskService },
   { service: EligibilityAuditService },
@@ -122,6 +127,7 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     { service: CatalogAdminService, implementation: createCatalogAdminService(now) },
     { service: ProgramService, implementation: createProgramService({ now, slotLimits }) },
     { service: BookingService, implementation: createBookingService(now, tokens, visitMargins) },
+    { service: HoldService, implementation: createHoldService(ports) },
     { service: PatientDirectoryService, implementation: createPatientDirectoryService(now) },
     { service: DeskService, implementation: createDeskService(now) },
     { service: EligibilityAuditService, implementation: createEligibilityAuditService() },

@@ -22,6 +22,8 @@ export interface LimitsConfig {
   };
   /** Streams open at once. */
   readonly streams: { readonly perPrincipal: number; readonly perTenant: number };
+  /** The highest number of live holds of a principal. */
+  readonly holdsPerPrincipal: number;
 }
 
 /** Reads the limits. An invalid setting gets 0 or its default here; `read` reports it. */
@@ -45,5 +47,6 @@ export function limitsOf(read: <T>(setting: Setting<T>) => T | undefined): Limit
       heavyPerTenant: read(settings.heavyCallsPerTenant) ?? 0,
     },
     streams: { perPrincipal: read(settings.streamsPerPrincipal) ?? 0, perTenant: read(settings.streamsPerTenant) ?? 0 },
+    holdsPerPrincipal: read(settings.holdsPerPrincipal) ?? 0,
   };
 }

@@ -133,6 +133,13 @@ export const settings = {
     "Slots that a program may make within the 91 dates that are planned ahead.",
   ),
   openSlots: count("MAX_OPEN_SLOTS", "2000000", "Future open slots of a tenant."),
+  holdsPerPrincipal: {
+    name: "HOLDS_PER_PRINCIPAL",
+    about: "Live holds of a principal. One more is a conflict.",
+    takes: "a whole number from 1 to 1000",
+    defaultText: "200",
+    parse: whole(1, 1_000),
+  },
   checkInEarly: minutes(
     "CHECK_IN_EARLY_MINUTES",
     "240",

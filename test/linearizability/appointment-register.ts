@@ -53,7 +53,7 @@ export function brokenAppointments(operations: readonly Operation<Trace>[]): str
   const ofAny = operations.filter(({ call }) => call.kind === "MERGED" && call.appointmentId === undefined);
   for (const operation of operations) {
     const { call } = operation;
-    if (call.kind === "FREE" || call.kind === "FULL" || call.appointmentId === undefined) continue;
+    if (!isOfAppointment(call) || call.appointmentId === undefined) continue;
     const history = histories.get(call.appointmentId) ?? [...ofAny];
     histories.set(call.appointmentId, history);
     history.push(operation);
@@ -61,6 +61,12 @@ export function brokenAppointments(operations: readonly Operation<Trace>[]): str
   return [...histories]
     .filter(([, history]) => !isLinearizable(history, { ...register, initial: firstOf(history) }))
     .map(([id, history]) => `appointment ${id} has no legal order: ${JSON.stringify(history)}`);
+}
+
+type OfAppointment = Extract<Trace, { readonly kind: "CHANGED" | "MERGED" | "REFUSED" | "SHOWN" }>;
+
+function isOfAppointment(trace: Trace): trace is OfAppointment {
+  return ["CHANGED", "MERGED", "REFUSED", "SHOWN"].includes(trace.kind);
 }
 
 function firstOf(history: readonly Operation<Trace>[]): Register {

@@ -16,16 +16,14 @@ const MAX_OPTIONS = 20_000;
 /** Creates an empty history. `now` is a monotonic clock, the same as that of `calledAt`. */
 export function openBookingHistory(now = () => performance.now()): BookingHistory {
   const operations: Operation<Trace>[] = [];
-  const options = new Map<string, Placement>();
+  const options = new Map<string, Placement & { readonly holdId?: string }>();
   return {
     operations,
     note(rpc, request, calledAt, answer) {
       const answeredAt = answer === undefined ? Number.POSITIVE_INFINITY : now();
-      const found = (answer?.body["options"] ?? []) as unknown as readonly (Placement & {
-        readonly optionToken: string;
-      })[];
-      for (const { optionToken, startsAt, endsAt, practitionerId, programId } of found) {
-        options.set(optionToken, { startsAt, endsAt, practitionerId, programId });
+      for (const { optionToken, startsAt, endsAt, practitionerId, programId, holdId } of optionsIn(answer)) {
+        const placement = { startsAt, endsAt, practitionerId, programId };
+        options.set(optionToken, holdId === undefined ? placement : { ...placement, holdId });
       }
       for (const token of options.keys()) {
         if (options.size <= MAX_OPTIONS) break;
@@ -36,4 +34,12 @@ export function openBookingHistory(now = () => performance.now()): BookingHistor
       }
     },
   };
+}
+
+type KnownOption = Placement & { readonly optionToken: string; readonly holdId?: string };
+
+/** Returns the options of a search, and the option of a new hold. */
+function optionsIn(answer: RestAnswer | undefined): readonly KnownOption[] {
+  const { options = [], hold } = (answer?.body ?? {}) as { options?: readonly KnownOption[]; hold?: KnownOption };
+  return hold?.optionToken === undefined ? options : [...options, hold];
 }

@@ -22,7 +22,14 @@ export type Trace =
    * An appointment changed from version `from` to `to`; `from` is 0 for a booking, and `to` is undefined without an
    * answer.
    */
-  | { readonly kind: "CHANGED"; readonly appointmentId: string; readonly from: number; readonly to: Shown | undefined }
+  | {
+      readonly kind: "CHANGED";
+      readonly appointmentId: string;
+      readonly from: number;
+      readonly to: Shown | undefined;
+      /** The hold that the change booked. */
+      readonly holdId?: string | undefined;
+    }
   /**
    * The appointment moved to another patient with the next version. If its id is undefined, any appointment may have
    * moved.
@@ -33,11 +40,27 @@ export type Trace =
   | { readonly kind: "SHOWN"; readonly appointmentId: string; readonly shown: Shown }
   /** The practitioner was free at that time. */
   | { readonly kind: "FREE"; readonly placement: Placement }
+  | Held
+  /** The hold was released. */
+  | { readonly kind: "RELEASED"; readonly holdId: string }
+  /** All holds of a patient ended, because the patient was merged. */
+  | { readonly kind: "HOLDS_ENDED"; readonly patientId: string }
   /** The program had no capacity left on the day of `startsAt`. */
   | { readonly kind: "FULL"; readonly programId: string; readonly startsAt: string };
 
-/** Returns the placement of an option token; undefined if it is not known. */
-export type PlacementOf = (optionToken: string) => Placement | undefined;
+/** A time is held for a patient, or for an appointment that is to be moved. */
+export interface Held {
+  readonly kind: "HELD";
+  readonly holdId: string;
+  readonly patientId: string;
+  readonly appointmentId: string | undefined;
+  readonly placement: Placement;
+  /** How long the hold lasts at least, in milliseconds. */
+  readonly lastsMs: number;
+}
+
+/** Returns the placement of an option token, and the hold that it books; undefined if it is not known. */
+export type PlacementOf = (optionToken: string) => (Placement & { readonly holdId?: string }) | undefined;
 
 /** The number of options to check per search. The earliest ones have the most competition. */
 const LOOKED_AT = 2;
@@ -59,17 +82,21 @@ export function tracesOf(
   placementOf: PlacementOf,
 ): readonly Trace[] {
   if (answer === undefined) return lost(rpc, request);
-  const placement = placementOf(textIn(request, "optionToken")) ?? placementIn(request);
+  const known = placementOf(textIn(request, "optionToken"));
+  const placement = known ?? placementIn(request);
   if (answer.status !== 200) return refused(request, answer, placement);
   const { body } = answer;
   if (rpc === "SearchAppointmentOptions") return freeIn(request, body);
   if (rpc === "MergePatients") {
     const moved = (body["movedAppointmentIds"] ?? []) as readonly string[];
-    return moved.map((appointmentId) => ({ kind: "MERGED", appointmentId }));
+    const ended: Trace = { kind: "HOLDS_ENDED", patientId: textIn(request, "duplicatePatientId") };
+    return [ended, ...moved.map((appointmentId): Trace => ({ kind: "MERGED", appointmentId }))];
   }
+  if (rpc === "HoldAppointmentOption") return [heldIn(request, body)];
+  if (rpc === "ReleaseHold") return [{ kind: "RELEASED", holdId: textIn(request, "holdId") }];
   if (rpc === "SubstitutePractitioner" || rpc === "AcceptDisplacedAppointments") return outcomesIn(rpc, request, body);
   const listed = (body["appointments"] ?? []) as readonly AnsweredAppointment[];
-  return [...listed.map(shownOf), ...appointmentIn(request, body, placement)];
+  return [...listed.map(shownOf), ...appointmentIn(request, body, placement, known?.holdId)];
 }
 
 type Body = RestAnswer["body"];
@@ -84,7 +111,12 @@ function idOf({ appointmentId, id }: AnsweredAppointment): string {
 }
 
 /** A request with an expected version or a patient is a change; any other one is a read. */
-function appointmentIn(request: JsonObject, body: Body, placement: Placement | undefined): readonly Trace[] {
+function appointmentIn(
+  request: JsonObject,
+  body: Body,
+  placement: Placement | undefined,
+  holdId: string | undefined,
+): readonly Trace[] {
   const answered = body["appointment"] as AnsweredAppointment | undefined;
   if (answered === undefined) return [];
   const isMove = answered.appointmentId === undefined;
@@ -92,7 +124,17 @@ function appointmentIn(request: JsonObject, body: Body, placement: Placement | u
   const appointmentId = idOf(answered);
   const isLook = request["expectedVersion"] === undefined && request["patientId"] === undefined;
   if (isLook) return [shownOf(to)];
-  return [{ kind: "CHANGED", appointmentId, from: Number(request["expectedVersion"] ?? 0), to }];
+  return [{ kind: "CHANGED", appointmentId, from: Number(request["expectedVersion"] ?? 0), to, holdId }];
+}
+
+const DEFAULT_MINUTES = 5;
+
+function heldIn(request: JsonObject, body: Body): Held {
+  const { holdId, patientId, appointmentId, startsAt, endsAt, practitionerId, programId } = body["hold"] as Placement &
+    Held;
+  const placement = { startsAt, endsAt, practitionerId, programId };
+  const lastsMs = Number(request["minutes"] ?? DEFAULT_MINUTES) * 60_000;
+  return { kind: "HELD", holdId, patientId, appointmentId, placement, lastsMs };
 }
 
 function outcomesIn(rpc: string, request: JsonObject, body: Body): readonly Trace[] {
@@ -135,7 +177,8 @@ function refused(
     if (stale >= 0) traces.push({ kind: "REFUSED", appointmentId, version: current });
     else if (isBehind) traces.push({ kind: "REFUSED", appointmentId, version: expectedVersion });
   }
-  if (placement !== undefined && codes.includes("CAPACITY_EXHAUSTED")) {
+  const isOnlyOption = request["alternativeOptionTokens"] === undefined;
+  if (placement !== undefined && isOnlyOption && codes.includes("CAPACITY_EXHAUSTED")) {
     traces.push({ kind: "FULL", programId: placement.programId, startsAt: placement.startsAt });
   }
   return traces;

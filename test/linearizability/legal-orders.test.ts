@@ -20,6 +20,22 @@ const perhaps = (appointmentId: string, from: number): Trace => ({
   to: undefined,
 });
 
+const held = (holdId: string, appointmentId?: string): Trace => ({
+  kind: "HELD",
+  holdId,
+  patientId: "p",
+  appointmentId,
+  placement: PLACEMENT,
+  lastsMs: 100,
+});
+const bookedBy = (appointmentId: string, holdId: string, to: Shown = booked): Trace => ({
+  kind: "CHANGED",
+  appointmentId,
+  from: to.version - 1,
+  to,
+  holdId,
+});
+
 describe("the history of an appointment", () => {
   test.each<[what: string, broken: number, history: readonly Operation<Trace>[]]>([
     [
@@ -129,6 +145,30 @@ describe("the history of units of capacity", () => {
       [],
       [at(0, 3, became("a", booked)), at(2, 5, { kind: "FREE", placement: PLACEMENT })],
     ],
+    ["that are held, then booked", [], [at(0, 1, held("h")), at(2, 3, bookedBy("a", "h"))]],
+    ["that are held while they are booked", ["practitioner", "program"], [at(0, 1, booking()), at(2, 3, held("h"))]],
+    [
+      "that are held twice, but for a released hold",
+      [],
+      [at(0, 1, held("h")), at(2, 3, { kind: "RELEASED", holdId: "h" }), at(4, 5, held("i"))],
+    ],
+    ["that are held twice", ["practitioner", "program"], [at(0, 1, held("h")), at(4, 5, held("i"))]],
+    ["that are held again after the first hold expired", [], [at(0, 1, held("h")), at(101, 105, held("i"))]],
+    [
+      "whose hold ended with a merge of its patient",
+      [],
+      [at(0, 1, held("h")), at(2, 3, { kind: "HOLDS_ENDED", patientId: "p" }), at(4, 5, held("i"))],
+    ],
+    ["that a search shows as free while they are held", ["practitioner"], [at(0, 1, held("h")), at(2, 3, free())]],
+    [
+      "that an appointment has, and holds for a move on its day",
+      [],
+      [
+        at(0, 1, became("a", { ...booked, ...LATER })),
+        at(2, 3, held("h", "a")),
+        at(4, 5, bookedBy("a", "h", { ...booked, version: 2 })),
+      ],
+    ],
     ["of a free day that an answer calls full", ["program"], [at(0, 1, { kind: "FULL", ...PLACEMENT })]],
     [
       "of a full day that an answer calls full",
@@ -140,6 +180,14 @@ describe("the history of units of capacity", () => {
     expect([...new Set(units)].map(String).toSorted()).toEqual(broken);
   });
 });
+
+function booking(): Trace {
+  return became("b", booked);
+}
+
+function free(): Trace {
+  return { kind: "FREE", placement: PLACEMENT };
+}
 
 function at(calledAt: number, answeredAt: number, call: Trace): Operation<Trace> {
   return { call, calledAt, answeredAt };

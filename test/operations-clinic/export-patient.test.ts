@@ -9,6 +9,7 @@ import { registerPatient } from "../support/registration.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { mergeOf, REASON } from "./erasure-requests.js";
+import { type HoldBody, holdFirst } from "./hold-requests.js";
 import { type MarkedPatient, markedPatient } from "./marked-patient.js";
 import { columnsWith } from "./personal-columns.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, type Item, idsOf } from "./rpc-under-test.js";
@@ -22,6 +23,7 @@ const KINDS = [
   "patientChanges",
   "appointments",
   "appointmentChanges",
+  "appointmentHolds",
   "waitlistEntries",
   "userAttentionCases",
   "notes",
@@ -38,6 +40,7 @@ const TABLES_OF_PATIENTS: Readonly<Record<string, string>> = {
   patient_changes: "patientChanges",
   appointments: "appointments",
   appointment_history: "appointmentChanges",
+  appointment_holds: "appointmentHolds",
   waitlist_entries: "waitlistEntries",
   user_attention_cases: "userAttentionCases",
   notes: "notes",
@@ -59,6 +62,7 @@ const COPIES = new Set([
 let service: TestService;
 let clinic: Clinic;
 let person: MarkedPatient;
+let hold: HoldBody;
 /** Correlation ids of reads of the patient and of the duplicate before the exports. */
 let reads: readonly string[];
 
@@ -66,6 +70,7 @@ beforeAll(async () => {
   service = await startTestService();
   clinic = await openClinic(service);
   person = await markedPatient(clinic);
+  hold = await holdFirst(clinic, { patientId: person.patient.id });
   const { getPatient } = PatientDirectoryService.method;
   const ids = [person.patient.id, person.duplicate.id];
   const answers = await Promise.all(ids.map((patientId) => callRpc(service, getPatient, { patientId })));
@@ -96,6 +101,7 @@ describe("ExportPatient", () => {
         .toSorted();
     expect(ids("patients")).toEqual(both);
     expect(ids("appointments")).toEqual(appointmentIds.toSorted());
+    expect(ids("appointmentHolds")).toEqual([hold.holdId]);
     expect(ids("waitlistEntries")).toEqual(entryIds.toSorted());
     expect(ids("userAttentionCases")).toEqual(caseIds.toSorted());
     expect(ids("notes")).toEqual(noteIds.toSorted());
@@ -128,7 +134,7 @@ describe("ExportPatient", () => {
     const [whole] = await pagesOf(person.patient.id, 200);
     const [mark = "", document = "", former = ""] = person.marks;
     const silent = KINDS.filter((kind) => !JSON.stringify(whole?.[kind]).includes(mark));
-    expect(silent).toEqual(["consents", "eligibilityRecords", "accessRecords"]);
+    expect(silent).toEqual(["consents", "appointmentHolds", "eligibilityRecords", "accessRecords"]);
     for (const number of [document, former]) expect(JSON.stringify(whole)).toContain(number);
     const scopes = service.scopes.filter((scope) => scope !== "patients:document:read");
     const [narrow] = await pagesOf(person.patient.id, 200, { as: { scopes } });

@@ -38,7 +38,8 @@ describe("GetOccupancy of a day with blocks", () => {
     await mustBlock(clinic, { practitionerId, ...wholeDay(clinic, 2) });
     const [found] = await daysOf(clinic, 2);
     expect(found).toMatchObject({ date: day(clinic, 2), capacity: 0, capacityLeft: 0 });
-    const nothing = { openSlotCount: 0, passedSlotCount: 0, bookedAppointmentCount: 0, displacedAppointmentCount: 0 };
+    const slots = { openSlotCount: 0, passedSlotCount: 0, heldSlotCount: 0 };
+    const nothing = { ...slots, bookedAppointmentCount: 0, displacedAppointmentCount: 0 };
     expect(found?.["practitioners"]).toEqual([{ practitionerId, ...nothing, blockedMinutes: 240 }]);
   });
 

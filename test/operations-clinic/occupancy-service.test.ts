@@ -245,7 +245,14 @@ async function rowsOn(clinic: Clinic, days: number, practitionerIds: readonly st
 
 function counts(changes: JsonObject): JsonObject {
   const slots = { openSlotCount: 0, passedSlotCount: 0 };
-  return { ...slots, bookedAppointmentCount: 0, displacedAppointmentCount: 0, blockedMinutes: 0, ...changes };
+  return {
+    ...slots,
+    heldSlotCount: 0,
+    bookedAppointmentCount: 0,
+    displacedAppointmentCount: 0,
+    blockedMinutes: 0,
+    ...changes,
+  };
 }
 
 function available(clinic: Clinic, criteria: JsonObject, changes: RpcChanges = { as: clinic.as }): Promise<Item[]> {

@@ -27,6 +27,8 @@ const PARTED = ["appointment_history", "audit_events", "patient_access_records"]
 
 /** Policies for operations on all tenants, which do not check the tenant. They restrict rows by other conditions. */
 const ACROSS_TENANTS = [
+  "appointment_holds.purge_delete",
+  "appointment_holds.purge_read",
   "appointments.due_events",
   "consumed_option_tokens.purge_delete",
   "consumed_option_tokens.purge_read",

@@ -45,6 +45,8 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "ReplaceProgramServices",
     "SeedHolidays",
     "BookAppointment",
+    "HoldAppointmentOption",
+    "ReleaseHold",
     "ConfirmAppointment",
     "CheckInAppointment",
     "MarkAppointmentAttended",

@@ -194,7 +194,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
       "the check whether %o is busy at a time reads few blocks",
       async (who) => {
         const time = { startsAt: start, endsAt: new Date(start.getTime() + 1_200_000) };
-        await fewBlocksOfOne(mode, ONE, (transaction) => isBusy(transaction, who, time, undefined));
+        await fewBlocksOfOne(mode, ONE, (transaction) => isBusy(transaction, who, time, undefined, start.getTime()));
       },
     );
   },
@@ -270,6 +270,7 @@ function weekOfOptions(): OptionQuery {
     locationId: undefined,
     practitionerId: undefined,
     includeEmergency: false,
+    now: start,
     after: undefined,
     limit: LIMIT,
   };

@@ -7,6 +7,7 @@ import { extendSchedules } from "../../src/jobs/extend-schedules.js";
 import {
   purgeDeliveries,
   purgeEvents,
+  purgeHolds,
   purgeIdempotencyKeys,
   purgeOptionTokens,
   purgeQuotas,
@@ -41,6 +42,7 @@ const ACROSS_TENANTS = [
   "DELETE FROM event_positions WHERE (tenant_id, position) IN (",
   "DELETE FROM idempotency_keys WHERE (tenant_id, key_hash) IN (",
   "DELETE FROM quota_windows WHERE (tenant_id, principal, policy) IN (",
+  "DELETE FROM appointment_holds WHERE (tenant_id, id) IN (",
   "DELETE FROM webhook_deliveries WHERE (tenant_id, webhook_id, id) IN (",
   "SELECT DISTINCT tenant_id AS id FROM event_outbox",
   "SELECT DISTINCT tenant_id AS id FROM programs",
@@ -222,7 +224,14 @@ async function doEveryJob(): Promise<void> {
       await reader.findOldest(id);
     }
     await assignPositions(pool);
-    for (const purge of [purgeIdempotencyKeys, purgeOptionTokens, purgeEvents, purgeQuotas, purgeDeliveries])
+    for (const purge of [
+      purgeIdempotencyKeys,
+      purgeOptionTokens,
+      purgeEvents,
+      purgeQuotas,
+      purgeDeliveries,
+      purgeHolds,
+    ])
       await purge(pool);
     await findFurthestBehind(pool, "2099-01-01");
     await readOutbox(pool);

@@ -189,7 +189,7 @@ describe("the page of a problem type", () => {
     );
     const [, sameSlot] = page.split('<h3 id="SAME_SLOT">');
     expect(sameSlot).toMatch(
-      /^<code>SAME_SLOT<[^]*?What it means<[^]*?<dt>Operations<\/dt><dd>RescheduleAppointment<\/dd>/,
+      /^<code>SAME_SLOT<[^]*?What it means<[^]*?<dt>Operations<\/dt><dd>RescheduleAppointment, operations of the clinic's API<\/dd>/,
     );
     const [, tooEarly] = page.split('<h3 id="TOO_EARLY">');
     expect(tooEarly).toMatch(/^[^]*?<dt>Operations<\/dt><dd>operations of the clinic's API<\/dd>/);

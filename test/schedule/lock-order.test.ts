@@ -8,7 +8,7 @@ import { type PostgresProxy, startPostgresProxy } from "../support/postgres-prox
 import { recordStatements, type SentStatement } from "../support/sent-statements.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { awaitStep, bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "./clinic.js";
-import { daysCounted, lockedTable, slotLocks } from "./locking-statements.js";
+import { daysCounted, lockSummary, slotLocks } from "./locking-statements.js";
 
 let database: TestDatabase;
 let proxy: PostgresProxy;
@@ -35,20 +35,6 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The lock order. A transaction may skip tables, but never locks one after a later one. */
-const ORDER = [
-  "idempotency_keys",
-  "calendars",
-  "programs",
-  "patients",
-  "waitlist_entries",
-  "appointments",
-  "consumed_option_tokens",
-  "slots",
-  "practitioners",
-  "day_counters",
-];
-
 describe("locks in the one order", () => {
   test("a booking, in two round trips", async () => {
     const [option] = await optionsFor(clinic, { patientId });
@@ -71,7 +57,7 @@ describe("locks in the one order", () => {
 
   test("a booking by its time, in three round trips, because it finds its slots before it locks them", async () => {
     const sent = await send("BookAppointmentAt", await timedBooking(clinic, { durationMinutes: 60 }));
-    expect(summaryOf(sent)).toEqual({
+    expect(lockSummary(sent)).toEqual({
       locked: ["idempotency_keys", "patients", "slots", "practitioners", "day_counters"],
       trips: 3,
     });
@@ -104,7 +90,7 @@ describe("locks in the one order", () => {
     const options = await optionsFor(clinic, { appointmentId });
     const request = { appointmentId, optionToken: `${options.at(-1)?.optionToken}`, expectedVersion: 1 };
     const sent = await send("RescheduleAppointment", request);
-    expect(summaryOf(sent).locked).toContain("slots");
+    expect(lockSummary(sent).locked).toContain("slots");
     expect(slotLocks(sent)).toEqual([expect.stringMatching(/ order by "id" asc for no key update$/)]);
   });
 
@@ -117,7 +103,7 @@ describe("locks in the one order", () => {
     const [option] = await optionsFor(clinic, { appointmentId: id, ...dates });
     const request = { appointmentId: id, optionToken: `${option?.optionToken}`, expectedVersion: 1 };
     const sent = await send("RescheduleAppointment", request);
-    expect(summaryOf(sent)).toEqual({
+    expect(lockSummary(sent)).toEqual({
       locked: [
         "idempotency_keys",
         "patients",
@@ -184,8 +170,8 @@ describe("locks in the one order", () => {
     const versions = { survivorExpectedVersion: 1, duplicateExpectedVersion: 1 };
     const request = { survivorPatientId: patientId, duplicatePatientId, ...versions, reason: "Dos registros" };
     const sent = await send("MergePatients", request);
-    expect(summaryOf(sent)).toEqual({
-      locked: ["idempotency_keys", "patients", "waitlist_entries", "appointments"],
+    expect(lockSummary(sent)).toEqual({
+      locked: ["idempotency_keys", "patients", "waitlist_entries", "appointments", "appointment_holds"],
       trips: 3,
     });
     const locks = sent.map(({ text }) => text).filter((text) => / for (no key )?update$/.test(text));
@@ -193,18 +179,21 @@ describe("locks in the one order", () => {
       expect.stringMatching(/"patients" .* order by "id" asc for update$/),
       expect.stringMatching(/"waitlist_entries" .* order by "id" asc for no key update$/),
       expect.stringMatching(/"appointments" .* order by "id" asc for no key update$/),
+      expect.stringMatching(/"appointment_holds" .* order by "id" asc for no key update$/),
     ]);
   });
 
-  test("ErasePatient, which locks all records of the person, then waitlist entries, appointments and cases, each by id", async () => {
+  test("ErasePatient, which locks all records of the person, then waitlist entries, appointments, holds and cases, each by id", async () => {
     await deskFixtures(service).entry({ patientId, serviceId: clinic.serviceId });
     const sent = await send("ErasePatient", { patientId, expectedVersion: 1, reason: "Radicado 7" });
-    expect(summaryOf(sent).locked).toEqual(["idempotency_keys", "patients", "waitlist_entries", "appointments"]);
+    const { locked } = lockSummary(sent);
+    expect(locked).toEqual(["idempotency_keys", "patients", "waitlist_entries", "appointments", "appointment_holds"]);
     const locks = sent.map(({ text }) => text).filter((text) => / for (no key )?update$/.test(text));
     expect(locks).toEqual([
       expect.stringMatching(/"patients" .* order by "id" asc for update$/s),
       expect.stringMatching(/"waitlist_entries" .* order by "id" asc for no key update$/),
       expect.stringMatching(/"appointments" .* order by "id" asc for no key update$/),
+      expect.stringMatching(/"appointment_holds" .* order by "id" asc for no key update$/),
       expect.stringMatching(/"user_attention_cases" .* order by "id" asc for no key update$/s),
     ]);
   });
@@ -218,7 +207,7 @@ describe("locks in the one order", () => {
     ["UpdateProgram", () => ({ ...programOf(clinic), active: false, expectedVersion: 1 })],
   ])("%s, which withdraws slots", async (rpc, request) => {
     const sent = await send(rpc, request());
-    expect(summaryOf(sent).locked).toEqual(["idempotency_keys", "calendars", "programs", "slots"]);
+    expect(lockSummary(sent).locked).toEqual(["idempotency_keys", "calendars", "programs", "slots"]);
     expect(slotLocks(sent)).toEqual([expect.stringMatching(/ORDER BY id FOR UPDATE/)]);
   });
 });
@@ -245,7 +234,7 @@ describe("locks in the one order, slots before practitioners", () => {
     await mustCall(clinic, "CreateScheduleBlock", { ...expecting, kind: "ILLNESS", ...dayOf(clinic) });
     const choices = booked.map(({ appointmentId }) => ({ appointmentId, expectedVersion: 1 }));
     const sent = await send("SubstitutePractitioner", { practitionerId, choices });
-    expect(summaryOf(sent).locked).toEqual([
+    expect(lockSummary(sent).locked).toEqual([
       "idempotency_keys",
       "patients",
       "appointments",
@@ -265,7 +254,7 @@ describe("a transaction against the lock order is detected:", () => {
     [["day_counters", "slots"]],
   ])("%o", (tables) => {
     const texts = tables.map((table) => `select "id" from "${table}" for no key update`);
-    expect(() => summaryOf(texts.map((text) => ({ text, values: [], connection: 1, flight: 1 })))).toThrow("order");
+    expect(() => lockSummary(texts.map((text) => ({ text, values: [], connection: 1, flight: 1 })))).toThrow("order");
   });
 });
 
@@ -285,23 +274,7 @@ async function send(rpc: string, request: JsonObject): Promise<readonly SentStat
 }
 
 async function sentBy(rpc: string, request: JsonObject) {
-  return summaryOf(await send(rpc, request));
-}
-
-/**
- * Returns the tables with shared rows that were locked, in the order of the first lock, and the number of round trips
- * after the claim of the idempotency key. Settings and notifications do not count. Throws if the order is not {@link
- * ORDER}.
- */
-function summaryOf(statements: readonly SentStatement[]) {
-  const tables = statements.map(({ text }) => lockedTable(text)).filter((table) => table !== undefined);
-  const locked = [...new Set(tables)].filter((table) => ORDER.includes(table));
-  const inOrder = ORDER.filter((table) => locked.includes(table));
-  if (locked.join() !== inOrder.join()) throw new Error(`not in the one order: ${locked.join(", ")}`);
-  const behindTheClaim = statements.filter(
-    ({ text }) => !/^(BEGIN|insert into "idempotency_keys"|SET LOCAL |.*pg_notify)/.test(text),
-  );
-  return { locked, trips: new Set(behindTheClaim.map(({ flight }) => flight)).size };
+  return lockSummary(await send(rpc, request));
 }
 
 function programOf({ programId }: Clinic): JsonObject {

@@ -2,26 +2,34 @@ import { randomInt } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { registration } from "../support/registration.js";
 import { withoutNewMembers } from "../support/released-members.js";
-import { day, type OptionBody } from "./clinic.js";
+import { day } from "./clinic.js";
 import { type Appointments, follow, keep, nameOf } from "./storm-appointments.js";
 import { pick, type Storm } from "./storm-context.js";
+import { holdSomething } from "./storm-holders.js";
+import { findOptions } from "./storm-options.js";
 
 /** Percentages of the actions. The remaining percentage confirms or cancels an appointment. */
 const LOOKS = 2;
-const BOOKINGS = 33;
-const TIMED = 12;
-const MOVES = 25;
+const BOOKINGS = 25;
+const HOLDS = 18;
+const TIMED = 10;
+const MOVES = 20;
 const MERGES = 3;
 
-/** Searches, books, moves, confirms, cancels and merges until the storm is over. Checks the invariants now and then. */
+/**
+ * Searches, books, holds, moves, confirms, cancels and merges until the storm is over. Checks the invariants now and
+ * then.
+ */
 export async function attend(storm: Storm, appointments: Appointments): Promise<void> {
+  const holds: Parameters<typeof holdSomething>[2] = new Map();
   while (!storm.isOver()) {
     const turn = randomInt(100);
     if (turn < LOOKS) await storm.look();
     else if (turn < LOOKS + BOOKINGS) await bookSomething(storm, appointments);
-    else if (turn < LOOKS + BOOKINGS + TIMED) await bookSomeTime(storm, appointments);
-    else if (turn < LOOKS + BOOKINGS + TIMED + MOVES) await moveSomething(storm, appointments);
-    else if (turn < LOOKS + BOOKINGS + TIMED + MOVES + MERGES) await mergeSomebody(storm);
+    else if (turn < LOOKS + BOOKINGS + HOLDS) await holdSomething(storm, appointments, holds);
+    else if (turn < LOOKS + BOOKINGS + HOLDS + TIMED) await bookSomeTime(storm, appointments);
+    else if (turn < LOOKS + BOOKINGS + HOLDS + TIMED + MOVES) await moveSomething(storm, appointments);
+    else if (turn < LOOKS + BOOKINGS + HOLDS + TIMED + MOVES + MERGES) await mergeSomebody(storm);
     else await stepOn(storm, appointments);
   }
 }
@@ -106,12 +114,6 @@ async function mergeSomebody({ fixture: { patientIds }, send }: Storm): Promise<
 }
 
 /** Returns the token of a random option. Undefined if there is none at the moment. */
-async function findOption(
-  { service, fixture, days, choices, send }: Storm,
-  subject: JsonObject,
-): Promise<string | undefined> {
-  const dates = { dateFrom: day({ service }, 2), dateTo: day({ service }, 1 + days) };
-  const request = { serviceId: fixture.serviceId, pageSize: choices, ...dates, ...subject };
-  const { body } = await send("SearchAppointmentOptions", request);
-  return pick((body["options"] ?? []) as readonly OptionBody[])?.optionToken;
+async function findOption(storm: Storm, subject: JsonObject): Promise<string | undefined> {
+  return pick(await findOptions(storm, subject))?.optionToken;
 }

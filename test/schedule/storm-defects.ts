@@ -51,12 +51,13 @@ export function withStrayCounter(sound: typeof counters): typeof counters {
   let counted = 0;
   return {
     ...sound,
-    requireCapacity(transaction, day, refusal) {
-      sound.requireCapacity(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day, refusal);
+    requireCapacity(transaction, day, nowMs, refusal) {
+      sound.requireCapacity(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day, nowMs, refusal);
       counted += 1;
       if (counted % REPEATED === 0) throw serializationFailure();
     },
-    takeCapacity: (transaction, day) => sound.takeCapacity(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day),
+    takeCapacity: (transaction, day, nowMs) =>
+      sound.takeCapacity(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day, nowMs),
     giveCapacityBack: (transaction, day) =>
       sound.giveCapacityBack(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day),
   };

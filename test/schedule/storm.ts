@@ -8,6 +8,8 @@ import { receive } from "./storm-visits.js";
 export const STORM_RPCS = [
   "SearchAppointmentOptions",
   "BookAppointment",
+  "HoldAppointmentOption",
+  "ReleaseHold",
   "BookAppointmentAt",
   "OverbookAppointment",
   "RescheduleAppointment",

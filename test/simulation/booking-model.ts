@@ -4,12 +4,13 @@ import {
   DAY,
   dayOf,
   isBlocked,
+  isLiveHold,
   type OptionModel,
   runFrom,
   type SlotModel,
   type Time,
 } from "./clinic-model.js";
-import { isBusy, obstacle, timeOf } from "./option-model.js";
+import { expiryOf, isBusy, obstacle, timeOf } from "./option-model.js";
 
 /** The expected answer: the appointment, or the status and field errors (`field CODE`) of a rejection. */
 export type Verdict = AppointmentModel | Refusal;
@@ -19,18 +20,14 @@ export interface Refusal {
   readonly errors: readonly string[];
 }
 
-/**
- * The validity of an option after its search, and the time after its start in which a slot can still be booked. In
- * minutes.
- */
-const OPTION_MINUTES = 10;
+/** The time after its start in which a slot can still be booked, in minutes. */
 const GRACE_MINUTES = 15;
-const GONE: Refusal = { refused: 410, errors: [] };
+export const GONE: Refusal = { refused: 410, errors: [] };
 
 export function book(clinic: ClinicModel, patient: number, option: OptionModel, typeMinutes: number): Verdict {
   if (!("patient" in option.subject) || option.subject.patient !== patient)
     return refuse(422, "optionToken INVALID_OPTION");
-  if (clinic.now >= option.at + OPTION_MINUTES) return GONE;
+  if (clinic.now >= expiryOf(option)) return GONE;
   if (typeMinutes > option.minutes) return refuse(422, "optionToken INVALID_OPTION");
   const taken = takeOption(clinic, option, patient, undefined);
   return "refused" in taken ? taken : add(clinic, patient, taken);
@@ -47,7 +44,7 @@ export function move(
   const { subject } = option;
   if (!("appointment" in subject) || subject.appointment !== appointment)
     return refuse(422, "optionToken INVALID_OPTION");
-  if (clinic.now >= option.at + OPTION_MINUTES) return GONE;
+  if (clinic.now >= expiryOf(option)) return GONE;
   const taken = takeOption(clinic, option, appointment.patient, appointment);
   if ("refused" in taken) return taken;
   release(clinic, appointment);
@@ -99,6 +96,11 @@ export function refuse(refused: number, ...errors: string[]): Refusal {
   return { refused, errors };
 }
 
+/** Whether an appointment can be moved. */
+export function movability(clinic: ClinicModel, appointment: AppointmentModel): boolean {
+  return refuseStep(clinic, appointment, appointment.version, ["PENDING", "CONFIRMED"], true) === undefined;
+}
+
 /** Rejects a stale version, then a wrong status or an appointment that has already begun. */
 function refuseStep(
   { now }: ClinicModel,
@@ -124,13 +126,16 @@ function takeOption(
 ): readonly SlotModel[] | Refusal {
   const run = runFrom(clinic, option.slots[0], option.minutes);
   const isSame = run.length === option.slots.length && run.every((slot, i) => slot === option.slots[i]);
+  const { hold } = option;
   if (option.used || !isSame || run.some((slot) => slot.start <= clinic.now)) return GONE;
+  if (hold !== undefined && !isLiveHold(clinic, hold)) return GONE;
   if (moving !== undefined && run.some((slot) => slot.appointment === moving))
     return refuse(409, "optionToken SAME_SLOT");
   if (run.some((slot) => slot.appointment !== undefined)) return refuse(409, "optionToken SLOT_OCCUPIED");
-  const refusal = obstacle(clinic, timeOf(run), patient, moving);
+  const refusal = obstacle(clinic, timeOf(run), patient, moving, hold);
   if (refusal !== undefined) return refuse(409, `optionToken ${refusal}`);
   option.used = true;
+  if (hold !== undefined) hold.ended = true;
   return run;
 }
 

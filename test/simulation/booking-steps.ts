@@ -46,11 +46,11 @@ export const searchesElsewhere = steps(
 
 export const bookings = steps(
   "book",
-  { option: any, isForeign: seldom, isUsed: seldom },
+  { option: any, isForeign: seldom, isUsed: seldom, isHeld: fc.boolean() },
   {
     isPossible: hasOptions,
-    async run(clinic, world, { option: which, isForeign, isUsed }) {
-      const option = chosenOption(clinic, which, isForeign ? "appointment" : "patient", isUsed);
+    async run(clinic, world, { option: which, isForeign, isUsed, isHeld }) {
+      const option = chosenOption(clinic, which, isForeign ? "appointment" : "patient", { isUsed, isHeld });
       const who = "patient" in option.subject ? option.subject.patient : option.subject.appointment.patient;
       const request = { patientId: `${world.patientIds[who]}`, optionToken: option.token, ...namesOf(world) };
       const answer = await world.call("BookAppointment", request);
@@ -61,11 +61,11 @@ export const bookings = steps(
 
 export const moves = steps(
   "move",
-  { option: any, appointment: any, isForeign: seldom, isStale: seldom },
+  { option: any, appointment: any, isForeign: seldom, isStale: seldom, isHeld: fc.boolean() },
   {
     isPossible: (clinic) => hasOptions(clinic) && hasAppointments(clinic),
-    async run(clinic, world, { option: which, appointment: other, isForeign, isStale }) {
-      const option = chosenOption(clinic, which, isForeign ? "patient" : "appointment");
+    async run(clinic, world, { option: which, appointment: other, isForeign, isStale, isHeld }) {
+      const option = chosenOption(clinic, which, isForeign ? "patient" : "appointment", { isUsed: false, isHeld });
       const appointment =
         "appointment" in option.subject ? option.subject.appointment : nth(clinic.appointments, other);
       const { appointmentId, expectedVersion } = named(world, appointment, isStale);
@@ -169,15 +169,16 @@ async function bookTime(
   );
 }
 
-/** Chooses an option for this kind of subject, used or unused. If there is none, chooses from all options. */
+/** Chooses an option for this kind of subject, used or unused, held or not. If there is none, chooses from all options. */
 function chosenOption(
   { options }: ClinicModel,
   which: number,
   kind: "patient" | "appointment",
-  isUsed = false,
+  { isUsed, isHeld }: { readonly isUsed: boolean; readonly isHeld: boolean },
 ): OptionModel {
   const some = options.filter(({ subject, used }) => kind in subject && used === isUsed);
-  return nth(some.length > 0 ? some : options, which);
+  const held = isHeld ? some.filter(({ hold }) => hold !== undefined).slice(-3) : [];
+  return nth(held.length > 0 ? held : some.length > 0 ? some : options, which);
 }
 
 function isMovable({ status, start }: AppointmentModel, now: number): boolean {

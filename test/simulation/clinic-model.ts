@@ -12,8 +12,9 @@ export interface ClinicModel {
   slots: SlotModel[];
   readonly blocks: BlockModel[];
   readonly appointments: AppointmentModel[];
-  /** Every option that a search returned, used or not. */
+  /** Every option that a search or a hold returned, used or not. */
   readonly options: OptionModel[];
+  readonly holds: HoldModel[];
 }
 
 export interface ProgramModel {
@@ -80,6 +81,17 @@ export interface OptionModel {
   /** The time of the search that found it. */
   readonly at: number;
   used: boolean;
+  /** The hold that it books; undefined for an option of a search. */
+  readonly hold?: HoldModel;
+}
+
+export interface HoldModel extends Time {
+  readonly id: number;
+  readonly patient: number;
+  readonly moving: AppointmentModel | undefined;
+  readonly usesUnit: boolean;
+  readonly until: number;
+  ended: boolean;
 }
 
 export const DAY = 1_440;
@@ -186,9 +198,14 @@ export function runFrom({ slots }: ClinicModel, first: SlotModel | undefined, mi
   return isWhole && (run.at(-1)?.end ?? 0) >= start + minutes ? run : [];
 }
 
-/** Counts the appointments that use the daily capacity of a program. */
-export function countOn({ appointments }: ClinicModel, program: number, day: number): number {
-  return appointments.filter(
-    (each) => each.status !== "CANCELLED" && !each.overbooked && each.program === program && dayOf(each.start) === day,
-  ).length;
+/** Counts the appointments and live holds that use the daily capacity of a program. */
+export function countOn(clinic: ClinicModel, program: number, day: number): number {
+  const isThen = (each: Time) => each.program === program && dayOf(each.start) === day;
+  const booked = clinic.appointments.filter((each) => each.status !== "CANCELLED" && !each.overbooked && isThen(each));
+  const held = clinic.holds.filter((each) => each.usesUnit && isLiveHold(clinic, each) && isThen(each));
+  return booked.length + held.length;
+}
+
+export function isLiveHold({ now }: ClinicModel, { ended, until }: HoldModel): boolean {
+  return !ended && until > now;
 }

@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import type { AppointmentBody } from "../schedule/clinic.js";
 import { search } from "./booking-steps.js";
 import { type AppointmentModel, type ClinicModel, countOn, dayOf, type SlotModel } from "./clinic-model.js";
+import { heldOn } from "./hold-model.js";
 import { appointmentShown, nth, readTimes, steps } from "./step.js";
 import { PATIENTS, TYPE_MINUTES, type World } from "./world.js";
 
@@ -56,13 +57,20 @@ interface ProgramDay {
 }
 
 const NO_DAY = { capacity: 0, capacityLeft: 0 };
-const NOTHING = { openSlotCount: 0, passedSlotCount: 0, bookedAppointmentCount: 0, displacedAppointmentCount: 0 };
+const NOTHING = {
+  heldSlotCount: 0,
+  openSlotCount: 0,
+  passedSlotCount: 0,
+  bookedAppointmentCount: 0,
+  displacedAppointmentCount: 0,
+};
 
 /** Returns the capacity that the service shows. A day without free slots and appointments is shown without capacity. */
 function capacityOn(clinic: ClinicModel, program: number, day: number) {
   const { rule } = nth(clinic.programs, program);
   const counted = countOn(clinic, program, day);
-  const isOpen = rule.active && (counted > 0 || freeOn(clinic, program, day).length > 0);
+  const booked = countOn({ ...clinic, holds: [] }, program, day);
+  const isOpen = rule.active && (booked > 0 || freeOn(clinic, program, day).length > 0);
   return isOpen ? { capacity: rule.capacity, capacityLeft: Math.max(0, rule.capacity - counted) } : NO_DAY;
 }
 
@@ -77,8 +85,10 @@ function occupancyOf(clinic: ClinicModel, program: number, day: number, practiti
   );
   const retained = live.filter((each) => isRetained(clinic, each));
   const passed = free.filter(({ start }) => start <= clinic.now);
+  const heldSlotCount = heldOn(clinic, program, day, practitioner);
   return {
-    openSlotCount: free.length - passed.length,
+    heldSlotCount,
+    openSlotCount: free.length - passed.length - heldSlotCount,
     passedSlotCount: passed.length,
     bookedAppointmentCount: live.length - retained.length,
     displacedAppointmentCount: retained.length,

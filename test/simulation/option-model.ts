@@ -3,6 +3,9 @@ import {
   type ClinicModel,
   countOn,
   dayOf,
+  type HoldModel,
+  isLiveHold,
+  type OptionModel,
   overlap,
   runFrom,
   type SlotModel,
@@ -37,30 +40,43 @@ export function obstacle(
   time: Time,
   patient: number,
   moving: AppointmentModel | undefined,
+  hold?: HoldModel,
 ): string | undefined {
-  if (isBusy(clinic, time, { practitioner: time.practitioner }, moving)) return "SLOT_OCCUPIED";
-  if (isBusy(clinic, time, { patient }, moving)) return "PATIENT_OVERLAP";
-  const day = dayOf(time.start);
-  const isHeld =
-    moving !== undefined && !moving.overbooked && moving.program === time.program && dayOf(moving.start) === day;
+  if (isBusy(clinic, time, { practitioner: time.practitioner }, moving, hold)) return "SLOT_OCCUPIED";
+  if (isBusy(clinic, time, { patient }, moving, hold)) return "PATIENT_OVERLAP";
+  if (isHeldDay(moving, time) || hold?.usesUnit === true) return undefined;
   const capacity = clinic.programs[time.program]?.rule.capacity ?? 0;
-  return isHeld || countOn(clinic, time.program, day) < capacity ? undefined : "CAPACITY_EXHAUSTED";
+  return countOn(clinic, time.program, dayOf(time.start)) < capacity ? undefined : "CAPACITY_EXHAUSTED";
 }
 
-/** Whether a patient or practitioner has another live appointment at a time. */
+/** Whether the appointment that moves already uses a unit of that day. */
+export function isHeldDay(moving: AppointmentModel | undefined, { program, start }: Time): boolean {
+  if (moving === undefined || moving.overbooked) return false;
+  return moving.program === program && dayOf(moving.start) === dayOf(start);
+}
+
+/** Whether a patient or practitioner has another live appointment or hold at a time. */
 export function isBusy(
-  { appointments }: ClinicModel,
+  clinic: ClinicModel,
   time: Time,
   who: { readonly patient?: number; readonly practitioner?: number },
   except?: AppointmentModel,
+  exceptHold?: HoldModel,
 ): boolean {
-  return appointments.some(
-    (each) =>
-      each !== except &&
-      each.status !== "CANCELLED" &&
-      (each.patient === who.patient || each.practitioner === who.practitioner) &&
-      overlap(each, time),
+  const isThen = (each: AppointmentModel | HoldModel) =>
+    (each.patient === who.patient || each.practitioner === who.practitioner) && overlap(each, time);
+  return (
+    clinic.appointments.some((each) => each !== except && each.status !== "CANCELLED" && isThen(each)) ||
+    clinic.holds.some((each) => each !== exceptHold && isLiveHold(clinic, each) && isThen(each))
   );
+}
+
+/** The validity of an option after its search, in minutes. */
+const OPTION_MINUTES = 10;
+
+/** Returns the minute at which the token of an option expires. */
+export function expiryOf({ hold, at }: OptionModel): number {
+  return hold?.until ?? at + OPTION_MINUTES;
 }
 
 /** Returns the period that adjoining slots cover together. */

@@ -40,6 +40,7 @@ describe("the simulation", () => {
 
   test.each<[what: string, defect: Defect]>([
     ["capacity that a cancellation does not restore", "CAPACITY_KEPT"],
+    ["capacity that the release of a hold does not restore", "HELD_UNIT_KEPT"],
     ["a change with an old version that is accepted", "OLD_VERSION_TAKEN"],
     ["a day without its last slot", "SLOT_SHORT"],
     ["a token that is used twice", "TOKEN_NOT_USED_UP"],

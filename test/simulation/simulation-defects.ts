@@ -8,6 +8,8 @@ import type * as preconditions from "../../src/services/resources/preconditions.
 export type Defect =
   /** A cancellation does not restore the daily capacity. */
   | "CAPACITY_KEPT"
+  /** The release of a hold does not restore the daily capacity. */
+  | "HELD_UNIT_KEPT"
   /** A change with an old version is accepted. */
   | "OLD_VERSION_TAKEN"
   /** The last slot of each day is missing. */
@@ -28,6 +30,7 @@ export function withKeptCapacity(sound: typeof counters): typeof counters {
   return {
     ...sound,
     giveCapacityBack: (...all) => (seeded === "CAPACITY_KEPT" ? undefined : sound.giveCapacityBack(...all)),
+    dropHeldCapacity: (...all) => (seeded === "HELD_UNIT_KEPT" ? undefined : sound.dropHeldCapacity(...all)),
   };
 }
 

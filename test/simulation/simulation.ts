@@ -10,6 +10,7 @@ import {
   searches,
   searchesElsewhere,
 } from "./booking-steps.js";
+import { holdings, releases } from "./hold-steps.js";
 import { look, looks } from "./look.js";
 import { blockCancellations, blocks, hours, materializations, ruleChanges } from "./schedule-steps.js";
 import type { Step } from "./step.js";
@@ -38,6 +39,10 @@ const COMMANDS = [
   bookings,
   moves,
   moves,
+  holdings,
+  holdings,
+  holdings,
+  releases,
   bookingsAt,
   bookingsAt,
   overbookings,

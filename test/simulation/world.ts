@@ -17,6 +17,7 @@ export interface World {
   readonly cancellationReasonId: string;
   readonly appointmentIds: string[];
   readonly blockIds: string[];
+  readonly holdIds: string[];
   /** The local dates of the model's two days. */
   readonly dates: readonly [string, string];
   call(rpc: string, request: JsonObject): Promise<RestAnswer>;
@@ -53,7 +54,7 @@ export async function openWorld(service: TestService): Promise<{ model: ClinicMo
   const rule = { validFrom: dates[0], validTo: dates[1], ...attributesOf(FIRST_RULE) };
   const changes = { as, serviceId, practitionerIds, rule, materialized: false };
   const clinics = await make(PROGRAMS, () => openClinic(service, changes));
-  const lists = { appointmentIds: [], blockIds: [] };
+  const lists = { appointmentIds: [], blockIds: [], holdIds: [] };
   return {
     model: {
       now: FIRST_MINUTE,
@@ -62,6 +63,7 @@ export async function openWorld(service: TestService): Promise<{ model: ClinicMo
       blocks: [],
       appointments: [],
       options: [],
+      holds: [],
     },
     real: { clinics, patientIds, practitionerIds, cancellationReasonId, ...lists, dates, call, msOf, goTo },
   };

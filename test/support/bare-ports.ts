@@ -6,6 +6,9 @@ import { testNow } from "./clock.js";
 
 const noTokens: OptionTokens = {
   seal: () => Promise.reject(new Error("no option tokens here")),
+  sealHeld: () => {
+    throw new Error("no option tokens here");
+  },
   open: () => Promise.resolve({ kind: "INVALID" }),
 };
 const noEventsHere = () => Promise.reject(new Error("no events here"));
@@ -22,6 +25,7 @@ export const barePorts: ServicePorts = {
   now: testNow,
   tokens: noTokens,
   slotLimits: { perPlan: 1_000_000_000, perTenant: 1_000_000_000 },
+  holdsPerPrincipal: 200,
   visitMargins: { checkInEarlyMinutes: 240, attendedEarlyMinutes: 60, noShowGraceMinutes: 15 },
   events: noEvents,
   webhooks: { refusalOf: () => undefined, newSecret: () => "whsec_test", seal: () => "sealed" },

@@ -3,13 +3,14 @@ import type { Rooms } from "./sources.js";
 /** The folders in src/services, each with the folders that it may import. */
 export const serviceRooms: Rooms = {
   resources: [],
-  patients: ["resources", "appointments", "desk", "eligibility", "notes"],
+  patients: ["resources", "appointments", "desk", "eligibility", "holds", "notes"],
   catalogs: ["resources"],
   eligibility: ["resources"],
   desk: ["resources"],
   appointments: ["resources"],
   schedule: ["resources", "appointments"],
   displaced: ["resources", "appointments"],
+  holds: ["resources", "appointments"],
   operations: [],
   notes: ["resources"],
   events: ["resources"],
@@ -29,6 +30,7 @@ export const tableRooms: Rooms = {
   desk: ["resources"],
   schedule: ["resources"],
   appointments: ["resources", "schedule"],
+  holds: ["resources", "appointments"],
   operations: ["appointments"],
   notes: ["resources"],
   events: [],

@@ -4,6 +4,7 @@ import { type Day, example, exampleOf, type RequestExamples, UNKNOWN_ID } from "
 const booked = { example: "BookAppointment", member: "appointment.appointmentId" } as const;
 /** An appointment that begins now. Its patient can be checked in at any time of the day. */
 const walkIn = { example: "OverbookAppointment", member: "appointment.appointmentId" } as const;
+const held = { example: "HoldAppointmentOption", member: "hold.holdId" } as const;
 const purpose = {
   serviceId: demo.service.general,
   requestSourceId: demo.requestSource.portal,
@@ -48,6 +49,14 @@ const lifeOfAnAppointment: RequestExamples = {
     cancellationReasonId: demo.cancellationReason.patient,
     comment: "Llamó el día anterior.",
   }),
+  HoldAppointmentOption: exampleOf(
+    "optionToken",
+    { example: "SearchAppointmentOptions", member: "options[0].optionToken" },
+    { optionToken: "the token of an option", minutes: 5 },
+  ),
+  GetHold: exampleOf("holdId", held),
+  ReleaseHold: exampleOf("holdId", held),
+  ListHolds: example({ patientId: demo.patient.quintero }),
   CorrectAppointmentStatus: exampleOf(
     "appointmentId",
     { example: "CheckInAppointment", member: "appointment.appointmentId" },

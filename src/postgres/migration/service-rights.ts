@@ -41,6 +41,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   day_counters: CHANGE,
   event_feeds: CHANGE,
   healthcare_services: CHANGE,
+  hold_holders: CHANGE,
   holidays: CHANGE,
   import_sources: CHANGE,
   imported_resources: CHANGE,
@@ -60,6 +61,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   user_attention_cases: CHANGE,
   waitlist_entries: CHANGE,
 
+  appointment_holds: ALL,
   idempotency_keys: ALL,
   quota_windows: ALL,
   slots: ALL,

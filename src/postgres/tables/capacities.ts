@@ -1,42 +1,73 @@
 import type { Transaction } from "../../call.js";
 import {
+  bookHeldCapacity,
   type DayOfRule,
+  dropHeldCapacity,
   giveCapacityBack,
+  holdCapacity,
   lockDays,
   requireCapacity,
   takeCapacity,
   takeLockedCapacity,
 } from "./appointments/day-counters.js";
 
+/** What a change of capacity depends on, beside the days. */
+export interface CapacityTerms {
+  readonly nowMs: number;
+  /** The end of the hold that is being booked, if it uses a unit of the day `wanted`. */
+  readonly heldUntil?: Date | undefined;
+}
+
 /**
  * Takes a unit of capacity of the day `wanted` and returns one of the day `old`, if given. Does nothing if both are the
- * same day. The call fails with `refusal` if no unit is left. The result is not awaited.
+ * same day. The unit of a hold becomes that of the appointment. The call fails with `refusal` if no unit is left. The
+ * result is not awaited.
  *
- * Counters come last in the lock order of `locks.ts`.
+ * Counters of days come after all other rows in the lock order of `locks.ts`, but for the counters of principals.
  */
 export function exchangeCapacity(
   transaction: Transaction,
   wanted: DayOfRule,
   old: DayOfRule | undefined,
+  terms: CapacityTerms,
   refusal: () => unknown,
 ): void {
+  const { nowMs, heldUntil: until } = terms;
+  const take = () => {
+    if (until === undefined) requireCapacity(transaction, wanted, nowMs, refusal);
+    else bookHeldCapacity(transaction, wanted, { nowMs, until }, refusal);
+  };
   if (old === undefined) {
-    requireCapacity(transaction, wanted, refusal);
+    take();
     return;
   }
   const [oldKey, wantedKey] = [dayKey(old), dayKey(wanted)];
   if (oldKey < wantedKey) giveCapacityBack(transaction, old);
-  if (oldKey !== wantedKey) requireCapacity(transaction, wanted, refusal);
+  if (oldKey !== wantedKey) take();
+  else if (until !== undefined) dropHeldCapacity(transaction, wanted, until);
   if (oldKey > wantedKey) giveCapacityBack(transaction, old);
 }
 
+/**
+ * Takes a unit of the capacity of a day for a hold until `until`. The call fails with `refusal` if no unit is left. The
+ * result is not awaited.
+ */
+export function holdUnit(
+  transaction: Transaction,
+  wanted: DayOfRule,
+  terms: { readonly nowMs: number; readonly until: Date },
+  refusal: () => unknown,
+): void {
+  holdCapacity(transaction, wanted, terms, refusal);
+}
+
 /** Takes a unit of the capacity of a day. Returns false if none is left. */
-export function tryCapacity(transaction: Transaction, wanted: DayOfRule): Promise<boolean> {
-  return takeCapacity(transaction, wanted);
+export function tryCapacity(transaction: Transaction, wanted: DayOfRule, nowMs: number): Promise<boolean> {
+  return takeCapacity(transaction, wanted, nowMs);
 }
 
 /**
- * Locks the counters of the days that {@link exchangeLockedCapacity} will change. Counters come last in the lock order.
+ * Locks the counters of the days that {@link exchangeLockedCapacity} will change, in the order of {@link lockDays}.
  */
 export function lockCapacities(transaction: Transaction, days: readonly DayOfRule[]): void {
   lockDays(transaction, days);
@@ -47,11 +78,17 @@ export async function exchangeLockedCapacity(
   transaction: Transaction,
   wanted: DayOfRule,
   old: DayOfRule | undefined,
+  nowMs: number,
 ): Promise<boolean> {
   if (old !== undefined && dayKey(old) === dayKey(wanted)) return true;
-  if (!(await takeLockedCapacity(transaction, wanted))) return false;
+  if (!(await takeLockedCapacity(transaction, wanted, nowMs))) return false;
   if (old !== undefined) giveCapacityBack(transaction, old);
   return true;
+}
+
+/** Whether two days are the same day of the same rule. */
+export function isSameDay(one: DayOfRule | undefined, other: DayOfRule | undefined): boolean {
+  return one !== undefined && other !== undefined && dayKey(one) === dayKey(other);
 }
 
 function dayKey({ ruleId, localDate }: DayOfRule): string {

@@ -3,6 +3,8 @@ import { type AppointmentRecord, lockAppointmentsOf } from "./appointments/appoi
 import { lockCasesOfPatient } from "./desk/desk-of-patient.js";
 import type { DeskCaseRecord } from "./desk/user-attention-cases.js";
 import { lockWaitlistEntriesOf } from "./desk/waitlist.js";
+import type { HoldRecord } from "./holds/holds.js";
+import { lockHoldsOf } from "./holds/holds-of-patient.js";
 import { lockPerson } from "./patients/merged-patients.js";
 import { findFormerDocumentNumbers } from "./patients/patient-changes.js";
 import type { PatientRecord } from "./patients/patients.js";
@@ -11,24 +13,26 @@ import type { PatientRecord } from "./patients/patients.js";
 export interface LockedForErasure {
   /** The patient and all patients merged into it, ordered by id; empty if the tenant has no such patient. */
   readonly patients: readonly PatientRecord[];
-  /** Appointments of the patient, ordered by id; cases likewise. */
+  /** Appointments of the patient, ordered by id; cases and holds likewise. */
   readonly appointments: readonly AppointmentRecord[];
   readonly cases: readonly DeskCaseRecord[];
+  readonly holds: readonly HoldRecord[];
   /** The document numbers that these patients had before corrections. */
   readonly formerDocumentNumbers: readonly string[];
 }
 
 /**
- * Locks all patient records of a person, then the waitlist entries, appointments and cases of the patient, in the order
+ * Locks all patient records of a person, then the waitlist entries, appointments, holds and cases of the patient, in the order
  * of `locks.ts`. Until the transaction ends, no other call can change them or add to them.
  */
 export async function lockForErasure(transaction: Transaction, patientId: string): Promise<LockedForErasure> {
-  const [patients, , appointments, cases, formerDocumentNumbers] = await Promise.all([
+  const [patients, , appointments, holds, cases, formerDocumentNumbers] = await Promise.all([
     lockPerson(transaction, patientId),
     lockWaitlistEntriesOf(transaction, patientId),
     lockAppointmentsOf(transaction, patientId),
+    lockHoldsOf(transaction, patientId),
     lockCasesOfPatient(transaction, patientId),
     findFormerDocumentNumbers(transaction, patientId),
   ]);
-  return { patients, appointments, cases, formerDocumentNumbers };
+  return { patients, appointments, holds, cases, formerDocumentNumbers };
 }

@@ -1,13 +1,9 @@
 import type { Transaction } from "../../call.js";
-import {
-  type AppointmentRecord,
-  lockAppointment,
-  lockAppointments,
-  lockAppointmentsOf,
-} from "./appointments/appointments.js";
+import { type AppointmentRecord, lockAppointment, lockAppointments } from "./appointments/appointments.js";
 import { consumeToken } from "./appointments/consumed-tokens.js";
-import { type DeskWaitlistEntryRecord, lockWaitlistEntriesOf, lockWaitlistEntry } from "./desk/waitlist.js";
-import { lockPatientOf, lockPatientsOf, lockPatientsToMerge } from "./patients/patient-locks.js";
+import { type DeskWaitlistEntryRecord, lockWaitlistEntry } from "./desk/waitlist.js";
+import { type HoldRecord, lockHold } from "./holds/holds.js";
+import { lockPatientOf, lockPatientsOf } from "./patients/patient-locks.js";
 import { lockPatient, type PatientRecord } from "./patients/patients.js";
 import { shareProgram } from "./schedule/programs.js";
 import {
@@ -50,6 +46,8 @@ export interface WantedOption {
   readonly expiresAtMs: number;
   readonly slotId: string;
   readonly minutes: number;
+  /** The hold that the option books, which is locked. */
+  readonly holdId: string | undefined;
 }
 
 /** The attributes of a time that locking needs. */
@@ -75,6 +73,8 @@ export interface Locked {
   /** The slots that the appointment occupies, ordered by start. */
   readonly occupiedSlots: readonly SlotRecord[];
   readonly isPractitionerActive: boolean;
+  /** The hold of the option. */
+  readonly hold: HoldRecord | undefined;
 }
 
 /**
@@ -89,7 +89,7 @@ export interface Locked {
  *    further locks here. Overbooking locks the program FOR SHARE, because no slot of the rules shows that a
  *    practitioner leaves the program meanwhile;
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
- *    entries of the duplicate, ordered by id ({@link lockForMerge}). An erasure locks all records of a person
+ *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks all records of a person
  *    (`erasure-locks.ts`);
  * 5. the appointment; for a merge or an erasure all appointments of the patient, ordered by id;
  * 6. the option token, which is marked as used;
@@ -98,8 +98,13 @@ export interface Locked {
  * 8. the practitioner, when an appointment takes or regains time, and when the practitioner is activated or
  *    deactivated. Slots alone are not enough: several programs can have slots at the same time, and an overbooked
  *    appointment has no slot of the rules;
- * 9. the counters of days, ordered by rule and date (`capacities.ts`). An appointment uses one unit, however many slots
- *    it has; an overbooked one uses none.
+ * 9. holds: the one that an appointment books, and the expired ones in the time of a new one, ordered by id. They come
+ *    after the practitioner, under whose lock expired holds end. A merge or an erasure locks all holds of the patient;
+ * 10. the counters of days, ordered by rule and date (`capacities.ts`). An appointment or a hold uses one unit, however
+ *    many slots it has; an overbooked one uses none;
+ * 11. the counters of the holds of principals (`hold-holders.ts`).
+ *
+ * A hold with alternatives first locks a free slot that nobody has locked (`free-options.ts`). It waits for none.
  *
  * The job that writes the events of time locks the tenant's progress, which only that job locks, then waitlist entries
  * and appointments.
@@ -116,7 +121,7 @@ export async function lockInOrder(transaction: Transaction, wanted: WantedLocks)
   const returning = wanted.takesTimeAgain === true ? appointmentId : undefined;
   const run = option === undefined ? time?.run : runOf(option);
   if (programId !== undefined) shareProgram(transaction, programId);
-  const [patient, waitlistEntry, appointment, isTokenFresh, slots, formerSlots, isPractitionerActive] =
+  const [patient, waitlistEntry, appointment, isTokenFresh, slots, formerSlots, isPractitionerActive, hold] =
     await Promise.all([
       patientKey && lockPatientBy(transaction, patientKey),
       waitlistEntryId === undefined ? undefined : lockWaitlistEntry(transaction, waitlistEntryId),
@@ -125,6 +130,7 @@ export async function lockInOrder(transaction: Transaction, wanted: WantedLocks)
       run || occupiedBy ? lockSlots(transaction, { run, occupiedBy }) : [],
       returning === undefined ? [] : lockFormerSlots(transaction, returning),
       lockPractitionerBy(transaction, wanted, returning),
+      option?.holdId === undefined ? undefined : lockHold(transaction, option.holdId),
     ]);
   return {
     patient,
@@ -134,42 +140,13 @@ export async function lockInOrder(transaction: Transaction, wanted: WantedLocks)
     slots: run === undefined ? formerSlots : slotsOfRun(slots, run),
     occupiedSlots: slots.filter((slot) => occupiedBy !== undefined && slot.appointmentId === occupiedBy),
     isPractitionerActive: isPractitionerActive === true,
+    hold,
   };
 }
 
 /** Returns the run of slots of an option. */
 export function runOf({ slotId: firstSlotId, minutes }: Pick<WantedOption, "slotId" | "minutes">): SlotRun {
   return { firstSlotId, minutes };
-}
-
-/** The rows that are locked for a merge. A patient is undefined if the tenant does not have it. */
-export interface LockedForMerge {
-  readonly survivor: PatientRecord | undefined;
-  readonly duplicate: PatientRecord | undefined;
-  /** Appointments of the duplicate, ordered by id. */
-  readonly appointments: readonly AppointmentRecord[];
-}
-
-/**
- * Locks both patients of a merge, then all waitlist entries and appointments of the duplicate, in the order of
- * {@link lockInOrder}. Until the transaction ends, no other call books, reschedules or adds waitlist entries for
- * either. Rows that the merge moves afterwards are locked by other transactions only after the patient.
- */
-export async function lockForMerge(
-  transaction: Transaction,
-  survivorId: string,
-  duplicateId: string,
-): Promise<LockedForMerge> {
-  const [patients, , appointments] = await Promise.all([
-    lockPatientsToMerge(transaction, [survivorId, duplicateId]),
-    lockWaitlistEntriesOf(transaction, duplicateId),
-    lockAppointmentsOf(transaction, duplicateId),
-  ]);
-  return {
-    survivor: patients.find(({ id }) => id === survivorId),
-    duplicate: patients.find(({ id }) => id === duplicateId),
-    appointments,
-  };
 }
 
 /** The locked rows of several appointments, as they are until the transaction ends. */

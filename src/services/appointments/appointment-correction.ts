@@ -51,13 +51,15 @@ export async function correctStatus(
   const [locked, held, busy] = await Promise.all([
     lockInOrder(transaction, wanted),
     findOccupiedSlots(transaction, appointmentId),
-    takesTimeAgain ? findBusyAgain(transaction, appointmentId) : nobodyBusy,
+    takesTimeAgain ? findBusyAgain(transaction, appointmentId, nowMs) : nobodyBusy,
   ]);
   const appointment = requireFound(locked.appointment, "appointmentId");
   requireVersion(appointment, expectedVersion);
   requireStepBack(appointment, to);
   if (locked.patient === undefined) throw refused("STATE_NOT_ALLOWED", "the patient of the appointment was erased");
-  const takenAgain = isLive(appointment.status) ? held : takeTimeAgain(call, appointment, locked.slots, busy);
+  const takenAgain = isLive(appointment.status)
+    ? held
+    : takeTimeAgain(call, appointment, { slots: locked.slots, busy }, nowMs);
   const corrected: AppointmentRecord = {
     ...appointment,
     status: to,
@@ -86,17 +88,18 @@ function requireStepBack({ status }: AppointmentRecord, to: AppointmentStatus): 
 function takeTimeAgain(
   call: ReadyCall,
   appointment: AppointmentRecord,
-  slots: readonly SlotRecord[],
-  { isPractitionerBusy, isPatientBusy }: BusyPeople,
+  { slots, busy }: { readonly slots: readonly SlotRecord[]; readonly busy: BusyPeople },
+  nowMs: number,
 ): readonly SlotRecord[] | Promise<readonly SlotRecord[]> {
   const { transaction } = call;
   const { id, overbooked, startsAt, endsAt } = appointment;
-  if ((isPractitionerBusy && !overbooked) || slots.some(({ appointmentId }) => appointmentId !== undefined)) {
-    throw refused("SLOT_OCCUPIED", "the practitioner has another appointment at that time");
+  if ((busy.isPractitionerBusy && !overbooked) || slots.some(({ appointmentId }) => appointmentId !== undefined)) {
+    throw refused("SLOT_OCCUPIED", "the practitioner has another appointment or a hold at that time");
   }
-  if (isPatientBusy) throw refused("PATIENT_OVERLAP", "the patient has another appointment at that time");
+  if (busy.isPatientBusy)
+    throw refused("PATIENT_OVERLAP", "the patient has another appointment or a hold at that time");
   const day = countedDay(appointment);
-  if (day !== undefined) exchangeCapacity(transaction, day, undefined, capacityExhausted);
+  if (day !== undefined) exchangeCapacity(transaction, day, undefined, { nowMs }, capacityExhausted);
   const minutes = (endsAt.getTime() - startsAt.getTime()) / 60_000;
   if (fill(slots, minutes)) {
     occupySlots(transaction, slots, id);

@@ -19,6 +19,7 @@ import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/table
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { toAppointment } from "./appointment-messages.js";
 import { requireMovable } from "./appointment-preconditions.js";
+import { endBookedHold } from "./booked-hold.js";
 import { requireOption, type TakenSlots, takeSlots } from "./take-slots.js";
 
 /** Rescheduling of appointments (specification section 4.3). `now` returns milliseconds since the epoch. */
@@ -46,7 +47,7 @@ async function reschedule(
   const [locked, offer, busy] = await Promise.all([
     lockInOrder(transaction, { patient: { appointmentId }, appointmentId, option: usable, freesSlot: true }),
     usable && findOffer(transaction, call.principal, usable),
-    usable && findBusyInRun(transaction, runOf(usable), { appointmentId }),
+    usable && findBusyInRun(transaction, runOf(usable), { appointmentId }, { nowMs, holdId: usable.holdId }),
   ]);
   const appointment = requireFound(locked.appointment, "appointmentId");
   requireVersion(appointment, request.expectedVersion);
@@ -57,7 +58,9 @@ async function reschedule(
       subject.kind === "APPOINTMENT" && subject.id === appointment.id && serviceId === appointment.serviceId,
   );
   const taken = takeSlots(transaction, option, { locked, offer, busy }, nowMs);
-  return move(appointment, locked.occupiedSlots, taken, call, nowMs);
+  const moved = await move(appointment, locked.occupiedSlots, taken, call, nowMs);
+  endBookedHold(call, locked.hold, moved.id, nowMs);
+  return moved;
 }
 
 /** Whether the moved appointment is a first visit. It is decided again only in another calendar year. */

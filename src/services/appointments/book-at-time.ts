@@ -61,7 +61,7 @@ export async function bookAppointmentAt(
     );
   requireFree(slots, "startsAt");
   const placement = placementOf(slots, time.locationId);
-  takeTime(call.transaction, placement, { busy: time.busy, heldDay: undefined }, "startsAt");
+  takeTime(call.transaction, placement, { busy: time.busy, heldDay: undefined, nowMs }, "startsAt");
   return bookSlots(request, call, time, { slots, placement }, nowMs);
 }
 
@@ -77,7 +77,7 @@ export async function overbookAppointment(
   nowMs: number,
 ): Promise<ChangedAppointment> {
   const time = await lockTime(request, call, nowMs, true);
-  const ordinary = await tryOrdinary(call, time);
+  const ordinary = await tryOrdinary(call, time, nowMs);
   if (ordinary !== undefined) {
     return { appointment: bookSlots(request, call, time, ordinary, nowMs), displacement: undefined };
   }
@@ -129,8 +129,8 @@ async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, i
   const [locked, found, busy, isPatientBusyBeside, firstVisit] = await Promise.all([
     lockInOrder(transaction, wanted),
     findTargetOffer(request, call),
-    run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }),
-    isBeside && isBusy(transaction, { patientId }, timeFrom(startMs, minutes), undefined),
+    run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }, { nowMs }),
+    isBeside && isBusy(transaction, { patientId }, timeFrom(startMs, minutes), undefined, nowMs),
     isFirstVisit(transaction, { patientId, serviceId, on: { localDate: localDateAt(startMs) } }),
   ]);
   const unusable = [...references.unusable, ...judged.inactive];
@@ -156,13 +156,14 @@ async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, i
 async function tryOrdinary(
   { transaction }: ReadyCall,
   { locked: { slots }, minutes, locationId, busy }: LockedTime,
+  nowMs: number,
 ): Promise<TakenSlots | undefined> {
   if (!fill(slots, minutes) || slots.some(({ appointmentId }) => appointmentId !== undefined)) return undefined;
   const placement = placementOf(slots, locationId);
   if (busy.isPatientBusy) throw patientIsBusy("startsAt");
   const day = countedDay(placement);
   if (busy.isPractitionerBusy || day === undefined) return undefined;
-  return (await tryCapacity(transaction, day)) ? { slots, placement } : undefined;
+  return (await tryCapacity(transaction, day, nowMs)) ? { slots, placement } : undefined;
 }
 
 function bookSlots(

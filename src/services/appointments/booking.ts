@@ -13,6 +13,7 @@ import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { occupySlots } from "../../postgres/tables/schedule/slots.js";
+import { endBookedHold } from "./booked-hold.js";
 import { type BookingReferences, judgeReferences, requireUsable } from "./booking-references.js";
 import { requireReplaceable, type Wait } from "./booking-wait.js";
 import { closeServedEntry, requireServes } from "./served-entry.js";
@@ -32,7 +33,7 @@ export async function bookAppointment(
     lockInOrder(transaction, { patient: { id: patientId }, waitlistEntryId, option: usable }),
     judgeReferences(request, call, nowMs),
     usable && findOffer(transaction, call.principal, usable),
-    usable && findBusyInRun(transaction, runOf(usable), { patientId }),
+    usable && findBusyInRun(transaction, runOf(usable), { patientId }, { nowMs, holdId: usable.holdId }),
     usable && isFirstVisit(transaction, { patientId, serviceId: usable.serviceId, on: usable }),
   ]);
   const entry = locked.waitlistEntry;
@@ -52,6 +53,7 @@ export async function bookAppointment(
   addAppointment(call, appointment);
   occupySlots(transaction, slots, appointment.id);
   closeServedEntry(call, entry, appointment);
+  endBookedHold(call, locked.hold, appointment.id, nowMs);
   return appointment;
 }
 

@@ -76,6 +76,7 @@ function groupByDay(rows: readonly OccupancyRecord[]): ProgramDay[] {
         bookedAppointmentCount: row.booked,
         displacedAppointmentCount: row.displaced,
         blockedMinutes: row.blockedMinutes,
+        heldSlotCount: row.held,
       }),
     );
   }

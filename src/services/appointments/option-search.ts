@@ -111,6 +111,7 @@ export async function pageOfSlots(
     locationId: criteria.locationId,
     practitionerId: criteria.practitionerId,
     includeEmergency: criteria.includeEmergency,
+    now: new Date(nowMs),
     after: startAfter(page),
     limit: page.size + 1,
   });

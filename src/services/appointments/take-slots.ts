@@ -7,6 +7,7 @@ import type { BusyPeople } from "../../postgres/tables/appointments/busy-people.
 import { countedDay, type DayOfRule } from "../../postgres/tables/appointments/day-counters.js";
 import type { Offer } from "../../postgres/tables/appointments/offers.js";
 import { exchangeCapacity } from "../../postgres/tables/capacities.js";
+import { type HoldRecord, isLiveHold } from "../../postgres/tables/holds/holds.js";
 import type { Locked } from "../../postgres/tables/locks.js";
 import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 
@@ -27,15 +28,29 @@ export interface TakenSlots {
   readonly placement: AppointmentPlacement;
 }
 
+/** What a time costs: who is busy, and the unit of capacity that it replaces. */
+export interface TimeTerms {
+  readonly busy: BusyPeople;
+  /** The day on which the appointment already uses a unit. */
+  readonly heldDay: DayOfRule | undefined;
+  readonly nowMs: number;
+  /** The hold that is being booked. */
+  readonly hold?: HoldRecord | undefined;
+}
+
 /**
  * Returns the option of a token. Throws 422 if the token is invalid or was issued for another request, 410 if it has
  * expired.
  */
-export function requireOption(opened: OpenedToken, isFor: (option: OptionClaims) => boolean): OptionClaims {
+export function requireOption(
+  opened: OpenedToken,
+  isFor: (option: OptionClaims) => boolean,
+  field = "optionToken",
+): OptionClaims {
   if (opened.kind === "INVALID" || !isFor(opened.option)) {
     const message =
       "the value is not an option token for this request: search for options with the same patient or appointment and service";
-    throw validationFailed([{ code: "INVALID_OPTION", field: "optionToken", message }]);
+    throw validationFailed([{ code: "INVALID_OPTION", field, message }]);
   }
   if (opened.kind === "EXPIRED") throw optionGone();
   return opened.option;
@@ -43,22 +58,40 @@ export function requireOption(opened: OpenedToken, isFor: (option: OptionClaims)
 
 /**
  * Takes the locked slots of an option and one unit of their day's capacity. The unit replaces the one that the
- * appointment already uses.
+ * appointment already uses. The unit of a hold becomes that of the appointment.
  *
- * Throws 410 if the token was already used or the option has changed since the search. Throws 409 in these cases:
- * - the appointment already has one of the slots
- * - another appointment has one of the slots, or the practitioner is busy
- * - the patient has another appointment at that time
- * - the day has no capacity left
+ * Throws like {@link requireSlots}, and 409 if the day has no capacity left.
  */
 export function takeSlots(
   transaction: Transaction,
   option: OptionClaims,
-  { locked, offer, busy }: LookedUpOption,
+  looked: LookedUpOption,
   nowMs: number,
 ): TakenSlots {
-  const { slots, occupiedSlots } = locked;
+  const { occupiedSlots, hold } = looked.locked;
+  const { slots, placement, busy } = requireSlots(option, looked, occupiedSlots, nowMs);
+  takeTime(transaction, placement, { busy, heldDay: countedDay(occupiedSlots[0]), nowMs, hold }, "optionToken");
+  return { slots, placement };
+}
+
+/**
+ * Returns the locked slots of an option, which are free. `occupiedSlots` are those of the appointment to move.
+ *
+ * Throws 410 if the token was already used, its hold has ended, or the option has changed since the search. Throws 409
+ * in these cases:
+ * - the appointment already has one of the slots
+ * - another appointment has one of the slots, or the practitioner is busy
+ * - the patient has another appointment or a hold at that time
+ */
+export function requireSlots(
+  option: OptionClaims,
+  { locked, offer, busy }: LookedUpOption,
+  occupiedSlots: readonly SlotRecord[],
+  nowMs: number,
+): TakenSlots & { readonly busy: BusyPeople } {
+  const { slots, hold } = locked;
   if (!locked.isTokenFresh || !isSameRun(slots, option, nowMs)) throw optionGone();
+  if (option.holdId !== undefined && (hold === undefined || !isLiveHold(hold, nowMs))) throw optionGone();
   if (offer === undefined || !isSameOffer(offer, option) || !locked.isPractitionerActive) throw optionGone();
   if (busy === undefined) throw new Error("the busy times for the option were not read");
   const held = new Set(occupiedSlots.map(({ id }) => id));
@@ -66,9 +99,8 @@ export function takeSlots(
     throw taken("optionToken", "SAME_SLOT", "the appointment already has this slot: choose another option");
   }
   requireFree(slots, "optionToken");
-  const placement = placementOf(slots, offer.locationId);
-  takeTime(transaction, placement, { busy, heldDay: countedDay(occupiedSlots[0]) }, "optionToken");
-  return { slots, placement };
+  requireNobodyBusy(busy, "optionToken");
+  return { slots, placement: placementOf(slots, offer.locationId), busy };
 }
 
 /** Whether slots are adjacent and last at least so many minutes together. The slots must be ordered by start. */
@@ -108,22 +140,30 @@ export function requireFree(slots: readonly SlotRecord[], field: string): void {
 export function takeTime(
   transaction: Transaction,
   placement: AppointmentPlacement,
-  { busy, heldDay }: { readonly busy: BusyPeople; readonly heldDay: DayOfRule | undefined },
+  { busy, heldDay, nowMs, hold }: TimeTerms,
   field: string,
 ): void {
-  if (busy.isPractitionerBusy)
-    throw taken(field, "SLOT_OCCUPIED", "the practitioner has another appointment at that time");
-  if (busy.isPatientBusy) throw patientIsBusy(field);
+  requireNobodyBusy(busy, field);
   const day = countedDay(placement);
   if (day === undefined) return;
-  exchangeCapacity(transaction, day, heldDay, () =>
-    taken(field, "CAPACITY_EXHAUSTED", "all capacity of the day is used: choose another day"),
-  );
+  const heldUntil = hold?.usesUnit === true ? hold.expiresAt : undefined;
+  exchangeCapacity(transaction, day, heldDay, { nowMs, heldUntil }, () => capacityExhausted(field));
 }
 
-/** 409: the patient has another appointment at that time. Overbooking cannot override this. */
+function requireNobodyBusy({ isPractitionerBusy, isPatientBusy }: BusyPeople, field: string): void {
+  if (isPractitionerBusy)
+    throw taken(field, "SLOT_OCCUPIED", "the practitioner has another appointment or a hold at that time");
+  if (isPatientBusy) throw patientIsBusy(field);
+}
+
+/** 409: the day of a slot has no capacity left. */
+export function capacityExhausted(field: string): CupoError {
+  return taken(field, "CAPACITY_EXHAUSTED", "all capacity of the day is used: choose another day");
+}
+
+/** 409: the patient has another appointment or a hold at that time. Overbooking cannot override this. */
 export function patientIsBusy(field: string): CupoError {
-  return taken(field, "PATIENT_OVERLAP", "the patient has another appointment at that time");
+  return taken(field, "PATIENT_OVERLAP", "the patient has another appointment or a hold at that time");
 }
 
 function isSameRun(slots: readonly SlotRecord[], option: OptionClaims, nowMs: number): boolean {
@@ -135,7 +175,8 @@ function isSameOffer({ locationId, emergency }: Offer, option: OptionClaims): bo
   return locationId === option.locationId && emergency === option.emergency;
 }
 
-function optionGone(): CupoError {
+/** 410: the option can no longer be taken. */
+export function optionGone(): CupoError {
   return new CupoError("OPTION_EXPIRED", {
     detail: "The option has expired, was used, or its slot is no longer offered. Search for options again.",
   });

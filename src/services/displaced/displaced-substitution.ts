@@ -98,11 +98,11 @@ async function carryOut(chosen: Chosen, call: ReadyCall, nowMs: number): Promise
   if (first === undefined || day === undefined) throw new Error("a slot of the schedule must have a counted day");
   const [offer, isPractitionerBusy] = await Promise.all([
     findOffer(transaction, principal, { slotId: first.id, serviceId }),
-    isBusy(transaction, { practitionerId: first.practitionerId }, appointment, appointmentId),
+    isBusy(transaction, { practitionerId: first.practitionerId }, appointment, appointmentId, nowMs),
   ]);
   if (offer === undefined) return refused(appointmentId, Refusal.SERVICE_NOT_OFFERED);
   if (isPractitionerBusy) return refused(appointmentId, Refusal.PRACTITIONER_BUSY);
-  if (!(await exchangeLockedCapacity(transaction, day, countedDay(held[0]))))
+  if (!(await exchangeLockedCapacity(transaction, day, countedDay(held[0]), nowMs)))
     return refused(appointmentId, Refusal.CAPACITY_EXHAUSTED);
   const moved: AppointmentRecord = {
     ...appointment,

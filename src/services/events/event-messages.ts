@@ -17,6 +17,7 @@ const VERBS = {
 /** The proto enum value of each resource type. */
 const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
   Appointment: Event_ResourceType.APPOINTMENT,
+  AppointmentHold: Event_ResourceType.APPOINTMENT_HOLD,
   AppointmentType: Event_ResourceType.APPOINTMENT_TYPE,
   CancellationReason: Event_ResourceType.CANCELLATION_REASON,
   ConsultationType: Event_ResourceType.CONSULTATION_TYPE,

@@ -35,8 +35,8 @@ export async function placeAppointments(
   lockPractitioners(transaction, [...new Set(ahead.map(({ practitionerId }) => practitionerId))]);
   const [slots, busyPatients, busyPractitioners] = await Promise.all([
     slotsFound,
-    findBusyTimes(transaction, source, "patient_id", live.map(timeOf("patientId"))),
-    findBusyTimes(transaction, source, "practitioner_id", ahead.map(timeOf("practitionerId"))),
+    findBusyTimes(transaction, source, "patient_id", live.map(timeOf("patientId")), batch.nowMs),
+    findBusyTimes(transaction, source, "practitioner_id", ahead.map(timeOf("practitionerId")), batch.nowMs),
   ]);
   const patients = new Diary();
   const practitioners = new Diary();
@@ -60,10 +60,10 @@ export async function placeAppointments(
 }
 
 /** Takes the slots away from appointments for which their day has no capacity left. */
-async function withinCapacity({ call }: ImportBatch, placed: readonly PlacedAppointment[]) {
+async function withinCapacity({ call, nowMs }: ImportBatch, placed: readonly PlacedAppointment[]) {
   const days = placed.flatMap(({ slots: [first] }) => dayOf(first) ?? []);
   if (days.length === 0) return placed;
-  const found = await lockCapacitiesLeft(call.transaction, days);
+  const found = await lockCapacitiesLeft(call.transaction, days, nowMs);
   const left = new Map(found.map((day) => [`${day.ruleId} ${day.localDate}`, day.left]));
   return placed.map((appointment) => {
     const day = dayOf(appointment.slots[0]);
@@ -84,11 +84,12 @@ export function dayOf(slot: SlotRecord | undefined) {
 function overlapErrors({ draft: { value } }: JudgedAppointment, isPatientBusy: boolean, isRefused: boolean) {
   const errors: FieldError[] = [];
   if (isPatientBusy) {
-    const message = "the patient has another appointment at that time";
+    const message = "the patient has another appointment or a hold at that time";
     errors.push({ code: "PATIENT_OVERLAP", field: targetOf("appointment.patient", value.patient), message });
   }
   if (isRefused) {
-    const message = "the practitioner has another appointment at that time: send overbookingReason if this is right";
+    const message =
+      "the practitioner has another appointment or a hold at that time: send overbookingReason if this is right";
     errors.push({ code: "SLOT_OCCUPIED", field: targetOf("appointment.practitioner", value.practitioner), message });
   }
   return errors;

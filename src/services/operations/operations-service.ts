@@ -10,7 +10,7 @@ export function createOperationsService(now: () => number): Implementation<typeo
   return {
     async verifyInvariants(_, call) {
       const verifiedAt = now();
-      return { invariantReport: toReport(await verifyInvariants(call.transaction), verifiedAt) };
+      return { invariantReport: toReport(await verifyInvariants(call.transaction, verifiedAt), verifiedAt) };
     },
   };
 }

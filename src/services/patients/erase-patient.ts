@@ -8,6 +8,9 @@ import { type AppointmentRecord, updateAppointment } from "../../postgres/tables
 import { emptyHistory } from "../../postgres/tables/appointments/appointments-of-patient.js";
 import { emptyCases, emptyEntriesOfPatient } from "../../postgres/tables/desk/desk-of-patient.js";
 import { type LockedForErasure, lockForErasure } from "../../postgres/tables/erasure-locks.js";
+import { releaseHolds } from "../../postgres/tables/holds/end-holds.js";
+import { isLiveHold } from "../../postgres/tables/holds/holds.js";
+import { deleteHoldsOf } from "../../postgres/tables/holds/holds-of-patient.js";
 import { forgetContent } from "../../postgres/tables/imports/imported-resources.js";
 import { removeNotesOfPatient } from "../../postgres/tables/notes/notes-of-patient.js";
 import { erasePatientRows } from "../../postgres/tables/patients/erase-patients.js";
@@ -63,6 +66,7 @@ export async function erasePatient(
   const caseIds = locked.cases.map(({ id }) => id);
   const emptied = await emptyRecords(call, patientId, locked, at);
   const record = erasePatients(call, patientId, locked, reason, at);
+  deleteHolds(call, patientId, locked, at);
   eraseResults(call.transaction, [...locked.patients.map(({ id }) => id), ...caseIds]);
   const mergedIds = locked.patients.map(({ id }) => id).filter((id) => id !== patientId);
   return { record, mergedIds, caseIds, ...emptied };
@@ -155,6 +159,15 @@ function erasePatients(
     records.find((record) => record.patientId === patientId),
     "patientId",
   );
+}
+
+/** Ends the live holds of the patient and deletes all. Their counters are locked last. */
+function deleteHolds(call: ReadyCall, patientId: string, { holds }: LockedForErasure, at: Date): void {
+  if (holds.length === 0) return;
+  const live = holds.filter((hold) => isLiveHold(hold, at.getTime()));
+  releaseHolds(call.transaction, live, at);
+  deleteHoldsOf(call.transaction, patientId);
+  for (const { id } of live) changed(call, { resourceType: "AppointmentHold", resourceId: id }, "DELETE");
 }
 
 function changed(call: ReadyCall, what: Omit<Effect, "action">, action: Effect["action"] = "UPDATE"): void {

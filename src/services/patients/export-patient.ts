@@ -12,6 +12,7 @@ import {
 } from "../../postgres/tables/appointments/appointments-of-patient.js";
 import { listCasesOfPatient, listEntriesOfPatient } from "../../postgres/tables/desk/desk-of-patient.js";
 import { listDecisionsOfPatient } from "../../postgres/tables/eligibility/eligibility.js";
+import { listHoldsOfPatient } from "../../postgres/tables/holds/holds-of-patient.js";
 import { listNotesOfPatient } from "../../postgres/tables/notes/notes-of-patient.js";
 import { listPatientChanges } from "../../postgres/tables/patients/patient-changes.js";
 import { listAccessRecords, listConsents } from "../../postgres/tables/patients/patient-evidence.js";
@@ -20,6 +21,7 @@ import type { ListPage } from "../../postgres/tables/resources/lists.js";
 import { toAppointmentChange, toAppointmentDetails } from "../appointments/appointment-messages.js";
 import { toUserAttentionCaseDetails, toWaitlistEntryDetails } from "../desk/desk-messages.js";
 import { toEligibilityRecord } from "../eligibility/eligibility-messages.js";
+import { toAppointmentHold } from "../holds/hold-messages.js";
 import { toNote } from "../notes/note-messages.js";
 import { changeAfter, idAfter } from "../resources/page-keys.js";
 import { nextFrom, readPage } from "../resources/pages.js";
@@ -57,11 +59,12 @@ export async function exportPage(
   request: ExportPatientRequestValid,
   transaction: Transaction,
   person: Person,
+  nowMs: number,
 ): Promise<ExportPatientResponse> {
   const filters = [request.patientId];
   const page = readPage(request, LIST, filters);
   const response = create(ExportPatientResponseSchema);
-  const sections = sectionsOf(transaction, person, response);
+  const sections = sectionsOf(transaction, person, response, nowMs);
   const [name, ...key] = page.after ?? [];
   const first = name === undefined ? 0 : sections.findIndex((section) => section.name === name);
   if (first < 0) throw invalidPageToken();
@@ -82,7 +85,12 @@ export async function exportPage(
  * duplicate after a merge. These are read for every patient. All other resources moved to the survivor, so only those
  * of the survivor are read.
  */
-function sectionsOf(transaction: Transaction, person: Person, into: ExportPatientResponse): readonly Section[] {
+function sectionsOf(
+  transaction: Transaction,
+  person: Person,
+  into: ExportPatientResponse,
+  nowMs: number,
+): readonly Section[] {
   const [{ id }] = person;
   const ids = person.map((patient) => patient.id);
   const of =
@@ -100,6 +108,7 @@ function sectionsOf(transaction: Transaction, person: Person, into: ExportPatien
       toAppointmentDetails(row, row.displacement),
     ),
     appointmentChanges(transaction, id, into),
+    byId("holds", into.appointmentHolds, own(listHoldsOfPatient), (row) => toAppointmentHold(row, nowMs)),
     byId("entries", into.waitlistEntries, own(listEntriesOfPatient), toWaitlistEntryDetails),
     byId("cases", into.userAttentionCases, own(listCasesOfPatient), toUserAttentionCaseDetails),
     ...everyones((one) => byId(`notes ${one}`, into.notes, of(one)(listNotesOfPatient), toNote)),

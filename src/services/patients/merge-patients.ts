@@ -4,7 +4,10 @@ import type { MergePatientsRequestValid } from "../../gen/cupo/clinic/v1/patient
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { type Overlap, overlapsOf } from "../../postgres/tables/appointments/busy-times.js";
-import { type LockedForMerge, lockForMerge } from "../../postgres/tables/locks.js";
+import { releaseHolds } from "../../postgres/tables/holds/end-holds.js";
+import { type HoldRecord, isLiveHold } from "../../postgres/tables/holds/holds.js";
+import { moveHolds } from "../../postgres/tables/holds/holds-of-patient.js";
+import { type LockedForMerge, lockForMerge } from "../../postgres/tables/merge-locks.js";
 import { moveRows, type TableOfPatients } from "../../postgres/tables/patients/move-rows.js";
 import { insertPatientChange } from "../../postgres/tables/patients/patient-changes.js";
 import { type PatientRecord, writePatient } from "../../postgres/tables/patients/patients.js";
@@ -57,6 +60,7 @@ export async function mergePatients(
   ]);
   for (const appointment of locked.appointments) moveAppointment(call, appointment, survivorPatientId, nowMs);
   const after = writeMerge(call, before, reason, nowMs);
+  endHolds(call, locked.holds, survivorPatientId, nowMs);
   return { ...after, appointmentIds: locked.appointments.map(({ id }) => id), waitlistEntryIds, caseIds, noteIds };
 }
 
@@ -108,6 +112,19 @@ function moveAppointment(call: ReadyCall, appointment: AppointmentRecord, patien
   updateAppointment(call.transaction, moved);
   insertAppointmentChange(call.transaction, appointment, moved, call.principal, call);
   call.effects.push({ resourceType: "Appointment", resourceId: id, action: "UPDATE", version: moved.version });
+}
+
+/**
+ * Ends the live holds of the duplicate, because they can overlap those of the survivor, and moves all to the survivor.
+ * Their counters are locked last.
+ */
+function endHolds(call: ReadyCall, holds: readonly HoldRecord[], survivorId: string, nowMs: number): void {
+  const [first] = holds;
+  if (first === undefined) return;
+  const live = holds.filter((hold) => isLiveHold(hold, nowMs));
+  moveHolds(call.transaction, first.patientId, survivorId);
+  releaseHolds(call.transaction, live, new Date(nowMs));
+  for (const { id } of live) call.effects.push({ resourceType: "AppointmentHold", resourceId: id, action: "UPDATE" });
 }
 
 function writeMerge(call: ReadyCall, before: MergedPatients, reason: string, nowMs: number): MergedPatients {

@@ -16,7 +16,7 @@ export function createPatientRightsMethods(
       const survivor = requireFound(await findSurvivor(call.transaction, request.patientId), "patientId");
       const person = await findPerson(call.transaction, survivor.id);
       const others = person.filter(({ id }) => id !== survivor.id);
-      const page = await exportPage(request, call.transaction, [survivor, ...others]);
+      const page = await exportPage(request, call.transaction, [survivor, ...others], now());
       insertAccessRecords(
         call,
         person.map(({ id }) => id),

@@ -11,11 +11,16 @@ export interface ComparedTime {
   readonly endsAt: string;
   /** The id of an appointment to ignore, or NULL. */
   readonly exceptId: string;
+  /** The time after which a hold must end to count. */
+  readonly now: string;
+  /** The id of a hold to ignore, or NULL. Undefined ignores none. */
+  readonly exceptHoldId?: string;
 }
 
 /**
- * Returns SQL for the id of one live appointment of a person in a time. Positional placeholders are bound in the order
- * of the members of {@link ComparedTime}, with `startsAt` both before and after `endsAt`.
+ * Returns SQL for the id of one live appointment or hold of a person in a time. Positional placeholders are bound in the
+ * order of the members of {@link ComparedTime}, first for appointments until `exceptId`, then for holds without it. In
+ * both, `startsAt` is before and after `endsAt`.
  *
  * Two appointments overlap if each begins before the other ends; adjacent ones do not overlap. The exclusion
  * constraints use ranges for the same rule. This query does not, because range operators are not leakproof and no index
@@ -23,23 +28,29 @@ export interface ComparedTime {
  */
 export function busyTime(
   person: "patient_id" | "practitioner_id",
-  { tenantId, personId, startsAt, endsAt, exceptId }: ComparedTime,
+  { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId }: ComparedTime,
 ): string {
+  const except = exceptHoldId === undefined ? "" : `AND h.id IS DISTINCT FROM ${exceptHoldId}`;
   return `SELECT a.id FROM appointments a WHERE a.tenant_id = ${tenantId} AND a.${person} = ${personId}
-    AND a.status IN ${LIVE_STATUSES} AND a.starts_at > ${startsAt} - interval '24 hours' AND a.starts_at < ${endsAt}
-    AND a.ends_at > ${startsAt} AND a.id IS DISTINCT FROM ${exceptId} LIMIT 1`;
+      AND a.status IN ${LIVE_STATUSES} AND a.starts_at > ${startsAt} - interval '24 hours' AND a.starts_at < ${endsAt}
+      AND a.ends_at > ${startsAt} AND a.id IS DISTINCT FROM ${exceptId}
+    UNION ALL SELECT h.id FROM appointment_holds h WHERE h.tenant_id = ${tenantId} AND h.${person} = ${personId}
+      AND h.ended_at IS NULL AND h.starts_at > ${startsAt} - interval '24 hours' AND h.starts_at < ${endsAt}
+      AND h.ends_at > ${startsAt} AND h.expires_at > ${now} ${except} LIMIT 1`;
 }
 
-/** Returns whether a person has a live appointment in a time, other than `exceptId`. */
+/** Returns whether a person has a live appointment or hold in a time, other than the appointment `exceptId`. */
 export async function isBusy(
   transaction: Transaction,
   who: { readonly patientId: string } | { readonly practitionerId: string },
   { startsAt, endsAt }: Pick<AppointmentPlacement, "startsAt" | "endsAt">,
   exceptId: string | undefined,
+  nowMs: number,
 ): Promise<boolean> {
   const [person, personId] =
     "patientId" in who ? (["patient_id", who.patientId] as const) : (["practitioner_id", who.practitionerId] as const);
-  const bindings = { tenantId: transaction.tenantId, personId, startsAt, endsAt, exceptId: exceptId ?? null };
+  const now = new Date(nowMs);
+  const bindings = { tenantId: transaction.tenantId, personId, startsAt, endsAt, exceptId: exceptId ?? null, now };
   return (await transaction.rows(sql.raw(busyTime(person, PLACEHOLDERS), bindings))).length > 0;
 }
 
@@ -72,4 +83,5 @@ const PLACEHOLDERS: ComparedTime = {
   startsAt: ":startsAt::timestamptz",
   endsAt: ":endsAt",
   exceptId: ":exceptId::uuid",
+  now: ":now::timestamptz",
 };

@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { liveHolds, withHold, withoutHold } from "../../held-until.js";
 import { prepared, preparedRequired } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
@@ -19,24 +20,49 @@ export function countedDay(
   return { ruleId: placed.ruleId, localDate: placed.localDate };
 }
 
-const addCounter = prepared(["tenant_id", "rule_id", "local_date"], (day) =>
+const KEY = ["tenant_id", "rule_id", "local_date"] as const;
+
+const addCounter = prepared(KEY, (day) =>
   sql("day_counters")
     .insert({ ...day, booked: 0 })
     .onConflict()
     .ignore(),
 );
 
+const OF_DAY = "c.tenant_id = :tenant_id AND c.rule_id = :rule_id AND c.local_date = :local_date";
+const OF_RULE = "r.tenant_id = :tenant_id AND r.id = :rule_id";
+
+/** SQL for whether a day `c` of a rule `r` has a unit left. A unit is used by an appointment or a live hold. */
+const HAS_UNIT = `c.booked + ${liveHolds("c.held", ":now::timestamptz")} < r.daily_capacity`;
+
 const TAKE_UNIT = `UPDATE day_counters c SET booked = c.booked + 1 FROM program_rules r
-  WHERE c.tenant_id = :tenant_id AND c.rule_id = :rule_id AND c.local_date = :local_date
-    AND r.tenant_id = :tenant_id AND r.id = :rule_id AND c.booked < r.daily_capacity RETURNING c.booked`;
+  WHERE ${OF_DAY} AND ${OF_RULE} AND ${HAS_UNIT} RETURNING c.booked`;
 
-const takeUnit = prepared(["tenant_id", "rule_id", "local_date"], (names) => sql.raw(TAKE_UNIT, names));
+const takeUnit = prepared([...KEY, "now"], (names) => sql.raw(TAKE_UNIT, names));
 
-const requireUnit = preparedRequired(["tenant_id", "rule_id", "local_date"], (names) => sql.raw(TAKE_UNIT, names));
+const requireUnit = preparedRequired([...KEY, "now"], (names) => sql.raw(TAKE_UNIT, names));
 
-const giveUnit = prepared(["tenant_id", "rule_id", "local_date"], (day) =>
-  sql("day_counters").where(day).decrement("booked"),
+const holdUnit = preparedRequired([...KEY, "now", "until"], (names) =>
+  sql.raw(
+    `UPDATE day_counters c SET held = ${withHold("c.held")} FROM program_rules r
+     WHERE ${OF_DAY} AND ${OF_RULE} AND ${HAS_UNIT} RETURNING c.booked`,
+    names,
+  ),
 );
+
+const bookUnit = preparedRequired([...KEY, "now", "until"], (names) =>
+  sql.raw(
+    `UPDATE day_counters c SET booked = c.booked + 1, held = ${withoutHold("c.held")} FROM program_rules r
+     WHERE ${OF_DAY} AND ${OF_RULE} AND (:until::timestamptz = ANY (c.held) OR ${HAS_UNIT}) RETURNING c.booked`,
+    names,
+  ),
+);
+
+const dropUnit = prepared([...KEY, "until"], (names) =>
+  sql.raw(`UPDATE day_counters c SET held = ${withoutHold("c.held")} WHERE ${OF_DAY}`, names),
+);
+
+const giveUnit = prepared(KEY, (day) => sql("day_counters").where(day).decrement("booked"));
 
 /**
  * Takes one unit of a rule's capacity on a date. Returns false if none is left. The row is locked until the transaction
@@ -45,20 +71,50 @@ const giveUnit = prepared(["tenant_id", "rule_id", "local_date"], (day) =>
  * It uses two statements in one round trip; the second sees the row, no matter which transaction inserted it. A single
  * upsert would need a subquery for the capacity in its WHERE, which Citus rejects.
  */
-export function takeCapacity(transaction: Transaction, day: DayOfRule): Promise<boolean> {
+export function takeCapacity(transaction: Transaction, day: DayOfRule, nowMs: number): Promise<boolean> {
   transaction.send(addCounter(keyOf(transaction, day)));
-  return takeLockedCapacity(transaction, day);
+  return takeLockedCapacity(transaction, day, nowMs);
 }
 
 /** Like {@link takeCapacity}, but if no unit is left the call fails with `refusal`. The result is not awaited. */
-export function requireCapacity(transaction: Transaction, day: DayOfRule, refusal: () => unknown): void {
+export function requireCapacity(transaction: Transaction, day: DayOfRule, nowMs: number, refusal: () => unknown): void {
   transaction.send(addCounter(keyOf(transaction, day)));
-  transaction.require(requireUnit(keyOf(transaction, day)), refusal);
+  transaction.require(requireUnit({ ...keyOf(transaction, day), now: new Date(nowMs) }), refusal);
+}
+
+/** Like {@link requireCapacity}, for a unit that is held until `until`. Removes the holds that are past. */
+export function holdCapacity(
+  transaction: Transaction,
+  day: DayOfRule,
+  { nowMs, until }: { readonly nowMs: number; readonly until: Date },
+  refusal: () => unknown,
+): void {
+  transaction.send(addCounter(keyOf(transaction, day)));
+  transaction.require(holdUnit({ ...keyOf(transaction, day), now: new Date(nowMs), until }), refusal);
+}
+
+/**
+ * Turns a unit that is held until `until` into one of an appointment. If another process took the hold for past, it
+ * takes a free unit. If there is none, the call fails with `refusal`.
+ */
+export function bookHeldCapacity(
+  transaction: Transaction,
+  day: DayOfRule,
+  { nowMs, until }: { readonly nowMs: number; readonly until: Date },
+  refusal: () => unknown,
+): void {
+  transaction.require(bookUnit({ ...keyOf(transaction, day), now: new Date(nowMs), until }), refusal);
+}
+
+/** Returns a unit that is held until `until`. */
+export function dropHeldCapacity(transaction: Transaction, day: DayOfRule, until: Date): void {
+  transaction.send(dropUnit({ ...keyOf(transaction, day), until }));
 }
 
 /** Like {@link takeCapacity}, for a day that {@link lockDays} has locked. */
-export async function takeLockedCapacity(transaction: Transaction, day: DayOfRule): Promise<boolean> {
-  return (await transaction.rows(takeUnit(keyOf(transaction, day)))).length === 1;
+export async function takeLockedCapacity(transaction: Transaction, day: DayOfRule, nowMs: number): Promise<boolean> {
+  const unit = takeUnit({ ...keyOf(transaction, day), now: new Date(nowMs) });
+  return (await transaction.rows(unit)).length === 1;
 }
 
 /** Returns one unit of a rule's capacity on a date. */

@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import type { Principal, Transaction } from "../../../call.js";
 import { secondsPerDay } from "../../../scheduling/local-time.js";
+import { liveHolds } from "../../held-until.js";
 import { sql } from "../../sql.js";
 import type { DayOfRule } from "./day-counters.js";
 import { offeringPrograms } from "./offers.js";
@@ -13,6 +14,8 @@ export interface OptionQuery {
   readonly appointmentId: string | undefined;
   /** The day on which that appointment already uses a unit of capacity. */
   readonly heldDay: DayOfRule | undefined;
+  /** The current time. Holds that end later are live. */
+  readonly now: Date;
   readonly serviceId: string;
   /** The duration in minutes, which may need several slots; undefined for one slot of any length. */
   readonly minutes: number | undefined;
@@ -150,8 +153,8 @@ function rangesOf(transaction: Transaction, principal: Principal, query: OptionQ
   return sql.raw(RANGES, [programs.whereRaw(HAS_RULE_THEN, [transaction.tenantId]), starts, ends, from, to, from, to]);
 }
 
-function fullDaysOf({ tenantId }: Transaction, { from, to, heldDay }: OptionQuery) {
-  return [tenantId, tenantId, from, to, heldDay?.ruleId ?? null, heldDay?.localDate ?? null];
+function fullDaysOf({ tenantId }: Transaction, { from, to, heldDay, now }: OptionQuery) {
+  return [tenantId, now, tenantId, from, to, heldDay?.ruleId ?? null, heldDay?.localDate ?? null];
 }
 
 /**
@@ -160,7 +163,8 @@ function fullDaysOf({ tenantId }: Transaction, { from, to, heldDay }: OptionQuer
  */
 const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
   SELECT c.rule_id, c.local_date FROM day_counters c
-  JOIN program_rules r ON r.tenant_id = ? AND r.id = c.rule_id AND c.booked >= r.daily_capacity
+  JOIN program_rules r ON r.tenant_id = ? AND r.id = c.rule_id
+    AND c.booked + ${liveHolds("c.held", "?::timestamptz")} >= r.daily_capacity
   WHERE c.tenant_id = ? AND c.local_date BETWEEN (?::timestamptz AT TIME ZONE 'America/Bogota')::date
     AND (?::timestamptz AT TIME ZONE 'America/Bogota')::date AND (c.rule_id, c.local_date) IS DISTINCT FROM (?::uuid, ?::date))`;
 const LOCAL_SECOND = "extract(epoch FROM (s.starts_at AT TIME ZONE 'America/Bogota')::time)";

@@ -1,5 +1,6 @@
 import type { Principal, Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
+import { liveHolds } from "../../held-until.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 import { BLOCKED_HOURS } from "./blocked-hours.js";
@@ -9,7 +10,7 @@ export interface OccupancyQuery {
   /** Slots and appointments start at `from` or later and before `to`. */
   readonly from: Date;
   readonly to: Date;
-  /** The current time. Free slots that start later are open; the others have passed. */
+  /** The current time. Free slots that start later are open or held; the others have passed. */
   readonly now: Date;
   readonly programId: string | undefined;
   readonly practitionerId: string | undefined;
@@ -25,7 +26,9 @@ export interface OccupancyRecord {
   readonly programId: string;
   readonly locationId: string;
   readonly practitionerId: string;
+  /** Without the held ones. */
   readonly open: number;
+  readonly held: number;
   readonly passed: number;
   readonly booked: number;
   readonly displaced: number;
@@ -38,7 +41,7 @@ export interface OccupancyRecord {
 
 /**
  * Returns occupancy by local date, program and practitioner, in this order. One statement reads free slots, retained
- * slots and appointments, each by its index on program and start.
+ * slots and appointments, each by its index on program and start, and the live holds.
  *
  * An appointment counts for its own date and program. Capacity is the sum over the active rules that have a slot or an
  * appointment on the date.
@@ -74,29 +77,36 @@ const OCCUPANCY = `WITH p AS MATERIALIZED (
     WHERE ${begins("s")}
   ), ${BLOCKED_HOURS}, found AS MATERIALIZED (
     SELECT s.program_id, s.practitioner_id, s.local_date, s.rule_id,
-      count(*) FILTER (WHERE s.starts_at > :now::timestamptz) AS open,
+      count(*) FILTER (WHERE s.starts_at > :now::timestamptz) AS open, 0 AS held,
       count(*) FILTER (WHERE s.starts_at <= :now::timestamptz) AS passed, 0 AS booked, 0 AS displaced,
       0 AS blocked
     FROM p JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = p.id AND s.appointment_id IS NULL
     WHERE ${begins("s")} GROUP BY 1, 2, 3, 4
     UNION ALL
-    SELECT a.program_id, a.practitioner_id, a.local_date, a.rule_id, 0, 0,
+    SELECT s.program_id, s.practitioner_id, s.local_date, s.rule_id, -count(*), count(*), 0, 0, 0, 0
+    FROM p JOIN appointment_holds h ON h.tenant_id = :tenantId AND h.program_id = p.id AND h.ended_at IS NULL
+      AND h.expires_at > :now::timestamptz
+    JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = h.program_id AND s.practitioner_id = h.practitioner_id
+      AND s.rule_id = h.rule_id AND s.appointment_id IS NULL AND s.starts_at >= h.starts_at AND s.starts_at < h.ends_at
+    WHERE s.starts_at > :now::timestamptz AND ${begins("s")} GROUP BY 1, 2, 3, 4
+    UNION ALL
+    SELECT a.program_id, a.practitioner_id, a.local_date, a.rule_id, 0, 0, 0,
       count(*) FILTER (WHERE a.id NOT IN (SELECT appointment_id FROM kept)),
       count(*) FILTER (WHERE a.id IN (SELECT appointment_id FROM kept)), 0
     FROM p JOIN appointments a ON a.tenant_id = :tenantId AND a.program_id = p.id
     WHERE a.status IN ${LIVE_STATUSES} AND ${begins("a")} GROUP BY 1, 2, 3, 4
     UNION ALL
-    SELECT program_id, practitioner_id, local_date, NULL, 0, 0, 0, 0, minutes FROM blocked
+    SELECT program_id, practitioner_id, local_date, NULL, 0, 0, 0, 0, 0, minutes FROM blocked
   ), capacity AS MATERIALIZED (
     SELECT d.program_id, d.local_date, sum(r.daily_capacity) AS capacity,
-      sum(greatest(r.daily_capacity - coalesce(c.booked, 0), 0)) AS capacity_left
+      sum(greatest(r.daily_capacity - coalesce(c.booked + ${liveHolds("c.held", ":now::timestamptz")}, 0), 0)) AS capacity_left
     FROM (SELECT DISTINCT program_id, local_date, rule_id FROM found) AS d
     JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = d.rule_id AND r.active
     LEFT JOIN day_counters c ON c.tenant_id = :tenantId AND c.rule_id = d.rule_id AND c.local_date = d.local_date
     GROUP BY 1, 2
   )
   SELECT f.local_date AS "localDate", f.program_id AS "programId", p.location_id AS "locationId",
-    f.practitioner_id AS "practitionerId", sum(f.open)::integer AS open, sum(f.passed)::integer AS passed,
+    f.practitioner_id AS "practitionerId", sum(f.open)::integer AS open, sum(f.held)::integer AS held, sum(f.passed)::integer AS passed,
     sum(f.booked)::integer AS booked, sum(f.displaced)::integer AS displaced, sum(f.blocked)::integer AS "blockedMinutes",
     coalesce(c.capacity, 0)::integer AS capacity, coalesce(c.capacity_left, 0)::integer AS "capacityLeft"
   FROM found f JOIN p ON p.id = f.program_id

@@ -33,7 +33,8 @@ const FIRST_STRETCH_MS = 1_800_000;
 
 /**
  * Returns the earliest slots that can be booked. They are free, their day has capacity left, and their program offers
- * the service. Their practitioner is active. Neither practitioner nor patient has another appointment at the time.
+ * the service. Their practitioner is active. Neither practitioner nor patient has another appointment or a hold at the
+ * time.
  *
  * The search begins at the next free slot and reads a stretch of time with one statement. It continues with longer
  * stretches until the page is full. So the cost grows with the page size, and not with the size of the schedule or the
@@ -113,11 +114,18 @@ function optionsIn(
   const options = candidates
     .select(OPTION_COLUMNS)
     .whereRaw(IS_PRACTITIONER_ACTIVE, [tenantId])
-    .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [tenantId, exceptId])
+    .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [tenantId, exceptId, tenantId, query.now])
     .orderBy(["s.starts_at", "s.spread", "s.id"])
     .limit(query.limit);
   if (query.patientId !== undefined)
-    options.whereRaw(isPersonFree("patient_id", "?::uuid"), [tenantId, query.patientId, exceptId]);
+    options.whereRaw(isPersonFree("patient_id", "?::uuid"), [
+      tenantId,
+      query.patientId,
+      exceptId,
+      tenantId,
+      query.patientId,
+      query.now,
+    ]);
   return options;
 }
 
@@ -129,6 +137,12 @@ const IS_PRACTITIONER_ACTIVE =
  * of all slots and appointments.
  */
 function isPersonFree(person: "patient_id" | "practitioner_id", personId: string): string {
-  const slot = { tenantId: "?", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "?::uuid" };
+  const slot = {
+    tenantId: "?",
+    startsAt: "s.starts_at",
+    endsAt: "s.ends_at",
+    exceptId: "?::uuid",
+    now: "?::timestamptz",
+  };
   return `(${busyTime(person, { ...slot, personId })}) IS NULL`;
 }

@@ -81,15 +81,16 @@ const findBusy = {
   practitioner_id: busyQuery("practitioner_id"),
 } as const;
 
-/** Returns the positions of the times in which their person has a live appointment. */
+/** Returns the positions of the times in which their person has a live appointment or hold. */
 export async function findBusyTimes(
   transaction: Transaction,
   source: LockedSource,
   person: keyof typeof findBusy,
   times: readonly PersonTime[],
+  nowMs: number,
 ): Promise<ReadonlySet<number>> {
   if (times.length === 0) return new Set();
-  const statement = findBusy[person]({ ...source, rows: JSON.stringify(times) });
+  const statement = findBusy[person]({ ...source, rows: JSON.stringify(times), now: new Date(nowMs) });
   const rows = await transaction.rows<{ position: number }>(statement);
   return new Set(rows.map(({ position }) => position));
 }
@@ -97,9 +98,9 @@ export async function findBusyTimes(
 function busyQuery(person: "patient_id" | "practitioner_id") {
   const times = `jsonb_to_recordset(:rows::jsonb)
     AS r (position integer, "personId" uuid, "startsAt" timestamptz, "endsAt" timestamptz)`;
-  const operands = { startsAt: 'r."startsAt"', endsAt: 'r."endsAt"', exceptId: "NULL" };
+  const operands = { startsAt: 'r."startsAt"', endsAt: 'r."endsAt"', exceptId: "NULL", now: ":now::timestamptz" };
   const busy = busyTime(person, { tenantId: ":tenantId", personId: 'r."personId"', ...operands });
-  return prepared(["tenantId", "sourceSystem", "rows"], (names) =>
+  return prepared(["tenantId", "sourceSystem", "rows", "now"], (names) =>
     sql.raw(`SELECT r.position ${fromRows(times)} AND EXISTS (${busy})`, names),
   );
 }

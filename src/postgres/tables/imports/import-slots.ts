@@ -1,5 +1,6 @@
 import type { Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
+import { liveHolds } from "../../held-until.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentRecord } from "../appointments/appointments.js";
@@ -45,18 +46,20 @@ export interface CapacityLeft extends DayOfRule {
   readonly left: number;
 }
 
-/** Locks the counters of these days until the transaction ends, and returns what is left of each. */
+/** Locks the counters of these days until the transaction ends, and returns what is left of each, without live holds. */
 export async function lockCapacitiesLeft(
   transaction: Transaction,
   days: readonly DayOfRule[],
+  nowMs: number,
 ): Promise<readonly CapacityLeft[]> {
   lockDays(transaction, days);
   const query = sql.raw(
-    `SELECT c.rule_id AS "ruleId", c.local_date::text AS "localDate", r.daily_capacity - c.booked AS left
+    `SELECT c.rule_id AS "ruleId", c.local_date::text AS "localDate",
+       r.daily_capacity - c.booked - (${liveHolds("c.held", ":now::timestamptz")}) AS left
      FROM unnest(:rules::uuid[], :dates::date[]) AS d (rule_id, local_date)
      JOIN day_counters c ON c.tenant_id = :tenantId AND c.rule_id = d.rule_id AND c.local_date = d.local_date
      JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id`,
-    { tenantId: transaction.tenantId, ...columnsOfDays(days) },
+    { tenantId: transaction.tenantId, ...columnsOfDays(days), now: new Date(nowMs) },
   );
   return days.length === 0 ? [] : transaction.rows(query);
 }

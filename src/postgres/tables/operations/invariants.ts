@@ -25,13 +25,20 @@ export interface InvariantFinding {
  * all must be read in one snapshot. History from before the audit trail's retention is not compared with the audit
  * trail, whether or not its partition was dropped.
  */
-export async function verifyInvariants(transaction: Transaction): Promise<InvariantFindings> {
+export async function verifyInvariants(transaction: Transaction, nowMs: number): Promise<InvariantFindings> {
   const [kept] = await transaction.rows<{ since: Date | null }>(sql.raw(AUDIT_KEPT_SINCE));
-  const known = { tenant: transaction.tenantId, audited_since: kept?.since ?? "-infinity" };
+  const held_after = new Date(nowMs + HOLD_MARGIN_MS);
+  const known = { tenant: transaction.tenantId, audited_since: kept?.since ?? "-infinity", held_after };
   const [row] = await transaction.rows<InvariantFindings>(sql.raw(VERIFY, known));
   if (row === undefined) throw new Error("the check of the invariants returned no row");
   return row;
 }
+
+/**
+ * Only holds that end after this time are compared. Others may expire, and their time may be booked, before the
+ * statement reads them.
+ */
+const HOLD_MARGIN_MS = 30_000;
 
 /**
  * SQL for the instant from which audit rows must exist: one day after the beginning of the oldest month that is kept.
@@ -49,9 +56,10 @@ const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
 /**
- * Each invariant selects the ids of its violations: ids of appointments, slots, patients, webhooks, or rules whose day is
- * counted wrong. A replay makes new deliveries of events, so WEBHOOK_ORDER_WRONG compares those that are younger. An overbooked appointment may overlap others of its practitioner and is counted on no day. All other
- * invariants apply to it.
+ * Each invariant selects the ids of its violations: ids of appointments, holds, slots, patients, webhooks, or rules whose
+ * day is counted wrong. A replay makes new deliveries of events, so WEBHOOK_ORDER_WRONG compares those that are younger.
+ * An overbooked appointment may overlap others and holds of its practitioner and is counted on no day. All other
+ * invariants apply to it. A hold may overlap the appointment that it reschedules.
  */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_WITHOUT_SLOT:
@@ -78,7 +86,13 @@ const RULES: Readonly<Record<string, string>> = {
       AND (w.closed_at IS NULL OR w.close_reason <> ''))
     OR EXISTS (SELECT FROM user_attention_cases c WHERE c.tenant_id = :tenant AND c.patient_id = p.id
       AND (c.closed_at IS NULL OR c.description <> ''))
+    OR EXISTS (SELECT FROM appointment_holds h WHERE h.tenant_id = :tenant AND h.patient_id = p.id)
     OR EXISTS (SELECT FROM notes n WHERE n.tenant_id = :tenant AND n.patient_id = p.id AND NOT n.removed))`,
+  HELD_COUNT_WRONG: `SELECT rule_id FROM (
+      SELECT rule_id, local_date, 1 AS live, 0 AS counted FROM held WHERE uses_unit
+      UNION ALL SELECT c.rule_id, c.local_date, 0, 1 FROM counters c CROSS JOIN LATERAL unnest(c.held) AS e (until)
+        WHERE e.until > :held_after) AS unit
+    GROUP BY rule_id, local_date HAVING sum(live) <> sum(counted)`,
   HISTORY_WRONG: `SELECT a.id FROM appointments a
     LEFT JOIN (SELECT appointment_id, count(*) AS changes, max(version) AS latest FROM history GROUP BY 1) AS whole
       ON whole.appointment_id = a.id
@@ -86,8 +100,14 @@ const RULES: Readonly<Record<string, string>> = {
     WHERE a.tenant_id = :tenant AND (whole.changes, whole.latest, h.to_status, h.to_starts_at, h.to_ends_at, h.to_program_id,
       h.to_practitioner_id) IS DISTINCT FROM (a.version, a.version, a.status, a.starts_at, a.ends_at, a.program_id,
       a.practitioner_id)`,
+  HOLD_OVERLAP: `SELECT h.id FROM held h WHERE EXISTS (SELECT FROM held o WHERE o.id < h.id
+        AND (o.practitioner_id = h.practitioner_id OR o.patient_id = h.patient_id)
+        AND o.starts_at < h.ends_at AND o.ends_at > h.starts_at)
+      OR EXISTS (SELECT FROM live a WHERE a.practitioner_id = h.practitioner_id AND NOT a.overbooked
+        AND a.id IS DISTINCT FROM h.appointment_id AND a.starts_at < h.ends_at AND a.ends_at > h.starts_at)`,
   MERGED_PATIENT_IN_USE: `SELECT p.id FROM patients p WHERE p.tenant_id = :tenant AND p.merged_into IS NOT NULL AND (
-    EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id)
+    EXISTS (SELECT FROM appointment_holds h WHERE h.tenant_id = :tenant AND h.patient_id = p.id)
+    OR EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id)
     OR EXISTS (SELECT FROM waitlist_entries w WHERE w.tenant_id = :tenant AND w.patient_id = p.id)
     OR EXISTS (SELECT FROM user_attention_cases c WHERE c.tenant_id = :tenant AND c.patient_id = p.id))`,
   PATIENT_OVERLAP: overlap("patient_id", "live"),
@@ -113,6 +133,8 @@ const VERIFY = `WITH
     WHERE tenant_id = :tenant AND status IN ${LIVE_STATUSES}),
   occupied AS MATERIALIZED (SELECT * FROM slots WHERE tenant_id = :tenant AND appointment_id IS NOT NULL),
   counters AS MATERIALIZED (SELECT * FROM day_counters WHERE tenant_id = :tenant),
+  held AS MATERIALIZED (SELECT * FROM appointment_holds
+    WHERE tenant_id = :tenant AND ended_at IS NULL AND expires_at > :held_after),
   blocks AS MATERIALIZED (SELECT * FROM schedule_blocks WHERE tenant_id = :tenant AND cancelled_at IS NULL),
   history AS MATERIALIZED (SELECT * FROM appointment_history WHERE tenant_id = :tenant),
   broken AS (${Object.entries(RULES)

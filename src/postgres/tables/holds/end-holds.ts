@@ -1,0 +1,21 @@
+import type { Transaction } from "../../../call.js";
+import { dropHeldCapacity } from "../appointments/day-counters.js";
+import { dropHolder } from "./hold-holders.js";
+import { endHold, type HoldRecord } from "./holds.js";
+
+/**
+ * Ends live holds that the transaction has locked, and returns their units of capacity. Counters of days, then those of
+ * principals, are locked in their order.
+ */
+export function releaseHolds(transaction: Transaction, holds: readonly HoldRecord[], at: Date): void {
+  for (const { id } of holds) endHold(transaction, id, at, undefined);
+  const units = holds
+    .filter(({ usesUnit }) => usesUnit)
+    .toSorted(byKey(({ ruleId, localDate }) => `${ruleId} ${localDate}`));
+  for (const hold of units) dropHeldCapacity(transaction, hold, hold.expiresAt);
+  for (const hold of holds.toSorted(byKey(({ principal }) => principal))) dropHolder(transaction, hold);
+}
+
+function byKey(keyOf: (hold: HoldRecord) => string) {
+  return (one: HoldRecord, other: HoldRecord) => (keyOf(one) < keyOf(other) ? -1 : 1);
+}

@@ -1,0 +1,97 @@
+import type { Transaction } from "../../../call.js";
+import { liveHolds } from "../../held-until.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import { busyTime } from "../appointments/busy-times.js";
+
+/** An option to look at, as its token describes it. */
+export interface WantedOption {
+  readonly jti: string;
+  readonly slotId: string;
+  readonly minutes: number;
+  readonly generation: number;
+}
+
+/** Who wants one of the options: a patient, or an appointment that is to be moved. */
+export type WantedBy = { readonly patientId: string } | { readonly appointmentId: string };
+
+/**
+ * Returns the slot of the first option that seems free, or undefined. It prefers one that no other transaction is taking,
+ * and locks its slot until the transaction ends. So of several calls with the same options, each gets another. It never
+ * waits for a lock: it takes the first free one if others take them all. The caller locks it in the ordinary order, and
+ * checks it again.
+ *
+ * Only an option of one slot is locked. Several are locked in the order of their ids, and not from their first one. So
+ * if the first free option has several, it is returned without a lock.
+ */
+export async function findFreeOption(
+  transaction: Transaction,
+  options: readonly WantedOption[],
+  by: WantedBy,
+  nowMs: number,
+): Promise<string | undefined> {
+  const values = {
+    tenantId: transaction.tenantId,
+    slotIds: options.map(({ slotId }) => slotId),
+    minutes: options.map(({ minutes }) => minutes),
+    generations: options.map(({ generation }) => generation),
+    tokens: options.map(({ jti }) => jti),
+    patientId: "patientId" in by ? by.patientId : null,
+    appointmentId: "appointmentId" in by ? by.appointmentId : null,
+    now: new Date(nowMs),
+  };
+  const [[untouched], [free]] = await Promise.all([
+    transaction.rows<{ readonly id: string }>(lockUntouched(values)),
+    transaction.rows<{ readonly id: string; readonly isSingle: boolean }>(firstFree(values)),
+  ]);
+  return free?.isSingle === true ? (untouched ?? free).id : free?.id;
+}
+
+const NAMES = ["tenantId", "slotIds", "minutes", "generations", "tokens", "patientId", "appointmentId", "now"] as const;
+
+const PLACE = "array_position(:slotIds::uuid[], s.id)";
+const IS_SINGLE = `s.ends_at >= s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])`;
+const PATIENT = `coalesce(:patientId::uuid,
+  (SELECT patient_id FROM appointments WHERE tenant_id = :tenantId AND id = :appointmentId::uuid))`;
+const TIME = {
+  tenantId: ":tenantId",
+  startsAt: "s.starts_at",
+  endsAt: "run.ends_at",
+  exceptId: ":appointmentId::uuid",
+  now: ":now::timestamptz",
+};
+
+/**
+ * SQL for whether the day of the slot is full, unless the appointment that moves already uses a unit of it. It is one
+ * look-up for each option; EXISTS might be planned as a hash of all days.
+ */
+const DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity
+    FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
+    WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date), false)
+  AND NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid
+    AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
+
+/** The run of an option has no gap if its slots together are as long as from its start to its end. */
+const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
+    SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,
+      bool_and(n.appointment_id IS NULL) AS free
+    FROM slots n WHERE n.tenant_id = :tenantId AND n.program_id = s.program_id AND n.practitioner_id = s.practitioner_id
+      AND NOT n.retained AND n.rule_id IS NOT NULL AND n.rule_id = s.rule_id AND n.starts_at >= s.starts_at
+      AND n.starts_at < s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])) AS run
+  WHERE s.tenant_id = :tenantId AND s.id = ANY (:slotIds::uuid[]) AND s.appointment_id IS NULL AND NOT s.retained
+    AND s.starts_at > :now AND run.free AND run.generation = (:generations::bigint[])[${PLACE}]
+    AND run.length = run.ends_at - s.starts_at
+    AND (SELECT t.jti FROM consumed_option_tokens t WHERE t.tenant_id = :tenantId AND t.jti = (:tokens::uuid[])[${PLACE}]) IS NULL
+    AND (${busyTime("practitioner_id", { ...TIME, personId: "s.practitioner_id" })}) IS NULL
+    AND (${busyTime("patient_id", { ...TIME, personId: PATIENT })}) IS NULL
+    AND NOT (${DAY_FULL})`;
+
+const firstFree = prepared(NAMES, (names) => sql.raw(`${FREE} ORDER BY ${PLACE} LIMIT 1`, names));
+
+const lockUntouched = prepared(NAMES, (names) =>
+  sql.raw(
+    `${FREE} AND ${IS_SINGLE}
+     ORDER BY ${PLACE} LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED`,
+    names,
+  ),
+);

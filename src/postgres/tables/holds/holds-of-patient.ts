@@ -1,0 +1,31 @@
+import type { Transaction } from "../../../call.js";
+import { readRecords } from "../../columns.js";
+import { sql } from "../../sql.js";
+import { byId, type ListPage } from "../resources/lists.js";
+import { type HoldRecord, holds } from "./holds.js";
+
+/** Returns one page of the holds of a patient, live or ended, ordered by id. */
+export async function listHoldsOfPatient(
+  transaction: Transaction,
+  patientId: string,
+  page: ListPage,
+): Promise<HoldRecord[]> {
+  return readRecords(transaction, byId(holds(transaction).where({ patient_id: patientId }), page));
+}
+
+/** Locks all holds of a patient, live or ended, in the order of their ids until the transaction ends. */
+export async function lockHoldsOf(transaction: Transaction, patientId: string): Promise<HoldRecord[]> {
+  const query = holds(transaction).where({ patient_id: patientId }).orderBy("id").forNoKeyUpdate();
+  return readRecords(transaction, query);
+}
+
+/** Moves all holds of a patient to another one in a merge. The transaction has locked and ended them. */
+export function moveHolds(transaction: Transaction, fromPatientId: string, toPatientId: string): void {
+  const moved = sql("appointment_holds").where({ tenant_id: transaction.tenantId, patient_id: fromPatientId });
+  transaction.send(moved.update({ patient_id: toPatientId }));
+}
+
+/** Deletes all holds of a patient. The transaction has locked and ended them. */
+export function deleteHoldsOf(transaction: Transaction, patientId: string): void {
+  transaction.send(sql("appointment_holds").where({ tenant_id: transaction.tenantId, patient_id: patientId }).delete());
+}

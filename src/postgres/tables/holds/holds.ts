@@ -1,0 +1,152 @@
+import type { Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import type { AppointmentPlacement } from "../appointments/appointments.js";
+import type { BusySubject } from "../appointments/busy-people.js";
+import { byId, givenOnly, type ListPage } from "../resources/lists.js";
+
+/** A stored hold of a time of a practitioner and a patient. */
+export interface HoldRecord extends AppointmentPlacement {
+  readonly id: string;
+  readonly patientId: string;
+  /** The appointment that it reschedules; undefined for a new one. */
+  readonly appointmentId: string | undefined;
+  readonly serviceId: string;
+  readonly ruleId: string;
+  readonly slotId: string;
+  /** Whether it uses a unit of its day's capacity. */
+  readonly usesUnit: boolean;
+  /** Who holds it. Its live holds are counted. */
+  readonly principal: string;
+  readonly expiresAt: Date;
+  /** Undefined for a live hold and for one that expired unnoticed. */
+  readonly endedAt: Date | undefined;
+  readonly bookedAppointmentId: string | undefined;
+  readonly createdAt: Date;
+}
+
+const holdColumns = {
+  id: "id",
+  patientId: "patient_id",
+  appointmentId: "appointment_id",
+  serviceId: "service_id",
+  programId: "program_id",
+  ruleId: "rule_id",
+  practitionerId: "practitioner_id",
+  locationId: "location_id",
+  slotId: "slot_id",
+  localDate: "local_date",
+  startsAt: "starts_at",
+  endsAt: "ends_at",
+  usesUnit: "uses_unit",
+  principal: "principal",
+  expiresAt: "expires_at",
+  endedAt: "ended_at",
+  bookedAppointmentId: "booked_appointment_id",
+  createdAt: "created_at",
+} as const satisfies ColumnsOf<HoldRecord>;
+
+/** Whether a hold is live: it has not ended, and its expiry is ahead. */
+export function isLiveHold({ endedAt, expiresAt }: HoldRecord, nowMs: number): boolean {
+  return endedAt === undefined && expiresAt.getTime() > nowMs;
+}
+
+const insert = prepared(["tenant_id", ...Object.values(holdColumns)], (row) => sql("appointment_holds").insert(row));
+
+const selectForUpdate = prepared(["tenant_id", "id"], (key) =>
+  sql("appointment_holds").where(key).select(holdColumns).forNoKeyUpdate(),
+);
+
+const end = prepared(["tenant_id", "id", "ended_at", "booked_appointment_id"], ({ tenant_id, id, ...ending }) =>
+  sql("appointment_holds").where({ tenant_id, id }).update(ending),
+);
+
+const EXPIRED_IN_TIME = `tenant_id = :tenantId AND practitioner_id = :practitionerId AND ended_at IS NULL
+  AND starts_at > :startsAt::timestamptz - interval '24 hours' AND starts_at < :endsAt AND ends_at > :startsAt
+  AND expires_at <= :now`;
+const TIME = ["tenantId", "practitionerId", "startsAt", "endsAt", "now"] as const;
+
+const lockExpired = prepared(TIME, (names) =>
+  sql.raw(`SELECT id FROM appointment_holds WHERE ${EXPIRED_IN_TIME} ORDER BY id FOR NO KEY UPDATE`, names),
+);
+
+const endExpired = prepared(TIME, (names) =>
+  sql.raw(`UPDATE appointment_holds SET ended_at = expires_at WHERE ${EXPIRED_IN_TIME}`, names),
+);
+
+const countOfPatient = prepared(["tenantId", "patientId", "appointmentId", "now"], (names) =>
+  sql.raw(
+    `SELECT count(*)::integer AS count FROM appointment_holds WHERE tenant_id = :tenantId AND patient_id =
+       coalesce(:patientId::uuid, (SELECT patient_id FROM appointments WHERE tenant_id = :tenantId AND id = :appointmentId::uuid))
+       AND ended_at IS NULL AND expires_at > :now`,
+    names,
+  ),
+);
+
+/** Returns the hold, locked until the transaction ends; undefined if the tenant has no such hold. */
+export async function lockHold(transaction: Transaction, id: string): Promise<HoldRecord | undefined> {
+  return readRecord(transaction, selectForUpdate({ tenant_id: transaction.tenantId, id }));
+}
+
+/** Returns the hold without locking it; undefined if the tenant has no such hold. */
+export async function findHold(transaction: Transaction, id: string): Promise<HoldRecord | undefined> {
+  return readRecord(transaction, holds(transaction).where({ id }));
+}
+
+/** Returns one page of the live holds of a patient, a practitioner or both, ordered by id. */
+export async function listLiveHolds(
+  transaction: Transaction,
+  { patientId, practitionerId }: { readonly [K in "patientId" | "practitionerId"]: string | undefined },
+  nowMs: number,
+  page: ListPage,
+): Promise<HoldRecord[]> {
+  const wanted = givenOnly({ patient_id: patientId, practitioner_id: practitionerId });
+  const live = holds(transaction)
+    .where(wanted)
+    .whereRaw("ended_at IS NULL AND expires_at > ?", [new Date(nowMs)]);
+  return readRecords(transaction, byId(live, page));
+}
+
+/** Returns the number of live holds of a patient. Call it after the lock of the patient, in the same round trip. */
+export async function countLiveHolds(transaction: Transaction, who: BusySubject, nowMs: number): Promise<number> {
+  const { tenantId } = transaction;
+  const values = { tenantId, patientId: null, appointmentId: null, ...who, now: new Date(nowMs) };
+  const [row] = await transaction.rows<{ readonly count: number }>(countOfPatient(values));
+  return row?.count ?? 0;
+}
+
+/** Inserts a hold. The transaction has locked its patient, slots and practitioner. */
+export function insertHold(transaction: Transaction, hold: HoldRecord): void {
+  transaction.send(insert({ tenant_id: transaction.tenantId, ...toRow(holdColumns, hold) }));
+}
+
+/** Ends a hold that the transaction has locked. */
+export function endHold(
+  transaction: Transaction,
+  id: string,
+  endedAt: Date,
+  bookedAppointmentId: string | undefined,
+): void {
+  const ending = { ended_at: endedAt, booked_appointment_id: bookedAppointmentId ?? null };
+  transaction.send(end({ tenant_id: transaction.tenantId, id, ...ending }));
+}
+
+/**
+ * Ends the expired holds of a locked practitioner in a time, as the constraint against overlaps requires. Holds are
+ * locked ordered by id.
+ */
+export function endExpiredHolds(
+  transaction: Transaction,
+  { practitionerId, startsAt, endsAt }: Pick<HoldRecord, "practitionerId" | "startsAt" | "endsAt">,
+  nowMs: number,
+): void {
+  const time = { tenantId: transaction.tenantId, practitionerId, startsAt, endsAt, now: new Date(nowMs) };
+  transaction.send(lockExpired(time));
+  transaction.send(endExpired(time));
+}
+
+/** Returns a query for the holds of the tenant. */
+export function holds({ tenantId }: Transaction) {
+  return sql("appointment_holds").where({ tenant_id: tenantId }).select(holdColumns);
+}

@@ -1,0 +1,12 @@
+import { type PurgedBatch, purgeBatch, purgeStatement } from "../../purge-batch.js";
+import type { TransactionSource } from "../../run-transaction.js";
+
+/** How long a hold is kept after its expiry. */
+const RETENTION = "24 hours";
+
+const PURGE = purgeStatement({ table: "appointment_holds", key: ["tenant_id", "id"], time: "expires_at" });
+
+/** Deletes at most `limit` holds of all tenants that are past their retention; see `PurgeBatch`. */
+export function purgeHoldBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
+  return purgeBatch(source, PURGE, RETENTION, limit, since);
+}

@@ -1,0 +1,19 @@
+import type { ReadyCall } from "../../call.js";
+import { dropHolder } from "../../postgres/tables/holds/hold-holders.js";
+import { endHold, type HoldRecord } from "../../postgres/tables/holds/holds.js";
+
+/**
+ * Ends the hold that an appointment took, if it took one. Its unit of capacity is already that of the appointment. Call
+ * it last, because the counter of the principal comes last in the lock order.
+ */
+export function endBookedHold(
+  call: ReadyCall,
+  hold: HoldRecord | undefined,
+  appointmentId: string,
+  nowMs: number,
+): void {
+  if (hold === undefined) return;
+  endHold(call.transaction, hold.id, new Date(nowMs), appointmentId);
+  dropHolder(call.transaction, hold);
+  call.effects.push({ resourceType: "AppointmentHold", resourceId: hold.id, action: "UPDATE" });
+}

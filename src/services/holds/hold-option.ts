@@ -1,0 +1,64 @@
+import type { ReadyCall } from "../../call.js";
+import { CupoError } from "../../errors.js";
+import type { OptionClaims } from "../../option-tokens/option-claims.js";
+import type { OpenedToken } from "../../option-tokens/option-tokens.js";
+import { RaceLost } from "../../postgres/sql-errors.js";
+import { findFreeOption } from "../../postgres/tables/holds/free-options.js";
+import { lockInOrder } from "../../postgres/tables/locks.js";
+import { optionGone, requireOption } from "../appointments/take-slots.js";
+import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOption } from "./take-option.js";
+
+/**
+ * Holds the option of a token, or the first of the alternatives that is free.
+ *
+ * Throws 422 for a token of another kind or subject, 410 for an option that is gone, and 409 for one that is taken, for
+ * a patient who is not active, an appointment that cannot be moved, and too many holds. If another call takes the
+ * chosen alternative at the same moment, the call runs again.
+ */
+export async function holdOption(
+  token: OpenedToken,
+  alternatives: readonly OpenedToken[],
+  call: ReadyCall,
+  terms: HoldTerms,
+): Promise<HeldOption> {
+  const single = () => takeOption(requireOption(token, isSearched), call, terms, itself);
+  if (alternatives.length === 0) return single();
+  const options = usableOptions(token, alternatives);
+  const [first] = options;
+  if (first === undefined) throw optionGone();
+  const subject = subjectOf(first);
+  const [, slotId] = await Promise.all([
+    lockInOrder(call.transaction, locksOf(subject)),
+    findFreeOption(call.transaction, options, subject, terms.nowMs),
+  ]);
+  const free = options.find((option) => option.slotId === slotId);
+  return free === undefined ? single() : takeOption(free, call, terms, lostRace);
+}
+
+const itself: Judge = (error) => error;
+const lostRace: Judge = (error) => (error instanceof CupoError ? new RaceLost(error) : error);
+
+function isSearched({ holdId }: OptionClaims): boolean {
+  return holdId === undefined;
+}
+
+/**
+ * Returns the options that have not expired, in their order, one for each first slot. Throws 422 for a token that is
+ * invalid, or not for the subject and service of the first.
+ */
+function usableOptions(token: OpenedToken, alternatives: readonly OpenedToken[]): readonly OptionClaims[] {
+  const first = token.kind === "INVALID" ? undefined : token.option;
+  const fits = (option: OptionClaims) =>
+    isSearched(option) &&
+    option.subject.kind === first?.subject.kind &&
+    option.subject.id === first.subject.id &&
+    option.serviceId === first.serviceId;
+  const bySlot = new Map<string, OptionClaims>();
+  for (const [i, opened] of [token, ...alternatives].entries()) {
+    if (opened.kind === "EXPIRED" && fits(opened.option)) continue;
+    const field = i === 0 ? "optionToken" : `alternativeOptionTokens[${i - 1}]`;
+    const option = requireOption(opened, fits, field);
+    if (!bySlot.has(option.slotId)) bySlot.set(option.slotId, option);
+  }
+  return [...bySlot.values()];
+}

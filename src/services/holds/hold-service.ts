@@ -1,0 +1,72 @@
+import type { ReadyCall } from "../../call.js";
+import { conflict } from "../../errors.js";
+import type { HoldService, ListHoldsRequestValid } from "../../gen/cupo/clinic/v1/hold_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import type { OptionTokens } from "../../option-tokens/option-tokens.js";
+import { releaseHolds } from "../../postgres/tables/holds/end-holds.js";
+import { findHold, type HoldRecord, isLiveHold, listLiveHolds, lockHold } from "../../postgres/tables/holds/holds.js";
+import { idAfter } from "../resources/page-keys.js";
+import { cutPage, readPage } from "../resources/pages.js";
+import { requireFound } from "../resources/preconditions.js";
+import { toAppointmentHold } from "./hold-messages.js";
+import { holdOption } from "./hold-option.js";
+import type { HeldOption } from "./take-option.js";
+
+/** The dependencies of holds. */
+export interface HoldPorts {
+  /** Returns milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly tokens: OptionTokens;
+  /** The highest number of live holds of a principal. */
+  readonly holdsPerPrincipal: number;
+}
+
+const DEFAULT_MINUTES = 5;
+
+/** Holds of appointment options. A hold ends by the clock of this service, so nothing has to end it. */
+export function createHoldService(ports: HoldPorts): Implementation<typeof HoldService> {
+  const { now, tokens, holdsPerPrincipal } = ports;
+  return {
+    async holdAppointmentOption({ optionToken, alternativeOptionTokens, minutes = DEFAULT_MINUTES }, call) {
+      const open = (token: string) => tokens.open(token, call.principal);
+      const [token, ...alternatives] = await Promise.all([open(optionToken), ...alternativeOptionTokens.map(open)]);
+      const terms = { minutes, perPrincipal: holdsPerPrincipal, nowMs: now() };
+      const held = await holdOption(token, alternatives, call, terms);
+      return { hold: toAppointmentHold(held.hold, terms.nowMs, sealed(held, call, tokens)) };
+    },
+    async releaseHold({ holdId }, call) {
+      const nowMs = now();
+      return { hold: toAppointmentHold(await release(holdId, call, nowMs), nowMs) };
+    },
+    async getHold({ holdId }, call) {
+      return { hold: toAppointmentHold(requireFound(await findHold(call.transaction, holdId), "holdId"), now()) };
+    },
+    async listHolds(request, call) {
+      return listPage(request, call, now());
+    },
+  };
+}
+
+function sealed({ hold, option }: HeldOption, call: ReadyCall, tokens: OptionTokens): string {
+  return tokens.sealHeld({ ...option, holdId: hold.id, expiresAtMs: hold.expiresAt.getTime() }, call.principal);
+}
+
+async function release(holdId: string, call: ReadyCall, nowMs: number): Promise<HoldRecord> {
+  const hold = requireFound(await lockHold(call.transaction, holdId), "holdId");
+  if (!isLiveHold(hold, nowMs))
+    throw conflict({ code: "STATE_NOT_ALLOWED", field: "holdId", message: "the hold has ended" });
+  const endedAt = new Date(nowMs);
+  releaseHolds(call.transaction, [hold], endedAt);
+  call.effects.push({ resourceType: "AppointmentHold", resourceId: hold.id, action: "UPDATE" });
+  return { ...hold, endedAt };
+}
+
+async function listPage(request: ListHoldsRequestValid, call: ReadyCall, nowMs: number) {
+  const { patientId, practitionerId } = request;
+  const filters = [patientId, practitionerId];
+  const page = readPage(request, "holds", filters);
+  const wanted = { afterId: idAfter(page), limit: page.size + 1 };
+  const found = await listLiveHolds(call.transaction, { patientId, practitionerId }, nowMs, wanted);
+  const { rows, next } = cutPage(found, page, ({ id }) => [id], "holds", filters);
+  return { holds: rows.map((hold) => toAppointmentHold(hold, nowMs)), ...next };
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from "node:crypto";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { findFreeOption } from "../../src/postgres/tables/holds/free-options.js";
+import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
+import { expectFewBlocks } from "./explained-reads.js";
+import { FIRST_START, fillSchedule, numbered } from "./schedule-fill.js";
+
+const SLOTS = 20_000;
+/** As many options as a call can name. */
+const OPTIONS = 21;
+const LIMITS = { blocks: 2 * 60 * OPTIONS, rows: 4 * OPTIONS };
+
+const tenantId = randomUUID();
+const start = new Date(FIRST_START);
+let database: TestDatabase;
+let client: Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new Client(database.url);
+  await client.connect();
+  await client.query(`SET cupo.tenant_id = '${tenantId}'`);
+  for (const statement of fillSchedule(tenantId, { slotsAhead: SLOTS, slotsBehind: 0 })) await client.query(statement);
+  await execute(database.ownerUrl, "VACUUM ANALYZE");
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+test.each(["force_custom_plan", "force_generic_plan"])(
+  `the choice of a free option among ${SLOTS} slots reads few blocks, by %s`,
+  async (mode) => {
+    const { rows } = await client.query(
+      "SELECT id, generation FROM slots WHERE appointment_id IS NULL AND starts_at > $1 ORDER BY starts_at, id LIMIT $2",
+      [start, OPTIONS],
+    );
+    const options = rows.map((row: { id: string; generation: number }) => ({
+      jti: randomUUID(),
+      slotId: row.id,
+      minutes: 20,
+      generation: row.generation,
+    }));
+    const context = { client, tenantId, largeTables: new Set(["slots", "appointments", "day_counters"]) };
+    const found = await expectFewBlocks(context, { mode, ...LIMITS }, (transaction) =>
+      findFreeOption(transaction, options, { patientId: numbered(1) }, start.getTime()),
+    );
+    expect(options.map(({ slotId }) => slotId)).toContain(found);
+  },
+);

@@ -1,0 +1,72 @@
+import { randomInt } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { type Appointments, follow, keep, nameOf } from "./storm-appointments.js";
+import { pick, type Storm } from "./storm-context.js";
+import { findOptions } from "./storm-options.js";
+
+/** A hold that a caller of the storm knows. */
+interface KnownHold {
+  readonly holdId: string;
+  readonly patientId: string;
+  readonly appointmentId?: string;
+  readonly optionToken: string;
+}
+
+/** Longer than a storm, so that no hold expires in it. */
+const MINUTES = 10;
+
+/**
+ * Holds an option for a patient or for an appointment, half of the time one of several. Then books or releases it, or
+ * leaves it to another caller.
+ */
+export async function holdSomething(
+  storm: Storm,
+  appointments: Appointments,
+  holds: Map<string, KnownHold>,
+): Promise<void> {
+  const left = pick([...holds.values()]);
+  if (left !== undefined && randomInt(3) === 0) return endHold(storm, appointments, holds, left);
+  const made = await makeHold(storm, appointments);
+  if (made === undefined) return;
+  holds.set(made.holdId, made);
+  if (randomInt(3) > 0) await endHold(storm, appointments, holds, made);
+}
+
+async function makeHold(storm: Storm, appointments: Appointments): Promise<KnownHold | undefined> {
+  const appointment = randomInt(3) === 0 ? pick([...appointments.values()]) : undefined;
+  const { patientIds, appointmentTypeId } = storm.fixture;
+  const patient = () => ({ patientId: `${pick(patientIds)}`, appointmentTypeId });
+  const subject: JsonObject = appointment === undefined ? patient() : { appointmentId: appointment.appointmentId };
+  const tokens = (await findOptions(storm, subject)).map((option) => option.optionToken);
+  const optionToken = pick(tokens);
+  if (optionToken === undefined) return undefined;
+  const others = tokens.filter((token) => token !== optionToken).slice(0, 5);
+  const alternatives = randomInt(2) === 0 ? {} : { alternativeOptionTokens: others };
+  const { status, body } = await storm.send("HoldAppointmentOption", {
+    optionToken,
+    minutes: MINUTES,
+    ...alternatives,
+  });
+  return status === 200 ? (body["hold"] as KnownHold) : undefined;
+}
+
+async function endHold(
+  storm: Storm,
+  appointments: Appointments,
+  holds: Map<string, KnownHold>,
+  { holdId, patientId, appointmentId, optionToken }: KnownHold,
+): Promise<void> {
+  holds.delete(holdId);
+  if (randomInt(3) === 0) {
+    await storm.send("ReleaseHold", { holdId });
+  } else if (appointmentId === undefined) {
+    const { requestSourceId, appointmentTypeId } = storm.fixture;
+    const request = { patientId, optionToken, requestSourceId, appointmentTypeId };
+    keep(appointments, await storm.send("BookAppointment", request));
+  } else {
+    const appointment = appointments.get(appointmentId);
+    if (appointment === undefined) return;
+    const answer = await storm.send("RescheduleAppointment", { ...nameOf(appointment), optionToken });
+    await follow(storm, appointments, appointmentId, answer);
+  }
+}
