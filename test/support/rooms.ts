@@ -8,6 +8,7 @@ export const serviceRooms: Rooms = {
   eligibility: ["resources"],
   desk: ["resources"],
   appointments: ["resources"],
+  opportunity: ["resources"],
   schedule: ["resources", "appointments"],
   displaced: ["resources", "appointments"],
   holds: ["resources", "appointments"],
