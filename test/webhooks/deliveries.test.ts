@@ -194,17 +194,17 @@ test("a replay sends the events after a cursor again, with the same ids", async 
 test("after a rotation both secrets verify an event; a day later only the new one does", async () => {
   const receiver = await openReceiver();
   const { webhookId, secret } = await createWebhook(service, { url: receiver.url, resourceTypes: ["LOCATION"] }, as);
-  await endOfRun(webhookId);
-  const rotated = successOf(await callRpc(service, rpc.rotateWebhookSecret, { webhookId, expectedVersion: 1 }, { as }));
+  const rotated = await betweenRuns(webhookId, async (expectedVersion) =>
+    successOf(await callRpc(service, rpc.rotateWebhookSecret, { webhookId, expectedVersion }, { as })),
+  );
   const next = textIn(rotated, "secret");
   await createLocation(service, as);
   await eventually(() => receiver.accepted.length === 1);
   const [event] = receiver.accepted;
   if (event === undefined) throw new Error("no event");
   for (const known of [secret, next]) expect(() => verify(event, known, service.now())).not.toThrow();
-  await endOfRun(webhookId);
-  await service.query(
-    `UPDATE webhooks SET former_secret_until = now() - interval '100 years' WHERE id = '${webhookId}'`,
+  await betweenRuns(webhookId, () =>
+    service.query(`UPDATE webhooks SET former_secret_until = now() - interval '100 years' WHERE id = '${webhookId}'`),
   );
   await createLocation(service, as);
   await eventually(() => receiver.accepted.length === 2);
@@ -214,10 +214,26 @@ test("after a rotation both secrets verify an event; a day later only the new on
   expect(() => verify(later, secret, service.now())).toThrow("No matching signature found");
 });
 
-/** Resolves when no run has leased the webhook. A run signs with the secrets that it read at its start. */
-async function endOfRun(webhookId: string): Promise<void> {
+/**
+ * Makes a change while the webhook is paused and no run has its lease, because a run signs with the secrets that it read
+ * at its start. The change gets the version of the webhook. Then makes the webhook active again.
+ */
+async function betweenRuns<T>(webhookId: string, change: (version: number) => Promise<T>): Promise<T> {
+  await setState(webhookId, "PAUSED");
   const leased = `SELECT FROM webhooks WHERE id = '${webhookId}' AND lease_id IS NOT NULL`;
   await eventually(async () => (await service.query(leased)).length === 0);
+  const result = await change(await versionOf(webhookId));
+  await setState(webhookId, "ACTIVE");
+  return result;
+}
+
+async function setState(webhookId: string, state: string): Promise<void> {
+  const request = { webhookId, state, expectedVersion: await versionOf(webhookId) };
+  successOf(await callRpc(service, rpc.updateWebhook, request, { as }));
+}
+
+async function versionOf(webhookId: string): Promise<number> {
+  return Number((await readWebhook(service, webhookId, as))["version"]);
 }
 
 async function openReceiver(): Promise<Receiver> {
