@@ -3,7 +3,7 @@ import type { TestService } from "../support/service.js";
 import { type Effects, effectsOf } from "./kill-storm-effects.js";
 import { type Entry, isDefinite, type Journal } from "./kill-storm-journal.js";
 
-const AUDIT = "SELECT correlation_id AS id, resource_id::text AS effect FROM audit_events";
+const AUDIT = "SELECT correlation_id AS id, concat(resource_type, ' ', resource_id) AS effect FROM audit_events";
 const HISTORY = `SELECT correlation_id AS id, concat(appointment_id, ' ', version) AS effect FROM appointment_history`;
 const CALLERS = 8;
 
@@ -33,14 +33,16 @@ export async function replayAll({ entries, persist, settle }: Journal): Promise<
 /**
  * Returns the entries whose traces do not match their answer: audit rows, and for appointments also history rows with
  * the versions of the answer. An entry without success must have none. Accepting an appointment that is already
- * accepted leaves no trace, and its answer looks the same. So this operation may have fewer audit rows.
+ * accepted leaves no trace, and its answer looks the same. So this operation may have fewer audit rows. A hold that a
+ * booking, a move or a merge ends has an audit row, but is not in the answer, so it counts only for the operations of
+ * holds.
  */
 export async function wrongEffects({ entries }: Journal, { query }: Pick<TestService, "query">): Promise<string[]> {
   const [audit, history] = [tracesIn(await query(AUDIT)), tracesIn(await query(HISTORY))];
   return entries.flatMap((entry) => {
     const expected = effectsOf(entry);
     const changes = history(entry.correlationIds).toSorted();
-    const audited = audit(entry.correlationIds).length;
+    const audited = audit(entry.correlationIds).filter((effect) => isShown(effect, entry)).length;
     const found: Effects = {
       audited: entry.rpc === "AcceptDisplacedAppointments" ? Math.max(audited, expected.audited) : audited,
       changes: entry.rpc === "MergePatients" ? changes.map(withoutVersion) : changes,
@@ -48,6 +50,11 @@ export async function wrongEffects({ entries }: Journal, { query }: Pick<TestSer
     const [is, should] = [found, expected].map((effects) => JSON.stringify(effects));
     return is === should ? [] : [`${nameOf(entry)} left ${is}, expected ${should}`];
   });
+}
+
+/** Whether the answer of an entry shows the resource of an audit row. */
+function isShown(effect: string, { rpc }: Entry): boolean {
+  return rpc === "HoldAppointmentOption" || rpc === "ReleaseHold" || !effect.startsWith("AppointmentHold ");
 }
 
 type Row = Record<string, unknown>;
