@@ -63,8 +63,8 @@ const uuidBytes = 16;
 const subjectKinds: readonly OptionSubject["kind"][] = ["APPOINTMENT", "PATIENT"];
 
 /**
- * Encodes the claims as 111 bytes, or as 127 with a hold. The holder is a digest of 16 bytes, because it is compared and never read. Throws a
- * RangeError for an id that is not a lower-case UUID and for a number out of its range.
+ * Encodes the claims as 111 bytes, or as 127 with a hold. The holder is a digest of 16 bytes, because it is compared and
+ * never read. Throws a RangeError for an id that is not a lower-case UUID and for a number out of its range.
  */
 export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8Array {
   const form = claims.holdId === undefined ? searched : held;

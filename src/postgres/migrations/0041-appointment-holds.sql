@@ -29,7 +29,7 @@ CREATE TABLE appointment_holds (
   CONSTRAINT appointment_holds_times_check CHECK (starts_at < ends_at),
   CONSTRAINT appointment_holds_booked_check CHECK (booked_appointment_id IS NULL OR ended_at IS NOT NULL),
   -- The backstop of the lock of the practitioner. Its condition is written as in no query, like that of
-  -- 0032-patient-exclusion. Who takes a time first ends the expired holds in it.
+  -- 0032-patient-exclusion. A transaction that takes a time ends the expired holds in it first.
   CONSTRAINT appointment_holds_practitioner_excl EXCLUDE USING gist
     (tenant_id WITH =, practitioner_id WITH =, tstzrange(starts_at, ends_at) WITH &&)
     WHERE (num_nulls(ended_at) = 1)

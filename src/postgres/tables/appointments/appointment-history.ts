@@ -81,8 +81,8 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 );
 
 /**
- * Appends a change to the history of an appointment. `before` is undefined for a new appointment, `correction`
- * for changes that are not corrections.
+ * Appends a change to the history of an appointment. `before` is undefined for a new appointment, `correction` for
+ * changes that are not corrections.
  */
 export function insertAppointmentChange(
   transaction: Transaction,
