@@ -1,8 +1,8 @@
 import type { FieldErrorCode } from "../errors.js";
 import type { CodeEntry } from "./code-entry.js";
-import { searches } from "./operation-groups.js";
+import { moves, searches } from "./operation-groups.js";
 
-const takers = ["RescheduleAppointment", "BookAppointment", "BookAppointmentAt", "HoldAppointmentOption"];
+const takers = [...moves, "BookAppointment", "BookAppointmentAt", "HoldAppointmentOption"];
 const arrivals = ["ConfirmAppointment", "CheckInAppointment"];
 const visitEnds = ["MarkAppointmentAttended", "MarkAppointmentNoShow"];
 
@@ -70,7 +70,7 @@ export const conflictCodes = {
     meaning: "The appointment already has the slot of the option.",
     cause: "It was moved there before, or the option was for its own time.",
     remedy: "Do nothing, or choose another option.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["RescheduleAppointment", "HoldAppointmentOption"] },
+    answeredBy: { CONCURRENT_MODIFICATION: [...moves, "HoldAppointmentOption"] },
   },
   PATIENT_NOT_ACTIVE: {
     meaning: "The patient is not ACTIVE.",

@@ -45,6 +45,7 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "ReplaceProgramServices",
     "SeedHolidays",
     "BookAppointment",
+    "MoveAppointment",
     "HoldAppointmentOption",
     "ReleaseHold",
     "ConfirmAppointment",

@@ -33,6 +33,18 @@ const lifeOfAnAppointment: RequestExamples = {
     ...purpose,
     reason: "Llegó sin cita con una orden de hoy.",
   }),
+  MoveAppointment: {
+    request: {
+      appointmentId: UNKNOWN_ID,
+      optionToken: "the token of an option",
+      expectedVersion: 1,
+      validateOnly: true,
+    },
+    taken: {
+      appointmentId: booked,
+      optionToken: { example: "SearchAppointmentOptions toMove", member: "options[0].optionToken" },
+    },
+  },
   ConfirmAppointment: exampleOf("appointmentId", booked, { expectedVersion: 1 }),
   CheckInAppointment: exampleOf("appointmentId", walkIn, { expectedVersion: 1 }),
   MarkAppointmentAttended: exampleOf(

@@ -5,9 +5,11 @@ import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { cancellationReasons, noShowReasons } from "../../postgres/tables/catalogs/catalogs.js";
 import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { nameIn } from "../resources/enum-names.js";
+import { runOrTry } from "../resources/run-or-try.js";
 import { correctStatus } from "./appointment-correction.js";
 import { toAppointmentDetails } from "./appointment-messages.js";
 import { appointmentReadMethods } from "./appointment-read-methods.js";
+import { reschedule } from "./appointment-service.js";
 import type { ChangedAppointment } from "./appointment-transitions.js";
 import * as transitions from "./appointment-transitions.js";
 import { bookAppointmentAt, overbookAppointment } from "./book-at-time.js";
@@ -52,13 +54,20 @@ export function createBookingService(
     },
     async bookAppointment(request, call) {
       const opened = await tokens.open(request.optionToken, call.principal);
-      return { appointment: toAppointmentDetails(await bookAppointment(request, opened, call, now()), undefined) };
+      const book = () => bookAppointment(request, opened, call, now());
+      return { appointment: toAppointmentDetails(await runOrTry(call, request.validateOnly, book), undefined) };
+    },
+    async moveAppointment(request, call) {
+      const opened = await tokens.open(request.optionToken, call.principal);
+      const move = () => reschedule(request, opened, call, { nowMs: now(), named: "ALL" });
+      return { appointment: toAppointmentDetails(await runOrTry(call, request.validateOnly, move), undefined) };
     },
     async bookAppointmentAt(request, call) {
-      return { appointment: toAppointmentDetails(await bookAppointmentAt(request, call, now()), undefined) };
+      const book = () => bookAppointmentAt(request, call, now());
+      return { appointment: toAppointmentDetails(await runOrTry(call, request.validateOnly, book), undefined) };
     },
     async overbookAppointment(request, call) {
-      return detailsOf(await overbookAppointment(request, call, now()));
+      return detailsOf(await runOrTry(call, request.validateOnly, () => overbookAppointment(request, call, now())));
     },
     async confirmAppointment(request, call) {
       return detailsOf(await moveOn(call, transitions.confirm, request, clock()));
@@ -74,10 +83,11 @@ export function createBookingService(
       const request = { appointmentId, expectedVersion, reason, comment };
       return detailsOf(await moveOn(call, transitions.missAppointment, request, clock()));
     },
-    async cancelAppointment({ appointmentId, expectedVersion, cancellationReasonId, comment }, call) {
+    async cancelAppointment({ appointmentId, expectedVersion, cancellationReasonId, comment, validateOnly }, call) {
       const reason = { field: "cancellationReasonId", id: cancellationReasonId, table: cancellationReasons } as const;
       const request = { appointmentId, expectedVersion, reason, comment };
-      return detailsOf(await moveOn(call, transitions.cancel, request, clock()));
+      const cancel = () => moveOn(call, transitions.cancel, request, clock());
+      return detailsOf(await runOrTry(call, validateOnly, cancel));
     },
     async correctAppointmentStatus({ appointmentId, expectedVersion, status, reason }, call) {
       const request = { appointmentId, expectedVersion, to: nameIn(AppointmentDetails_Status, status), reason };
