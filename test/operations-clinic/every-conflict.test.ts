@@ -164,7 +164,7 @@ async function takeSlotAndCapacity(): Promise<AppointmentBody> {
 }
 
 async function closedEntry(): Promise<string> {
-  const { service, as, serviceId } = clinic;
+  const { as, serviceId } = clinic;
   const waitlistEntryId = await deskFixtures(service, as).entry({ patientId, serviceId });
   await mustCall(clinic, "CloseWaitlistEntry", { waitlistEntryId, expectedVersion: 1, reason: "Ya no espera." });
   return waitlistEntryId;

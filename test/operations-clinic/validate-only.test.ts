@@ -117,6 +117,6 @@ async function everything(): Promise<unknown> {
 /** Returns a response without the ids, the token and the times of the call. */
 function shapeOf(body: Readonly<Record<string, unknown>>): JsonObject {
   const { appointment, hold } = body as Record<string, JsonObject | undefined>;
-  const { appointmentId, holdId, optionToken, createdAt, updatedAt, expiresAt, ...rest } = appointment ?? hold ?? {};
-  return rest;
+  const own = new Set(["appointmentId", "holdId", "optionToken", "createdAt", "updatedAt", "expiresAt"]);
+  return Object.fromEntries(Object.entries(appointment ?? hold ?? {}).filter(([name]) => !own.has(name)));
 }

@@ -45,7 +45,6 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "ReplaceProgramServices",
     "SeedHolidays",
     "BookAppointment",
-    "MoveAppointment",
     "HoldAppointmentOption",
     "ReleaseHold",
     "ConfirmAppointment",
@@ -72,9 +71,11 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "RotateWebhookSecret",
   ]),
   /**
-   * Rules that enlarge a plan count the tenant's open slots. Bookings by time find their slots before they lock them.
+   * Rules that enlarge a plan count the tenant's open slots. Bookings by time find their slots before they lock them. The
+   * move is a trial (`validateOnly`), which asks whether its statements succeeded.
    */
   ...each(3, [
+    "MoveAppointment",
     "UpdateProgramRule",
     "CreateProgramRule",
     "BookAppointmentAt",

@@ -142,24 +142,13 @@ async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, i
     isFirstVisit(transaction, { patientId, serviceId, on: { localDate: localDateAt(startMs) } }),
   ]);
   const unusable = [...references.unusable, ...judged.inactive];
-  const conflicting = requireUsable(
-    locked,
-    { missing: [...references.missing, ...judged.missing], unusable },
-    waitlistEntryId,
-  );
+  const missing = [...references.missing, ...judged.missing];
+  const conflicting = requireUsable(locked, { missing, unusable }, waitlistEntryId);
   requireServes(locked.waitlistEntry, patientId, serviceId);
   requireReplaceable(references.replaced, patientId, serviceId);
-  return {
-    startMs,
-    minutes,
-    locationId: requireOffered(found, locked.isPractitionerActive),
-    locked,
-    busy,
-    isPatientBusyBeside,
-    wait: references.wait,
-    firstVisit,
-    found: conflicting,
-  };
+  const locationId = requireOffered(found, locked.isPractitionerActive);
+  const people = { busy, isPatientBusyBeside, wait: references.wait, firstVisit };
+  return { startMs, minutes, locationId, locked, ...people, found: conflicting };
 }
 
 /**

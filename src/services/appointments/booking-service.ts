@@ -4,6 +4,8 @@ import type { Implementation } from "../../implementation.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { cancellationReasons, noShowReasons } from "../../postgres/tables/catalogs/catalogs.js";
 import type { VisitMargins } from "../../scheduling/visit-times.js";
+import { findOptions } from "../options/option-search.js";
+import { matchWaitlistEntry } from "../options/waitlist-match.js";
 import { nameIn } from "../resources/enum-names.js";
 import { runOrTry } from "../resources/run-or-try.js";
 import { correctStatus } from "./appointment-correction.js";
@@ -14,9 +16,7 @@ import type { ChangedAppointment } from "./appointment-transitions.js";
 import * as transitions from "./appointment-transitions.js";
 import { bookAppointmentAt, overbookAppointment } from "./book-at-time.js";
 import { bookAppointment } from "./booking.js";
-import { findOptions } from "./option-search.js";
 import { correctWait } from "./wait-correction.js";
-import { matchWaitlistEntry } from "./waitlist-match.js";
 
 /**
  * Booking: from the search for an option to the last status of an appointment. `now` returns milliseconds since the
