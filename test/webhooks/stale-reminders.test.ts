@@ -19,7 +19,7 @@ import { createWebhook } from "./webhooks-under-test.js";
 
 const REMINDER = "cupo.appointment.reminder_due";
 /** Each appointment has a practitioner with eight slots a day, and visits the other seven on each of these days. */
-const [APPOINTMENTS, DAYS, SLOTS] = [30, 48, 8];
+const [APPOINTMENTS, DAYS, SLOTS] = [60, 24, 8];
 const SLACK_MS = 1_200_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const MOVES = APPOINTMENTS * DAYS * (SLOTS - 1);
