@@ -39,12 +39,8 @@ export function judgeTime(
   value: ImportedAppointmentValid,
   clock: ImportClock,
 ): { readonly time: ImportedTime; readonly errors: readonly FieldError[] } {
-  const startMs = timestampMs(value.startsAt);
-  const endMs = timestampMs(value.endsAt);
-  const localDate = localDateAt(startMs);
-  const status = nameIn(AppointmentDetails_Status, value.status);
-  const isAhead = startMs > clock.nowMs && (status === "PENDING" || status === "CONFIRMED");
-  const time = { startMs, endMs, localDate, status, isAhead };
+  const time = readTime(value, clock.nowMs);
+  const { localDate, status } = time;
   const errors = [
     ...timeErrors(time, clock),
     ...statusErrors(time, clock),
@@ -52,6 +48,17 @@ export function judgeTime(
     ...requestErrors(value, localDate, clock),
   ];
   return { time, errors };
+}
+
+/** Returns the time of an appointment, at the current time in milliseconds since the epoch. */
+export function readTime(
+  value: Pick<ImportedAppointmentValid, "startsAt" | "endsAt" | "status">,
+  nowMs: number,
+): ImportedTime {
+  const startMs = timestampMs(value.startsAt);
+  const status = nameIn(AppointmentDetails_Status, value.status);
+  const isAhead = startMs > nowMs && (status === "PENDING" || status === "CONFIRMED");
+  return { startMs, endMs: timestampMs(value.endsAt), localDate: localDateAt(startMs), status, isAhead };
 }
 
 function timeErrors({ startMs, endMs, localDate }: ImportedTime, { endMs: latestMs }: ImportClock): FieldError[] {
