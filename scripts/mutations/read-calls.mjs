@@ -6,7 +6,6 @@ import { openVitest } from "./open-vitest.mjs";
 /** Tests that start processes, which never load a mutant. */
 const OUTSIDE =
   /\/test\/(?:faults|guide|examples|stubs|deploy|proto-export|reference-page|demo|mutations)\/|\/test\/(?:main|npm-start|readme)\./;
-const MOST_TESTS = 40;
 /** The largest share of test files that may fail without a mutant. Above it, a result would say nothing. */
 const MOST_FAILED = 0.1;
 
@@ -53,7 +52,6 @@ function importersOf(file) {
 function nearest(notes) {
   return notes
     .toSorted((one, other) => one.called.size - other.called.size)
-    .slice(0, MOST_TESTS)
     .map(({ test }) => test);
 }
 

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { expect } from "vitest";
+import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
 import { ImportService } from "../../src/gen/cupo/clinic/v1/import_service_pb.js";
 import { OperationsService } from "../../src/gen/cupo/clinic/v1/operations_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
@@ -43,6 +45,15 @@ export async function importRows(
   const { status, body, text } = await openCaller(service, as)(importResources, request);
   if (status !== 200) throw new Error(`the batch was refused: ${text}`);
   return body["outcomes"] as OutcomeBody[];
+}
+
+/** Imports the row of one appointment, and returns the appointment as staff see it. Fails the test if it is rejected. */
+export async function importAppointment(clinic: ImportingClinic, row: JsonObject): Promise<JsonObject> {
+  const [outcome] = await importRows(clinic, [row]);
+  expect(outcome).toMatchObject({ state: "CREATED", errors: [] });
+  const request = { appointmentId: outcome?.resourceId ?? "" };
+  const { body } = await callRpc(clinic.service, BookingService.method.getAppointment, request, { as: clinic.as });
+  return body["appointment"] as JsonObject;
 }
 
 /** Returns the state of each outcome, with the codes and fields of its errors. */
