@@ -5,7 +5,7 @@ import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.
 import { ImportService } from "../../src/gen/cupo/clinic/v1/import_service_pb.js";
 import { OperationsService } from "../../src/gen/cupo/clinic/v1/operations_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
-import { type Clinic, openClinic } from "../schedule/clinic.js";
+import { type Clinic, type ClinicChanges, openClinic } from "../schedule/clinic.js";
 import { callRpc, openCaller } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 
@@ -25,9 +25,9 @@ export interface ImportingClinic extends Clinic {
 }
 
 /** Opens a clinic in a tenant of its own. */
-export async function openImportingClinic(service: TestService): Promise<ImportingClinic> {
+export async function openImportingClinic(service: TestService, changes: ClinicChanges = {}): Promise<ImportingClinic> {
   const as = { tenantId: randomUUID() };
-  const clinic = await openClinic(service, { as });
+  const clinic = await openClinic(service, { ...changes, as });
   const cancellationReasonId = await fixtures.cancellationReason.create(service, as);
   return { ...clinic, cancellationReasonId, sourceSystem: "old system" };
 }
