@@ -112,9 +112,9 @@ describe("an appointment that is ahead", () => {
       expect(await importAppointment(clinic, ahead(time, 30))).toMatchObject({ overbooked: true, displaced: false });
     expect(await listed(clinic)).toEqual([under["appointmentId"]]);
     service.stopAt(Date.parse(local("09:00")));
-    const begun = await importAppointment(clinic, ahead("09:00", 30));
+    const begun = await importRows(clinic, [ahead("09:00", 30)]);
     const slots = await service.query(
-      `SELECT retained, retention_accepted AS accepted FROM slots WHERE appointment_id = '${begun["appointmentId"]}'`,
+      `SELECT retained, retention_accepted AS accepted FROM slots WHERE appointment_id = '${begun[0]?.resourceId}'`,
     );
     expect(slots).toEqual([{ retained: true, accepted: true }]);
   });

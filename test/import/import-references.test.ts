@@ -77,8 +77,7 @@ test("a waitlist entry is refused with each unknown reference", async () => {
 
 describe("the location of a row", () => {
   test("is that of the program if it names none", async () => {
-    const [program] = await service.query(`SELECT location_id FROM programs WHERE id = '${clinic.programId}'`);
-    expect((await importAppointment(clinic, past()))["locationId"]).toBe(program?.["location_id"]);
+    expect((await importAppointment(clinic, past()))["locationId"]).toBe(await locationOf(clinic));
   });
 
   test("can be another one than the program's for a past appointment only", async () => {
@@ -90,8 +89,7 @@ describe("the location of a row", () => {
   test("must be active in the program of an appointment that is ahead", async () => {
     const own = await openImportingClinic(service);
     await importRows(own, [patientRow("P1")]);
-    const [program] = await service.query(`SELECT location_id FROM programs WHERE id = '${own.programId}'`);
-    const change = { locationId: `${program?.["location_id"]}`, active: false, expectedVersion: 1 };
+    const change = { locationId: await locationOf(own), active: false, expectedVersion: 1 };
     await mustCall(own, "UpdateLocation", change);
     const row = ahead({}, "08:00", own);
     expect(summariesOf(await importRows(own, [row]))).toEqual(["REJECTED appointment.programId INVALID_VALUE"]);
@@ -151,6 +149,11 @@ describe("the due date of an import", () => {
     expect(kept).toEqual({ dueOn });
   });
 });
+
+async function locationOf({ programId }: ImportingClinic): Promise<string> {
+  const [row] = await service.query(`SELECT location_id::text FROM programs WHERE id = '${programId}'`);
+  return row?.["location_id"] as string;
+}
 
 function referencesOf({ practitionerIds, serviceId, requestSourceId }: ImportingClinic): JsonObject {
   return {
