@@ -3,9 +3,9 @@ import { dirname, join } from "node:path";
 import { noteName } from "./note-name.mjs";
 import { openVitest } from "./open-vitest.mjs";
 
-/** Tests that start processes, which never load a mutant. */
+/** Tests that start processes, which never load a mutant, and tests that need a Citus cluster. */
 const OUTSIDE =
-  /\/test\/(?:faults|guide|examples|stubs|deploy|proto-export|reference-page|demo|mutations)\/|\/test\/(?:main|npm-start|readme)\./;
+  /\/test\/(?:citus|faults|guide|examples|stubs|deploy|proto-export|reference-page|demo|mutations)\/|\/test\/(?:main|npm-start|readme)\./;
 /** The tests of each operation's contract. They call so much that they would never be among the nearest. */
 const OF_THE_CONTRACT = /\/test\/contract\//;
 const MOST_TESTS = 40;
