@@ -12,12 +12,13 @@
  *   tests run once.
  * - PATH: the folder or file of src to draw from.
  *
- * Mutants in scripts/mutations/equivalent-mutants.json are not drawn. Exits with 1 below {@link GOAL}.
+ * Mutants in scripts/mutations/equivalent-mutants.json are not drawn, and neither are those that do not compile. Exits with 1 below {@link GOAL}.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { compiling } from "./mutations/compile-mutants.mjs";
 import { linesOf, withoutEquivalents } from "./mutations/equivalent-mutants.mjs";
 import { openJudge } from "./mutations/judge-mutants.mjs";
 import { listMutants } from "./mutations/list-mutants.mjs";
@@ -38,7 +39,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const deadline = performance.now() + Number(values.minutes) * 60_000;
-const drawn = draw(mutantsOf(positionals.length === 0 ? ROOMS : positionals));
+const drawn = await draw(mutantsOf(positionals.length === 0 ? ROOMS : positionals));
 report(await judgeAll(drawn, await readCalls(resolve(values.calls))));
 
 function mutantsOf(rooms) {
@@ -55,13 +56,17 @@ function filesIn(room) {
   return names.map((name) => join(room, name));
 }
 
-/** Returns the first mutants in an order that depends only on the seed. */
-function draw(mutants) {
+/** Returns the first mutants that compile, in an order that depends only on the seed. */
+async function draw(mutants) {
   const rankOf = ({ file, start, text }) =>
     createHash("sha1").update(`${values.seed} ${file} ${start} ${text}`).digest("hex");
   const ranked = mutants.map((mutant) => ({ mutant, rank: rankOf(mutant) }));
   const ordered = ranked.toSorted((one, other) => (one.rank < other.rank ? -1 : 1)).map(({ mutant }) => mutant);
-  return ordered.slice(Number(values.skip), Number(values.skip) + Number(values.count));
+  const last = Number(values.skip) + Number(values.count);
+  const found = [];
+  for (let from = 0; found.length < last && from < ordered.length; from += last)
+    found.push(...(await compiling(ordered.slice(from, from + last))));
+  return found.slice(Number(values.skip), last);
 }
 
 async function judgeAll(mutants, notes) {

@@ -79,7 +79,7 @@ function changesOf(node, source) {
     case "ConditionalExpression":
       return [{ text: `((${textOf(node.test)}) ? (${textOf(node.alternate)}) : (${textOf(node.consequent)}))` }];
     case "ExpressionStatement":
-      return isCall(node.expression) ? [{ text: ";" }] : [];
+      return isCall(node.expression) ? [{ text: "{}" }] : [];
     case "Literal":
       return literalChanges(node, textOf);
     case "TemplateElement":

@@ -22,7 +22,7 @@ const cases: readonly (readonly [string, readonly string[]])[] = [
   [afterEmoji("!(b || c) && d"), ["!(b || c) || d", "(b || c) && d", "!(b && c) && d"].map(afterEmoji)],
   ["const a = (b && c) ?? d;", ["const a = (b && c);", "const a = (b || c) ?? d;"]],
   ["const a = b ? c : (d, e);", ["const a = ((b) ? (d, e) : (c));"]],
-  ["if (a) b();", ["if (false) b();", "if (a) ;"]],
+  ["if (a) b();", ["if (false) b();", "if (a) {}"]],
   ["const a = `${b} + c` + `d`;", []],
   [
     quoted("WHERE b <= 3 AND c IS NULL"),
