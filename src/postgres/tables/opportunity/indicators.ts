@@ -89,7 +89,8 @@ export interface ThirdNext extends Group {
 /** Returns the day of the third next free slot of each group that has three. Days without capacity left do not count. */
 export function readThirdNext(transaction: Transaction, query: IndicatorQuery): Promise<ThirdNext[]> {
   const isByService = query.groupBy.has("serviceId") || query.serviceId !== undefined;
-  const services = `JOIN program_services o ON o.tenant_id = :tenant AND o.program_id = p.program_id AND ${isWanted("service_id")}`;
+  const services = `JOIN (SELECT program_id, service_id FROM program_services
+    WHERE tenant_id = :tenant AND ${isWanted("service_id")}) AS o USING (program_id)`;
   const text = `WITH next AS (
       SELECT p.program_id, p.location_id, s.starts_at, s.local_date
       FROM ${programs("id AS program_id, location_id, active, emergency")}
@@ -103,7 +104,7 @@ export function readThirdNext(transaction: Transaction, query: IndicatorQuery): 
       WHERE p.active AND NOT p.emergency)
     SELECT ${groupOf(query, { ...COLUMNS, month: undefined, payerId: undefined })},
       (array_agg(local_date ORDER BY starts_at))[3] AS "localDate"
-    FROM next p ${isByService ? services : ""} GROUP BY 1, 2, 3, 4, 5 HAVING count(*) >= 3`;
+    FROM next ${isByService ? services : ""} GROUP BY 1, 2, 3, 4, 5 HAVING count(*) >= 3`;
   return readRecords(transaction, sql.raw(text, bindingsOf(transaction, query)));
 }
 
