@@ -56,3 +56,7 @@ SELECT create_distributed_table('import_sources', 'tenant_id', colocate_with => 
 SELECT create_distributed_table('imported_resources', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('appointment_holds', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('hold_holders', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('opportunity_changes', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('opportunity_summaries', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('opportunity_states', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('unfilled_minutes', 'tenant_id', colocate_with => 'patients');

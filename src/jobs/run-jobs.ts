@@ -16,6 +16,7 @@ import {
   purgeQuotas,
 } from "./purges.js";
 import { runQueue } from "./run-queue.js";
+import { summarizeWaits } from "./summarize-waits.js";
 import { tendPartitions } from "./tend-partitions.js";
 import { writeTimeEvents } from "./write-time-events.js";
 
@@ -43,6 +44,7 @@ export interface JobPorts {
 
 const EXTEND_SCHEDULES = "extend_schedules";
 const PURGE = "purge";
+const SUMMARIZE_WAITS = "summarize_waits";
 const TEND_PARTITIONS = "tend_partitions";
 const WRITE_TIME_EVENTS = "write_time_events";
 /** Before jobs that wait, such as many extensions, so that reminders are on time. */
@@ -51,6 +53,7 @@ const CRON = [
   { task: WRITE_TIME_EVENTS, match: "* * * * *", identifier: WRITE_TIME_EVENTS, options: SOON },
   { task: EXTEND_SCHEDULES, match: "7 * * * *", identifier: EXTEND_SCHEDULES },
   { task: PURGE, match: "*/10 * * * *", identifier: PURGE },
+  { task: SUMMARIZE_WAITS, match: "*/5 * * * *", identifier: SUMMARIZE_WAITS },
   { task: TEND_PARTITIONS, match: "37 * * * *", identifier: TEND_PARTITIONS },
 ];
 /** Milliseconds until the next turn of a tenant whose schedules are locked by a change. */
@@ -58,8 +61,8 @@ const BUSY_MS = 1_000;
 
 /**
  * Runs background jobs until it is stopped: it writes the events that time makes every minute, extends schedules to the
- * horizon every hour and on request, purges expired data, and creates partitions ahead. Every process runs jobs. One process does each job; if it dies, another
- * process repeats the job.
+ * horizon every hour and on request, purges expired data, summarizes waits, and creates partitions ahead. Every process
+ * runs jobs. One process does each job; if it dies, another process repeats the job.
  *
  * A job extends one part of a tenant's schedules and then queues the tenant's next part. So the tenants take turns.
  * Returns a function that stops the jobs and waits until the current job reaches a point where it can stop.
@@ -99,6 +102,7 @@ function tasksOf(ports: JobPorts, signal: AbortSignal): TaskList {
       await purgeDeliveries(database, signal);
     },
     [WRITE_TIME_EVENTS]: async () => void (await writeTimeEvents(ports, signal)),
+    [SUMMARIZE_WAITS]: () => summarizeWaits(database, signal),
     [TEND_PARTITIONS]: async () => void (await tendPartitions({ database, now, logger }, signal)),
   };
 }

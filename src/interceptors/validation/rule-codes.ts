@@ -61,6 +61,7 @@ const ruleCodes = {
   "repeated.unique_ignoring_case": { code: "DUPLICATE" },
 
   date_range: { code: "INVALID_RANGE", fields: ["date_from", "date_to"] },
+  month_range: { code: "INVALID_RANGE", fields: ["month_from", "month_to"] },
   created_range: { code: "INVALID_RANGE", fields: ["created_from", "created_to"] },
 
   event_start: { code: "INVALID_VALUE", fields: ["cursor", "start"] },

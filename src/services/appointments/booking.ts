@@ -13,6 +13,7 @@ import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { occupySlots } from "../../postgres/tables/schedule/slots.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
 import { endBookedHold } from "./booked-hold.js";
 import { type BookingReferences, judgeReferences, requireUsable } from "./booking-references.js";
 import { requireReplaceable, type Wait } from "./booking-wait.js";
@@ -95,6 +96,7 @@ export function newAppointment(
     consultationTypeId,
     payerId,
     replacesAppointmentId,
+    assignedOn: localDateAt(nowMs),
     cancellationReasonId: undefined,
     noShowReasonId: undefined,
     comment: undefined,

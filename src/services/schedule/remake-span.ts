@@ -1,5 +1,6 @@
 import type { Transaction } from "../../call.js";
 import { requestExtension } from "../../postgres/job-queue.js";
+import { dropSummaries } from "../../postgres/tables/opportunity/summaries.js";
 import {
   countOpenSlots,
   findMadePrograms,
@@ -14,7 +15,8 @@ import {
 } from "../../postgres/tables/schedule/schedule-preview.js";
 import { addMissingSlots, lockChangingSlots, withdrawLockedSlots } from "../../postgres/tables/schedule/slot-plan.js";
 import { type DateSpan, horizonFrom } from "../../scheduling/horizon.js";
-import { previousDate } from "../../scheduling/local-date.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
+import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
 import { MAX_SLOTS_IN_PART } from "./plan-parts.js";
 import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs } from "./plan-slots.js";
 
@@ -61,9 +63,12 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
   return done;
 }
 
+/** Waits that are counted end at most so many days after today: a patient can be attended before the appointment. */
+const LAST_WAIT_DAYS = 2;
+
 /**
  * Updates the slots of one date for a holiday change that the same transaction writes. `programIds` must be all
- * programs of the tenant that have a schedule.
+ * programs of the tenant that have a schedule. If counted waits can include the date, their summaries are built anew.
  */
 export async function remakeDate(
   transaction: Transaction,
@@ -71,6 +76,7 @@ export async function remakeDate(
   { date, isHoliday }: HolidayChange,
   nowMs: number,
 ): Promise<void> {
+  if (date <= addCalendarDays(localDateAt(nowMs), LAST_WAIT_DAYS)) dropSummaries(transaction);
   const span = { from: date, through: date };
   const changes = { holiday: { date, isHoliday } };
   await remakeSpan(transaction, { programIds, span, changes, maxOpenSlots: Number.POSITIVE_INFINITY }, nowMs);

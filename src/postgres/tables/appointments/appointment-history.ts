@@ -4,6 +4,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentStatus } from "./appointment-status.js";
 import type { AppointmentRecord } from "./appointments.js";
+import { insertCounts } from "./counted-appointments.js";
 
 /** A stored change of an appointment. The `from…` attributes are undefined for the booking. */
 export interface AppointmentChangeRecord {
@@ -81,7 +82,7 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 );
 
 /**
- * Appends a change to the history of an appointment. `before` is undefined for a new appointment, `correction` for
+ * Appends a change to the history of an appointment, and to the changes of what the indicators of opportunity count. `before` is undefined for a new appointment, `correction` for
  * changes that are not corrections.
  */
 export function insertAppointmentChange(
@@ -94,6 +95,7 @@ export function insertAppointmentChange(
 ): void {
   const change = changeOf(before, after, principal, call, correction);
   transaction.send(insertChange({ tenant_id: transaction.tenantId, ...toRow(changeColumns, change) }));
+  insertCounts(transaction, before, after, call);
 }
 
 /** Returns the change that {@link insertAppointmentChange} appends. */

@@ -33,6 +33,8 @@ export interface AppointmentRecord extends AppointmentPlacement {
   /** The local dates (YYYY-MM-DD) on which the wait of the patient begins and by which it must end. */
   readonly requestedOn: string | undefined;
   readonly dueOn: string | undefined;
+  /** The local date (YYYY-MM-DD) of the booking; undefined if that was not recorded, and it is the date of createdAt. */
+  readonly assignedOn: string | undefined;
   /** The local date (YYYY-MM-DD) for which the patient asked. */
   readonly desiredOn: string | undefined;
   /** The cancelled or missed appointment whose wait this one continues. */
@@ -71,6 +73,7 @@ export const appointmentColumns = {
   comment: "comment",
   requestedOn: "requested_on",
   dueOn: "due_on",
+  assignedOn: "assigned_on",
   desiredOn: "desired_on",
   replacesAppointmentId: "replaces_appointment_id",
   firstVisit: "first_visit",
