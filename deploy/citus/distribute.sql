@@ -56,3 +56,4 @@ SELECT create_distributed_table('import_sources', 'tenant_id', colocate_with => 
 SELECT create_distributed_table('imported_resources', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('appointment_holds', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('hold_holders', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('freed_slots', 'tenant_id', colocate_with => 'patients');

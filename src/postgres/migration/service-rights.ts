@@ -62,6 +62,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   waitlist_entries: CHANGE,
 
   appointment_holds: ALL,
+  freed_slots: ALL,
   idempotency_keys: ALL,
   quota_windows: ALL,
   slots: ALL,

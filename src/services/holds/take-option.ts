@@ -11,11 +11,15 @@ import { countLiveHolds, endExpiredHolds, type HoldRecord, insertHold } from "..
 import { type Locked, lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { requireActive, requireMovable } from "../appointments/appointment-preconditions.js";
+import { requireWaiting } from "../appointments/served-entry.js";
 import { capacityExhausted, optionGone, requireSlots } from "../appointments/take-slots.js";
 
 /** How many options a principal can hold, for how long this one is held, and the time of the call. */
 export interface HoldTerms {
-  readonly perPrincipal: number;
+  /** Undefined does not count the hold: that of an offer. */
+  readonly perPrincipal: number | undefined;
+  /** The waitlist entry to which the option is offered. It must be open. */
+  readonly waitlistEntryId?: string;
   readonly minutes: number;
   readonly nowMs: number;
 }
@@ -26,11 +30,14 @@ export interface HeldOption {
   readonly option: OptionClaims;
 }
 
+/** The parts of a call that a hold needs. */
+export type HoldingCall = Pick<ReadyCall, "transaction" | "principal" | "newId" | "effects">;
+
 /** Returns what to throw for an error about the option itself. */
 export type Judge = (error: unknown) => unknown;
 
 /** The highest number of live holds of a patient. */
-const MAX_OF_PATIENT = 3;
+export const MAX_OF_PATIENT = 3;
 
 /** Returns who is to be booked or moved by an option. */
 export function subjectOf({ subject: { kind, id } }: OptionClaims): BusySubject {
@@ -45,21 +52,22 @@ export function locksOf(subject: BusySubject) {
 /** Locks an option in the ordinary order and holds it. Errors about the option itself go through `judge`. */
 export async function takeOption(
   option: OptionClaims,
-  call: ReadyCall,
+  call: HoldingCall,
   terms: HoldTerms,
   judge: Judge,
 ): Promise<HeldOption> {
   const { transaction, principal } = call;
-  const { nowMs, perPrincipal: limit } = terms;
+  const { nowMs, perPrincipal: limit, waitlistEntryId } = terms;
   const subject = subjectOf(option);
   const [locked, offer, busy, occupiedSlots, live] = await Promise.all([
-    lockInOrder(transaction, { ...locksOf(subject), option }),
+    lockInOrder(transaction, { ...locksOf(subject), waitlistEntryId, option }),
     findOffer(transaction, principal, option),
     findBusyInRun(transaction, runOf(option), subject, { nowMs }),
     "patientId" in subject ? [] : findOccupiedSlots(transaction, subject.appointmentId),
     countLiveHolds(transaction, subject, nowMs),
   ]);
   const patientId = requireSubject(locked, nowMs);
+  requireWaiting(locked.waitlistEntry);
   if (live >= MAX_OF_PATIENT) throw tooMany(`the patient has ${live} live holds: release or book one of them`);
   const { placement } = judged(judge, () => requireSlots(option, { locked, offer, busy }, occupiedSlots, nowMs));
   const usesUnit = !isSameDay(countedDay(placement), countedDay(occupiedSlots[0]));
@@ -69,9 +77,11 @@ export async function takeOption(
     const exhausted = () => judge(capacityExhausted("optionToken"));
     holdUnit(transaction, hold, { nowMs, until: hold.expiresAt }, exhausted);
   }
-  requireHolder(transaction, hold, { nowMs, limit }, () =>
-    tooMany(`the client has ${limit} live holds: release or book one of them`),
-  );
+  if (limit !== undefined) {
+    requireHolder(transaction, hold, { nowMs, limit }, () =>
+      tooMany(`the client has ${limit} live holds: release or book one of them`),
+    );
+  }
   insertHold(transaction, hold);
   call.effects.push({ resourceType: "AppointmentHold", resourceId: hold.id, action: "CREATE" });
   return { hold, option };
@@ -95,10 +105,10 @@ function judged<T>(judge: Judge, run: () => T): T {
 
 /** The hold ends when its slot begins, at the latest. */
 function newHold(
-  call: ReadyCall,
+  call: HoldingCall,
   { subject, serviceId, slotId }: OptionClaims,
   { ruleId, ...time }: AppointmentPlacement & Pick<HoldRecord, "patientId" | "usesUnit">,
-  { minutes, nowMs }: HoldTerms,
+  { minutes, nowMs, waitlistEntryId }: HoldTerms,
 ): HoldRecord {
   if (ruleId === undefined) throw new Error("a slot of the schedule must have a rule");
   return {
@@ -112,6 +122,7 @@ function newHold(
     expiresAt: new Date(Math.min(nowMs + minutes * 60_000, time.startsAt.getTime())),
     endedAt: undefined,
     bookedAppointmentId: undefined,
+    waitlistEntryId,
     createdAt: new Date(nowMs),
   };
 }
