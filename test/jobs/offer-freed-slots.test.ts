@@ -44,6 +44,8 @@ describe("a freed slot", () => {
     expect(await run()).toBe(1);
     const expiresAt = new Date(service.now() + OFFER_MINUTES * MINUTE_MS).toISOString().replace(".000Z", "Z");
     expect(await onlyOffer(clinic)).toMatchObject({ waitlistEntryId, patientId, startsAt, practitionerId, expiresAt });
+    expect(await offersOf(clinic, { waitlistEntryId })).toHaveLength(1);
+    expect(await offersOf(clinic, { waitlistEntryId: patientId })).toEqual([]);
     expect((await optionsFor(clinic, { patientId: await newPatient(clinic) }))[0]?.startsAt).not.toBe(startsAt);
   });
 
