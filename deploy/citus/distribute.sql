@@ -60,3 +60,4 @@ SELECT create_distributed_table('opportunity_changes', 'tenant_id', colocate_wit
 SELECT create_distributed_table('opportunity_summaries', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('opportunity_states', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('unfilled_minutes', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('freed_slots', 'tenant_id', colocate_with => 'patients');

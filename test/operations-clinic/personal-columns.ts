@@ -61,6 +61,7 @@ const KEPT: Readonly<Record<string, string>> = {
   "slots.local_date": "evidence that care was given, and when",
   "appointment_holds.local_date": "deleted with the hold by an erasure: held-options.test.ts",
   "day_counters.held": "the ends of holds, without patients",
+  "freed_slots.offered_to": "the ids of waitlist entries, until the slot begins",
   "hold_holders.held": "the ends of holds, without patients",
   "day_counters.local_date": "the date of a counter, without a patient",
   "appointments.requested_on": REQUESTED,

@@ -166,9 +166,15 @@ function add(clinic: ClinicModel, patient: number, slots: readonly SlotModel[]):
   return appointment;
 }
 
-/** Frees the slots of an appointment. Removes slots that were retained for it or made for it. */
+/** Frees the slots of an appointment, which are due to be offered. Removes slots that were retained for it or made for it. */
 function release(clinic: ClinicModel, appointment: AppointmentModel): void {
   const isGoing = (slot: SlotModel) => slot.appointment === appointment && (slot.retained || !slot.ofRule);
   clinic.slots = clinic.slots.filter((slot) => !isGoing(slot));
-  for (const slot of clinic.slots) if (slot.appointment === appointment) slot.appointment = undefined;
+  for (const slot of clinic.slots.filter((each) => each.appointment === appointment)) {
+    slot.appointment = undefined;
+    const known = clinic.freed.find((each) => each.slot === slot);
+    const again = { due: Number.NEGATIVE_INFINITY, isUncertain: false };
+    if (known === undefined) clinic.freed.push({ slot, offered: [], ...again });
+    else Object.assign(known, again);
+  }
 }

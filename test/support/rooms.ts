@@ -31,7 +31,7 @@ export const tableRooms: Rooms = {
   desk: ["resources"],
   schedule: ["resources"],
   appointments: ["resources", "schedule"],
-  holds: ["resources", "appointments"],
+  holds: ["resources", "appointments", "schedule"],
   opportunity: ["appointments", "schedule"],
   operations: ["appointments", "opportunity"],
   notes: ["resources"],

@@ -64,6 +64,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   waitlist_entries: CHANGE,
 
   appointment_holds: ALL,
+  freed_slots: ALL,
   idempotency_keys: ALL,
   opportunity_states: ALL,
   opportunity_summaries: ALL,

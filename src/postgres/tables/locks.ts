@@ -102,7 +102,8 @@ export interface Locked {
  *    after the practitioner, under whose lock expired holds end. A merge or an erasure locks all holds of the patient;
  * 10. the counters of days, ordered by rule and date (`capacities.ts`). An appointment or a hold uses one unit, however
  *    many slots it has; an overbooked one uses none;
- * 11. the counters of the holds of principals (`hold-holders.ts`).
+ * 11. the counters of the holds of principals (`hold-holders.ts`);
+ * 12. freed slots (`freed-slots.ts`). Whoever frees or offers a slot has locked it before.
  *
  * A hold with alternatives first locks a free slot that nobody has locked (`free-options.ts`). It waits for none.
  *

@@ -11,12 +11,16 @@ import { countLiveHolds, endExpiredHolds, type HoldRecord, insertHold } from "..
 import { type Locked, lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { inactivePatient, requireMovable } from "../appointments/appointment-preconditions.js";
+import { closedEntry } from "../appointments/served-entry.js";
 import { optionGone, requireSlots } from "../appointments/take-slots.js";
 import { capacityExhausted, isAny, refusalOf } from "../appointments/time-conflicts.js";
 
 /** How many options a principal can hold, for how long this one is held, and the time of the call. */
 export interface HoldTerms {
-  readonly perPrincipal: number;
+  /** Undefined does not count the hold: that of an offer. */
+  readonly perPrincipal: number | undefined;
+  /** The waitlist entry to which the option is offered. It must be open. */
+  readonly waitlistEntryId?: string;
   readonly minutes: number;
   readonly nowMs: number;
 }
@@ -27,11 +31,14 @@ export interface HeldOption {
   readonly option: OptionClaims;
 }
 
+/** The parts of a call that a hold needs. */
+export type HoldingCall = Pick<ReadyCall, "transaction" | "principal" | "newId" | "effects">;
+
 /** Returns what to throw for an error about the option itself. */
 export type Judge = (error: unknown) => unknown;
 
 /** The highest number of live holds of a patient. */
-const MAX_OF_PATIENT = 3;
+export const MAX_OF_PATIENT = 3;
 
 /** Returns who is to be booked or moved by an option. */
 export function subjectOf({ subject: { kind, id } }: OptionClaims): BusySubject {
@@ -49,15 +56,15 @@ export function locksOf(subject: BusySubject) {
  */
 export async function takeOption(
   option: OptionClaims,
-  call: ReadyCall,
+  call: HoldingCall,
   terms: HoldTerms,
   judge: Judge,
 ): Promise<HeldOption> {
   const { transaction, principal } = call;
-  const { nowMs, perPrincipal: limit } = terms;
+  const { nowMs, perPrincipal: limit, waitlistEntryId } = terms;
   const subject = subjectOf(option);
   const [locked, offer, busy, occupiedSlots, live] = await Promise.all([
-    lockInOrder(transaction, { ...locksOf(subject), option }),
+    lockInOrder(transaction, { ...locksOf(subject), waitlistEntryId, option }),
     findOffer(transaction, principal, option),
     findBusyInRun(transaction, runOf(option), subject, { nowMs }),
     "patientId" in subject ? [] : findOccupiedSlots(transaction, subject.appointmentId),
@@ -81,20 +88,23 @@ export async function takeOption(
     const exhausted = () => judge(conflict(capacityExhausted("optionToken")));
     holdUnit(transaction, hold, { nowMs, until: hold.expiresAt }, exhausted);
   }
-  requireHolder(transaction, hold, { nowMs, limit }, () => conflict(tooMany(`the client has ${limit}`)));
+  if (limit !== undefined) {
+    requireHolder(transaction, hold, { nowMs, limit }, () => conflict(tooMany(`the client has ${limit}`)));
+  }
   insertHold(transaction, hold);
   call.effects.push({ resourceType: "AppointmentHold", resourceId: hold.id, action: "CREATE" });
   return { hold, option };
 }
 
 /**
- * Returns the patient of the locked subject, who has `live` holds, and the conflicts of the patient. Throws 409 if the
+ * Returns the patient of the locked subject, who has `live` holds, and the conflicts of the patient and of
+ * the waitlist entry. Throws 409 if the
  * appointment cannot be moved, 410 if the patient does not exist.
  */
-function requireSubject({ patient, appointment }: Locked, live: number, nowMs: number) {
+function requireSubject({ patient, appointment, waitlistEntry }: Locked, live: number, nowMs: number) {
   if (appointment !== undefined) requireMovable(appointment, patient, "optionToken", nowMs);
   if (patient === undefined) throw optionGone();
-  const found = inactivePatient(patient, "optionToken");
+  const found = [...inactivePatient(patient, "optionToken"), ...closedEntry(waitlistEntry)];
   if (live >= MAX_OF_PATIENT) found.push(tooMany(`the patient has ${live}`));
   return { patientId: patient.id, found };
 }
@@ -109,10 +119,10 @@ function judged<T>(judge: Judge, run: () => T): T {
 
 /** The hold ends when its slot begins, at the latest. */
 function newHold(
-  call: ReadyCall,
+  call: HoldingCall,
   { subject, serviceId, slotId }: OptionClaims,
   { ruleId, ...time }: AppointmentPlacement & Pick<HoldRecord, "patientId" | "usesUnit">,
-  { minutes, nowMs }: HoldTerms,
+  { minutes, nowMs, waitlistEntryId }: HoldTerms,
 ): HoldRecord {
   if (ruleId === undefined) throw new Error("a slot of the schedule must have a rule");
   return {
@@ -126,6 +136,7 @@ function newHold(
     expiresAt: new Date(Math.min(nowMs + minutes * 60_000, time.startsAt.getTime())),
     endedAt: undefined,
     bookedAppointmentId: undefined,
+    waitlistEntryId,
     createdAt: new Date(nowMs),
   };
 }
