@@ -97,9 +97,8 @@ export async function takeOption(
 }
 
 /**
- * Returns the patient of the locked subject, who has `live` holds, and the conflicts of the patient and of
- * the waitlist entry. Throws 409 if the
- * appointment cannot be moved, 410 if the patient does not exist.
+ * Returns the patient of the locked subject, who has `live` holds, and the conflicts of the patient and of the waitlist
+ * entry. Throws 409 if the appointment cannot be moved, 410 if the patient does not exist.
  */
 function requireSubject({ patient, appointment, waitlistEntry }: Locked, live: number, nowMs: number) {
   if (appointment !== undefined) requireMovable(appointment, patient, "optionToken", nowMs);
