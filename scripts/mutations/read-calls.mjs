@@ -25,15 +25,17 @@ export async function readCalls(folder) {
 }
 
 /**
- * Returns the test files that call the innermost function that any test calls. If there are none, those that call any
- * function of the file, else those that call the files importing it. Those with the fewest other calls come first. Of
- * more than 40 the others are left out, except tests of every operation.
+ * Returns the test files that call the innermost function that any test calls. If there are none, those that call what
+ * uses the declaration, else any function of the file, else the files importing it. Those with the fewest other calls
+ * come first. Of more than 40 the others are left out, except tests of every operation.
  */
-export function testsFor({ file, functions }, notes) {
+export function testsFor({ file, functions, users }, notes) {
   for (const name of functions) {
     const callers = notes.filter(({ called }) => called.has(`${file}#${name}`));
     if (callers.length > 0) return nearest(callers);
   }
+  const ofUsers = notes.filter(({ called }) => users.some((name) => called.has(`${file}#${name}`)));
+  if (ofUsers.length > 0) return nearest(ofUsers);
   const ofFile = callersOf([file], notes);
   return nearest(ofFile.length > 0 ? ofFile : callersOf(importersOf(file), notes));
 }
