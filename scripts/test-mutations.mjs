@@ -2,12 +2,13 @@
  * Measures how many small defects the tests detect. Draws mutants of the folders below by a seed and runs the tests
  * that call the mutated function, the closest first. Prints the share that was caught and each mutant that was not.
  *
- *     npm run test:mutations -- [--count N] [--skip N] [--seed TEXT] [--minutes N] [--calls FOLDER] [PATH...]
+ *     npm run test:mutations -- [--count N] [--skip N] [--seed TEXT] [--minutes N] [--workers N] [--calls FOLDER] [PATH...]
  *
  * - `--count`: the number of mutants, 100 by default. `--skip`: skips this many, to measure one draw in parts.
  * - `--seed`: determines the draw; the current date by default. A result is valid only with a seed chosen before the
  *   run.
  * - `--minutes`: starts no further mutant after this many minutes, 600 by default.
+ * - `--workers`: worker processes, 2 by default. With 1 a run needs the least of a shared machine.
  * - `--calls`: the folder with the recorded calls of each test file, build/mutations by default. If it is empty, all
  *   tests run once.
  * - PATH: the folder or file of src to draw from.
@@ -34,6 +35,7 @@ const { values, positionals } = parseArgs({
     skip: { type: "string", default: "0" },
     seed: { type: "string", default: new Date().toISOString().slice(0, 10) },
     minutes: { type: "string", default: "600" },
+    workers: { type: "string", default: "2" },
     calls: { type: "string", default: "build/mutations" },
   },
   allowPositionals: true,
@@ -70,7 +72,7 @@ async function draw(mutants) {
 }
 
 async function judgeAll(mutants, notes) {
-  const judge = await openJudge();
+  const judge = await openJudge({ settings: { maxWorkers: Number(values.workers) } });
   const outcomes = [];
   for (const mutant of mutants) {
     if (performance.now() > deadline) break;

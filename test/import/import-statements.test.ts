@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { statementsOfLastCall, tripsOfLastCall } from "../postgres/round-trips.js";
+import { statementsOfLastCall } from "../postgres/round-trips.js";
 import { day } from "../schedule/clinic.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
@@ -19,6 +19,7 @@ let proxy: PostgresProxy;
 let service: TestService;
 let takeSent: () => SentStatement[];
 let clinic: ImportingClinic;
+const knownRow = patientRow("P1");
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -26,7 +27,7 @@ beforeAll(async () => {
   takeSent = recordStatements(proxy);
   service = await startTestService({ DATABASE_URL: proxy.url });
   clinic = await openImportingClinic(service);
-  await importRows(clinic, [patientRow("P1")]);
+  await importRows(clinic, [knownRow]);
 });
 
 afterAll(async () => {
@@ -38,38 +39,52 @@ afterAll(async () => {
 const TABLE = /\b(?:into|update|from|join|INTO|UPDATE|FROM|JOIN) "?((?!jsonb_|unnest)[a-z_]+)/g;
 
 /** Tables that every batch needs. */
-const OF_EVERY_BATCH = ["audit_events", "event_outbox", "idempotency_keys", "import_sources", "imported_resources"];
-
+const OF_BATCH = ["idempotency_keys", "import_sources", "imported_resources"];
+/** Tables of changes and their events. */
+const OF_CHANGE = ["audit_events", "event_outbox"];
 /** Tables that every appointment needs: those of its references, and of the people and slots of its time. */
-const OF_EVERY_APPOINTMENT = [
-  ...[
-    "appointment_history",
-    "appointment_holds",
-    "appointment_types",
-    "appointments",
-    "healthcare_services",
-    "holidays",
-  ],
-  ...["locations", "opportunity_definitions", "patients", "practitioners", "program_practitioners", "program_services"],
-  ...["programs", "request_sources", "slots"],
+const OF_APPOINTMENT = [
+  ...["appointment_holds", "appointment_types", "appointments", "healthcare_services", "holidays", "locations"],
+  ...["opportunity_definitions", "patients", "practitioners", "program_practitioners", "program_services", "programs"],
+  ...["request_sources", "slots"],
 ];
-const OF_WAIT = ["healthcare_services", "holidays", "opportunity_definitions", "patients", "waitlist_entries"];
+const OF_PAST = [...OF_APPOINTMENT, ...OF_CHANGE, "appointment_history", "schedule_blocks"];
+const OF_AHEAD = [...OF_APPOINTMENT, ...OF_CHANGE, "appointment_history", "day_counters", "program_rules"];
+const OF_PATIENT = [...OF_CHANGE, "patient_consents", "patient_search_words", "patients"];
+const OF_WAIT = [
+  ...OF_CHANGE,
+  "healthcare_services",
+  "holidays",
+  "opportunity_definitions",
+  "patients",
+  "waitlist_entries",
+];
 
-test.each<[string, number, readonly string[], () => JsonObject]>([
-  ["location", 4, ["locations"], () => ({ sourceId: "L1", location: { code: "L1", name: "Sede", active: true } })],
-  ["service", 4, ["healthcare_services"], () => ({ sourceId: "S1", service: { code: "S1", name: "S", active: true } })],
-  ["patient", 4, ["patient_consents", "patient_search_words", "patients"], () => patientRow("P2")],
-  ["past appointment", 7, [...OF_EVERY_APPOINTMENT, "schedule_blocks"], () => appointmentRow(clinic, "A1")],
-  ["appointment ahead", 8, [...OF_EVERY_APPOINTMENT, "day_counters", "program_rules"], () => ahead("A2", "08:00")],
-  ["waitlist entry", 5, OF_WAIT, () => waiting("W1")],
-])("a batch with one %s takes %i round trips and uses no tables of other kinds", async (_, trips, tables, row) => {
+test.each<[string, readonly [trips: number, statements: number], readonly string[], () => JsonObject]>([
+  [
+    "location",
+    [4, 15],
+    [...OF_CHANGE, "locations"],
+    () => ({ sourceId: "L1", location: { code: "L1", name: "Sede", active: true } }),
+  ],
+  [
+    "service",
+    [4, 15],
+    [...OF_CHANGE, "healthcare_services"],
+    () => ({ sourceId: "S1", service: { code: "S1", name: "S", active: true } }),
+  ],
+  ["patient", [4, 17], OF_PATIENT, () => patientRow("P2")],
+  ["past appointment", [7, 32], OF_PAST, () => appointmentRow(clinic, "A1")],
+  ["appointment ahead", [8, 38], OF_AHEAD, () => ahead("A2", "08:00")],
+  ["waitlist entry", [5, 20], OF_WAIT, () => waiting("W1")],
+  ["row imported before", [3, 12], [], () => knownRow],
+  ["rejected appointment", [7, 29], OF_APPOINTMENT, () => ahead("A3", "08:00")],
+])("a batch with one %s sends only the statements of its kind", async (_, [trips, count], tables, row) => {
   takeSent();
   await importRows(clinic, [row()]);
-  const sent = takeSent();
-  expect([tripsOfLastCall(sent), tablesIn(statementsOfLastCall(sent))]).toEqual([
-    trips,
-    [...OF_EVERY_BATCH, ...tables].toSorted(),
-  ]);
+  const sent = statementsOfLastCall(takeSent());
+  const flights = new Set(sent.map(({ flight }) => flight));
+  expect([[flights.size, sent.length], tablesIn(sent)]).toEqual([[trips, count], [...OF_BATCH, ...tables].toSorted()]);
 });
 
 test("a batch looks up rows by index only, because the planner has seen the tables of a new tenant empty", async () => {

@@ -42,3 +42,15 @@ beforeAll(async () => {
 test.each(cases)("each mutant of %s is a single change with balanced parentheses", (source, mutants) => {
   expect(listed[cases.findIndex(([each]) => each === source)]).toEqual(mutants);
 });
+
+test("a mutant of a statement names the functions that send it, also by another constant", async () => {
+  const source = `const IS_LIVE = "WHERE a IS NULL";
+    const find = prepared("SELECT FROM b " + IS_LIVE);
+    export function findLive() { return rows(find); }
+    export function other() { return 1; }`;
+  const list = `
+    import { listMutants } from ${JSON.stringify(listMutants)};
+    console.log(JSON.stringify(listMutants(process.argv.at(-1)).map(({ functions, users }) => ({ functions, users }))));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", list, source]);
+  expect(JSON.parse(stdout)).toEqual([{ functions: [], users: ["find", "findLive"] }]);
+});
