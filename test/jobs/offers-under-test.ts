@@ -46,7 +46,7 @@ export async function runOffers(database: Database, { service, as }: Clinic): Pr
 
 /** Adds a patient to the waitlist, for any time of the next ten days, and waits a minute. */
 export async function wait(clinic: Clinic, changes: JsonObject = {}): Promise<Waiting> {
-  const patientId = String(changes["patientId"] ?? (await newPatient(clinic)));
+  const patientId = await newPatient(clinic);
   const wish = {
     serviceId: clinic.serviceId,
     dateFrom: day(clinic, 0),
@@ -57,7 +57,7 @@ export async function wait(clinic: Clinic, changes: JsonObject = {}): Promise<Wa
   };
   const { waitlistEntry } = await mustCall(clinic, "CreateWaitlistEntry", wish);
   clinic.service.stopAt(clinic.service.now() + MINUTE_MS);
-  return { waitlistEntryId: String((waitlistEntry as JsonObject)["id"]), patientId };
+  return { waitlistEntryId: (waitlistEntry as { readonly id: string }).id, patientId };
 }
 
 /** Books the first option of the day after tomorrow for a new patient and cancels it. Returns the appointment. */

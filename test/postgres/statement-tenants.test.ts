@@ -4,6 +4,7 @@ import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
 import { createFeedReader, type FeedReader } from "../../src/events/feed-reader.js";
 import { assignPositions } from "../../src/jobs/assign-positions.js";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
+import { offerFreedSlots } from "../../src/jobs/offer-freed-slots.js";
 import {
   purgeDeliveries,
   purgeEvents,
@@ -17,6 +18,7 @@ import { requestExamples } from "../../src/openapi/examples/request-examples.js"
 import { takesIdempotencyKey } from "../../src/operation.js";
 import type { Database } from "../../src/postgres/database.js";
 import { findChangedFeeds, readOutbox } from "../../src/postgres/tables/events/event-overview.js";
+import { countHolds } from "../../src/postgres/tables/holds/hold-overview.js";
 import { findDueTenants, findFurthestBehind } from "../../src/postgres/tables/schedule/due-programs.js";
 import {
   findActiveWebhooks,
@@ -27,7 +29,7 @@ import { deliverWebhook } from "../../src/webhooks/deliver-webhook.js";
 import { sendAlways } from "../../src/webhooks/delivery-ports.js";
 import { exampleCalls, startDemoService, unaryMethods } from "../openapi/example-calls.js";
 import { testNow } from "../support/clock.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 import { recordStatements, type SentStatement } from "../support/sent-statements.js";
@@ -54,6 +56,8 @@ const ACROSS_TENANTS = [
   "SELECT id, state FROM webhooks",
   "SELECT min(p.materialized_through)::text AS through FROM programs",
   'SELECT tenant_id AS "tenantId", id AS "webhookId" FROM webhooks',
+  'SELECT tenant_id AS "tenantId", slot_id AS "slotId" FROM freed_slots',
+  "SELECT count(*) FILTER (",
   'SELECT tenant_id AS "tenantId", id AS "webhookId", position FROM webhooks',
   "SELECT tenant_id, last_position::text, false AS is_outstanding FROM event_feeds",
   "INSERT INTO time_event_progress (tenant_id, through) SELECT f.tenant_id,",
@@ -64,6 +68,11 @@ const ACROSS_TENANTS = [
 
 /** Have joins over all tenants, on tenant_id. */
 const FOR_ALL_TENANTS = ["postgres/tables/schedule/due-programs.ts", "postgres/tables/time-events/due-tenants.ts"];
+
+/** Makes all free slots due to be offered. */
+const FREE_ALL_SLOTS = `INSERT INTO freed_slots (tenant_id, slot_id, practitioner_id, starts_at, due_at)
+    SELECT tenant_id, id, practitioner_id, starts_at, '-infinity' FROM slots WHERE appointment_id IS NULL ON CONFLICT DO NOTHING;
+  UPDATE tenant_settings SET freed_slot_offer_minutes = 5`;
 
 let database: TestDatabase;
 let proxy: PostgresProxy;
@@ -256,6 +265,9 @@ async function doEveryJob(): Promise<void> {
     await readOutbox(pool);
     const later = () => testNow() + CAUGHT_UP_MS;
     for (const now of [testNow, later]) await writeTimeEvents({ database: pool, now, noShowGraceMinutes: 15 });
+    await execute(database.adminUrl, FREE_ALL_SLOTS);
+    expect(await offerFreedSlots({ database: pool, now: testNow })).toBeGreaterThan(0);
+    await countHolds(pool, testNow());
     await sendToWebhooks(pool, reader);
   } finally {
     await pool.close();

@@ -19,8 +19,8 @@ export const waits = steps(
       const answer = await world.call("CreateWaitlistEntry", {
         patientId: `${world.patientIds[patient]}`,
         serviceId: `${world.clinics[0]?.serviceId}`,
-        dateFrom: `${world.dates[from]}`,
-        dateTo: `${world.dates[to]}`,
+        dateFrom: world.dates[from],
+        dateTo: world.dates[to],
         preferredPeriods: ["MORNING"],
         ...(practitioner === undefined ? {} : { practitionerId: `${world.practitionerIds[practitioner]}` }),
       });
@@ -58,7 +58,7 @@ async function takeOffer(
   due: readonly FreedModel[],
 ): Promise<FreedModel> {
   const { body } = await world.call("GetHold", { holdId });
-  const shown = body["hold"] as unknown as Required<OfferBody> & {
+  const shown = body["hold"] as Required<OfferBody> & {
     readonly programId: string;
     readonly practitionerId: string;
   };

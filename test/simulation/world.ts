@@ -79,7 +79,15 @@ export async function openWorld(
       freed: [],
     },
     real: {
-      ...{ clinics, patientIds, practitionerIds, cancellationReasonId, ...lists, dates, call, msOf, goTo },
+      clinics,
+      patientIds,
+      practitionerIds,
+      cancellationReasonId,
+      ...lists,
+      dates,
+      call,
+      msOf,
+      goTo,
       offerFreedSlots: () => offerFreedSlots(ofJob),
     },
   };

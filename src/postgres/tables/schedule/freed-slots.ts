@@ -15,7 +15,7 @@ export interface FreedSlotKey {
 const note = prepared(["tenantId", "ids"], (names) =>
   sql.raw(
     `INSERT INTO freed_slots (tenant_id, slot_id, practitioner_id, starts_at, due_at)
-     SELECT t.tenant_id, s.id, s.practitioner_id, s.starts_at, '-infinity' FROM tenant_settings t
+     SELECT t.tenant_id, s.id, s.practitioner_id, s.starts_at, '-infinity'::timestamptz FROM tenant_settings t
        JOIN slots s ON s.tenant_id = :tenantId AND s.id = ANY(:ids::uuid[])
      WHERE t.tenant_id = :tenantId AND t.freed_slot_offer_minutes IS NOT NULL ORDER BY s.id
      ON CONFLICT (tenant_id, slot_id) DO UPDATE SET due_at = excluded.due_at`,
@@ -46,7 +46,7 @@ const DUE =
 
 /** Notes that an appointment freed these locked slots, if the tenant offers freed slots. */
 export function noteFreedSlots(transaction: Transaction, ids: readonly string[]): void {
-  transaction.send(note({ tenantId: transaction.tenantId, ids: ids as string[] }));
+  transaction.send(note({ tenantId: transaction.tenantId, ids }));
 }
 
 /** Makes the freed slots in the time of a hold due at once, because the hold ended. Leaves those that no entry wants. */
@@ -68,7 +68,7 @@ export function deferFreedSlot(
   dueAt: Date,
   entryIds: readonly string[],
 ): void {
-  transaction.send(defer({ tenantId: transaction.tenantId, slotId, dueAt, entryIds: entryIds as string[] }));
+  transaction.send(defer({ tenantId: transaction.tenantId, slotId, dueAt, entryIds }));
 }
 
 /** Deletes the row of a freed slot, which will not be offered any more. */
