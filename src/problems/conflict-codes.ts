@@ -77,7 +77,14 @@ export const conflictCodes = {
     cause: "The patient is INACTIVE or DECEASED, or was merged or erased.",
     remedy: "Activate the patient first, if that is correct.",
     answeredBy: {
-      CONCURRENT_MODIFICATION: [...takers, "OverbookAppointment", ...searches, ...arrivals, "MergePatients"],
+      CONCURRENT_MODIFICATION: [
+        ...takers,
+        "OverbookAppointment",
+        ...searches,
+        ...arrivals,
+        "CorrectAppointmentStatus",
+        "MergePatients",
+      ],
     },
   },
   SLOT_OCCUPIED: {

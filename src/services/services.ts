@@ -32,6 +32,7 @@ import { createOccupancyService } from "./appointments/occupancy-service.js";
 import { createCatalogAdminService } from "./catalogs/catalog-admin-service.js";
 import { createCatalogService } from "./catalogs/catalog-service.js";
 import { createReferenceDataService } from "./catalogs/reference-data-service.js";
+import { createCorrectionMethods } from "./corrections/correction-methods.js";
 import { createDeskService } from "./desk/desk-service.js";
 import { createUserAttentionService } from "./desk/user-attention-service.js";
 import { createWaitlistService } from "./desk/waitlist-service.js";
@@ -126,7 +127,10 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     },
     { service: CatalogAdminService, implementation: createCatalogAdminService(now) },
     { service: ProgramService, implementation: createProgramService({ now, slotLimits }) },
-    { service: BookingService, implementation: createBookingService(now, tokens, visitMargins) },
+    {
+      service: BookingService,
+      implementation: { ...createBookingService(now, tokens, visitMargins), ...createCorrectionMethods(now) },
+    },
     { service: HoldService, implementation: createHoldService(ports) },
     { service: PatientDirectoryService, implementation: createPatientDirectoryService(now) },
     { service: DeskService, implementation: createDeskService(now) },

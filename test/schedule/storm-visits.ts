@@ -51,6 +51,8 @@ async function enterAll(storm: Storm, appointments: Appointments, appointmentId:
     ["MarkAppointmentAttended", {}],
     ["CorrectAppointmentStatus", back("CHECKED_IN")],
     ["CancelAppointment", { cancellationReasonId }],
+    ["CorrectAppointmentStatus", back("CHECKED_IN")],
+    ["CancelAppointment", { cancellationReasonId }],
   ];
   for (const [rpc, request] of steps) {
     const visit = appointments.get(appointmentId);

@@ -10,6 +10,7 @@ import {
   searches,
   searchesElsewhere,
 } from "./booking-steps.js";
+import { undoings } from "./correction-steps.js";
 import { holdings, releases } from "./hold-steps.js";
 import { look, looks } from "./look.js";
 import { blockCancellations, blocks, hours, materializations, ruleChanges } from "./schedule-steps.js";
@@ -49,6 +50,8 @@ const COMMANDS = [
   confirmations,
   cancellations,
   cancellations,
+  undoings,
+  undoings,
   materializations,
   ruleChanges,
   blocks,

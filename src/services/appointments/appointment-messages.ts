@@ -18,6 +18,7 @@ import type { AppointmentChangeRecord } from "../../postgres/tables/appointments
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import type { Displacement } from "../../postgres/tables/schedule/slots.js";
 import { presentOf } from "../resources/present-of.js";
+import type { ChangedAppointment } from "./appointment-transitions.js";
 
 /** Converts an appointment record to the Appointment message of the access API. */
 export function toAppointment(kept: AppointmentRecord): Appointment {
@@ -99,6 +100,11 @@ export function toAppointmentDetails(
     displaced: displacement !== undefined,
     ...(displacement === undefined ? {} : displacedBy(displacement)),
   });
+}
+
+/** Converts a changed appointment to the response of the operation that changed it. */
+export function detailsOf({ appointment, displacement }: ChangedAppointment): { appointment: AppointmentDetails } {
+  return { appointment: toAppointmentDetails(appointment, displacement) };
 }
 
 function displacedBy({ cause, blockId, isAccepted }: Displacement) {

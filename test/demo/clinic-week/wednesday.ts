@@ -28,6 +28,15 @@ export function wednesday(task: WriteTask): void {
     expect(week.keep(OSCAR, appointment)).toMatchObject({ status: Status.CANCELLED, comment: "Viaja esta semana." });
   });
 
+  task("Undo a cancellation", async (week) => {
+    const { appointment } = await week.supervisor.booking.correctAppointmentStatus({
+      ...week.latest(OSCAR),
+      status: Status.PENDING,
+      reason: "Viaja la otra semana.",
+    });
+    expect(week.keep(OSCAR, appointment)).toMatchObject({ status: Status.PENDING, displaced: false });
+  });
+
   task("Move an appointment", async (week) => {
     await bookBySearch(week, week.others, { whose: VALENTINA, day: "Thursday", time: "07:20", with: "P-03" });
     await findAppointment(week, week.reception, { whose: VALENTINA, day: "Thursday" });

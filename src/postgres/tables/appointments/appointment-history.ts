@@ -1,5 +1,5 @@
 import type { Call, Principal, Transaction } from "../../../call.js";
-import { type ColumnsOf, readRecords, toRow } from "../../columns.js";
+import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentStatus } from "./appointment-status.js";
@@ -134,6 +134,20 @@ export function changeOf(
 
 function waitOf({ requestedOn, dueOn, desiredOn, firstVisit, payerId }: AppointmentRecord): RecordedWait {
   return { requestedOn, dueOn, desiredOn, firstVisit, payerId };
+}
+
+/** Returns the status of an appointment before its last cancellation; undefined if the history has none. */
+export async function findStatusBeforeCancellation(
+  transaction: Transaction,
+  appointmentId: string,
+): Promise<AppointmentStatus | undefined> {
+  const query = sql("appointment_history")
+    .where({ tenant_id: transaction.tenantId, appointment_id: appointmentId, to_status: "CANCELLED" })
+    .whereRaw("from_status <> 'CANCELLED'")
+    .orderBy("version", "desc")
+    .limit(1)
+    .select({ fromStatus: "from_status" });
+  return (await readRecord<{ fromStatus: AppointmentStatus }>(transaction, query))?.fromStatus;
 }
 
 /** Returns at most `limit` changes of an appointment with a version above `afterVersion`, the oldest first. */
