@@ -1,6 +1,15 @@
 import { type Refusal, refuse, refuseStep, type Verdict } from "./booking-model.js";
-import { type AppointmentModel, type ClinicModel, dayOf, isBlocked, remake, type SlotModel } from "./clinic-model.js";
-import { isBusy, obstacle } from "./option-model.js";
+import {
+  type AppointmentModel,
+  type ClinicModel,
+  DAY,
+  dayOf,
+  isBlocked,
+  remake,
+  runFrom,
+  type SlotModel,
+} from "./clinic-model.js";
+import { isBusy, obstacle, timeOf } from "./option-model.js";
 import { PRACTITIONERS } from "./world.js";
 
 /** Takes back a cancellation: the appointment takes its time again, in its former slots or in one of its own. */
@@ -18,6 +27,42 @@ export function undo(
   const { program, practitioner, start } = appointment;
   if (start > clinic.now) remake(clinic, PRACTITIONERS, { programs: [program], practitioner, days: [dayOf(start)] });
   return Object.assign(appointment, { status: to, version: version + 1 });
+}
+
+/** Changes how long an appointment lasts: it takes the slots that follow, or frees its last ones. */
+export function changeDuration(
+  clinic: ClinicModel,
+  appointment: AppointmentModel,
+  version: number,
+  minutes: number,
+): Verdict {
+  const refusal = refuseStep(clinic, appointment, version, ["PENDING", "CONFIRMED"], false);
+  if (refusal !== undefined) return refusal;
+  const held = clinic.slots.filter((slot) => slot.appointment === appointment).toSorted((a, b) => a.start - b.start);
+  if (held.some(({ retained }) => retained)) return refuse(409, "appointmentId STATE_NOT_ALLOWED");
+  if (appointment.overbooked) return changeOwnSlot(clinic, appointment, minutes);
+  const run = runFrom(clinic, held[0], minutes);
+  if (run.length === 0) return refuse(422, "durationMinutes INVALID_VALUE");
+  const { patient, practitioner } = appointment;
+  const isTaken = run.some((slot) => ![undefined, appointment].includes(slot.appointment));
+  if (isTaken || isBusy(clinic, timeOf(run), { practitioner }, appointment))
+    return refuse(409, "durationMinutes SLOT_OCCUPIED");
+  if (isBusy(clinic, timeOf(run), { patient }, appointment)) return refuse(409, "durationMinutes PATIENT_OVERLAP");
+  for (const slot of held) slot.appointment = undefined;
+  for (const slot of run) slot.appointment = appointment;
+  return Object.assign(appointment, { end: timeOf(run).end, version: version + 1 });
+}
+
+function changeOwnSlot(clinic: ClinicModel, appointment: AppointmentModel, minutes: number): Verdict {
+  const { start, patient, version } = appointment;
+  const end = start + minutes;
+  if (end > (dayOf(start) + 1) * DAY) return refuse(422, "durationMinutes INVALID_RANGE");
+  if (isBusy(clinic, { ...appointment, end }, { patient }, appointment))
+    return refuse(409, "durationMinutes PATIENT_OVERLAP");
+  clinic.slots = clinic.slots.filter((slot) => slot.appointment !== appointment);
+  Object.assign(appointment, { end, version: version + 1 });
+  addOwnSlot(clinic, appointment).appointment = appointment;
+  return appointment;
 }
 
 function refuseUndo(

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { named } from "./booking-steps.js";
-import { undo } from "./correction-model.js";
+import { changeDuration, undo } from "./correction-model.js";
 import { expectVerdict, nth, steps } from "./step.js";
 
 const any = fc.nat({ max: 1_000 });
@@ -20,6 +20,26 @@ export const undoings = steps(
       const status = isPending ? "PENDING" : "CONFIRMED";
       const answer = await world.call("CorrectAppointmentStatus", { ...request, status, reason: "Llamó de nuevo." });
       expectVerdict(clinic, world, answer, undo(clinic, appointment, request.expectedVersion, status));
+    },
+  },
+);
+
+/** Makes an appointment longer or shorter at its place. */
+export const durations = steps(
+  "change the duration",
+  { appointment: any, isStale: seldom, minutes: fc.constantFrom(10, 20, 30, 40, 60, 90) },
+  {
+    isPossible: ({ appointments }) => appointments.length > 0,
+    async run(clinic, world, { appointment: which, isStale, minutes: durationMinutes }) {
+      const appointment = nth(clinic.appointments, which);
+      const request = named(world, appointment, isStale);
+      const answer = await world.call("ChangeAppointment", { ...request, durationMinutes });
+      expectVerdict(
+        clinic,
+        world,
+        answer,
+        changeDuration(clinic, appointment, request.expectedVersion, durationMinutes),
+      );
     },
   },
 );

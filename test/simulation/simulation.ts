@@ -10,7 +10,7 @@ import {
   searches,
   searchesElsewhere,
 } from "./booking-steps.js";
-import { undoings } from "./correction-steps.js";
+import { durations, undoings } from "./correction-steps.js";
 import { holdings, releases } from "./hold-steps.js";
 import { look, looks } from "./look.js";
 import { blockCancellations, blocks, hours, materializations, ruleChanges } from "./schedule-steps.js";
@@ -52,6 +52,8 @@ const COMMANDS = [
   cancellations,
   undoings,
   undoings,
+  durations,
+  durations,
   materializations,
   ruleChanges,
   blocks,

@@ -9,6 +9,7 @@ import * as transitions from "./appointment-transitions.js";
 import { bookAppointmentAt, overbookAppointment } from "./book-at-time.js";
 import { bookAppointment } from "./booking.js";
 import { findOptions } from "./option-search.js";
+import { changeVisit } from "./visit-change.js";
 import { matchWaitlistEntry } from "./waitlist-match.js";
 
 /** The methods of BookingService that correct what was recorded. */
@@ -76,6 +77,9 @@ export function createBookingService(
       const reason = { field: "cancellationReasonId", id: cancellationReasonId, table: cancellationReasons } as const;
       const request = { appointmentId, expectedVersion, reason, comment };
       return detailsOf(await moveOn(call, transitions.cancel, request, clock()));
+    },
+    async changeAppointment(request, call) {
+      return detailsOf(await changeVisit(request, call, now()));
     },
     ...appointmentReadMethods,
   };

@@ -89,6 +89,8 @@ export function newAppointment(
     cancellationReasonId: undefined,
     noShowReasonId: undefined,
     comment: undefined,
+    modality: undefined,
+    joinLink: undefined,
     overbooked: false,
     overbookingReason: undefined,
     createdAt: at,

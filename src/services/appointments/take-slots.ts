@@ -150,7 +150,8 @@ export function takeTime(
   exchangeCapacity(transaction, day, heldDay, { nowMs, heldUntil }, () => capacityExhausted(field));
 }
 
-function requireNobodyBusy({ isPractitionerBusy, isPatientBusy }: BusyPeople, field: string): void {
+/** 409 on a field of the request if the practitioner or the patient is busy. */
+export function requireNobodyBusy({ isPractitionerBusy, isPatientBusy }: BusyPeople, field: string): void {
   if (isPractitionerBusy)
     throw taken(field, "SLOT_OCCUPIED", "the practitioner has another appointment or a hold at that time");
   if (isPatientBusy) throw patientIsBusy(field);

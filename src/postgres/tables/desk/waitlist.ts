@@ -29,6 +29,21 @@ export interface DeskWaitlistEntryRecord extends WaitlistEntryRecord, Closable {
   readonly version: number;
   /** The appointment that was booked for the entry. */
   readonly appointmentId: string | undefined;
+  /** The oldest first; undefined if the wish never changed. */
+  readonly earlierWishes: readonly EarlierWish[] | undefined;
+}
+
+/** What suits the patient of an entry. */
+export type Wish = Pick<
+  WaitlistEntryRecord,
+  "dateFrom" | "dateTo" | "preferredPeriods" | "locationId" | "practitionerId"
+>;
+
+/** A wish that was replaced. `replacedAt` is RFC 3339. */
+export interface EarlierWish extends Wish {
+  readonly replacedAt: string;
+  readonly replacedBy: string;
+  readonly replacedByActor: string | undefined;
 }
 
 /** The attributes that closing an entry writes. */
@@ -104,6 +119,14 @@ export function writeWaitlistEntryClosure(transaction: Transaction, id: string, 
   transaction.send(sql("waitlist_entries").where(key).update(toRow(CLOSURE_COLUMNS, closure)));
 }
 
+/** Writes the wish of an entry that the transaction has locked. */
+export function writeWish(transaction: Transaction, { id, earlierWishes, ...entry }: DeskWaitlistEntryRecord): void {
+  const { dateFrom, dateTo, preferredPeriods, locationId, practitionerId, version } = entry;
+  const wish = toPartialRow(waitlistColumns, { dateFrom, dateTo, preferredPeriods, locationId, practitionerId });
+  const row = { ...wish, version, earlier_wishes: JSON.stringify(earlierWishes) };
+  transaction.send(sql("waitlist_entries").where({ tenant_id: transaction.tenantId, id }).update(row));
+}
+
 /** Locks all entries of a patient in the order of their ids until the transaction ends. */
 export async function lockWaitlistEntriesOf(transaction: Transaction, patientId: string): Promise<void> {
   const key = { tenant_id: transaction.tenantId, patient_id: patientId };
@@ -114,5 +137,5 @@ export async function lockWaitlistEntriesOf(transaction: Transaction, patientId:
 export function entries({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("waitlist_entries")
     .where({ tenant_id: tenantId })
-    .select({ ...waitlistColumns, ...CLOSURE_COLUMNS, deskStatus: "desk_status" });
+    .select({ ...waitlistColumns, ...CLOSURE_COLUMNS, deskStatus: "desk_status", earlierWishes: "earlier_wishes" });
 }
