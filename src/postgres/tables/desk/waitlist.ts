@@ -55,6 +55,10 @@ export interface WaitlistFilter extends DeskFilter<DeskWaitlistEntryRecord["desk
   readonly serviceId: string | undefined;
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
+  /** Several services, locations or practitioners, without duplicates; empty for any. */
+  readonly serviceIds: readonly string[];
+  readonly locationIds: readonly string[];
+  readonly practitionerIds: readonly string[];
 }
 
 /** The column of each attribute of an open entry. */
@@ -102,15 +106,23 @@ export async function lockWaitlistEntry(
 /** Returns one page of the tenant's entries, the oldest first. */
 export async function listWaitlistEntries(
   transaction: Transaction,
-  { statuses, createdFrom, createdTo, ...equal }: WaitlistFilter,
+  { statuses, createdFrom, createdTo, serviceIds, locationIds, practitionerIds, ...equal }: WaitlistFilter,
   page: DeskPage,
 ): Promise<DeskWaitlistEntryRecord[]> {
   const columns = toPartialRow(waitlistColumns, givenOnly(equal));
   const wanted = { statuses, createdFrom, createdTo };
+  const lists = { service_id: serviceIds, location_id: locationIds, practitioner_id: practitionerIds };
   return readRecords(
     transaction,
-    deskPage(() => entries(transaction).where(columns), wanted, page),
+    deskPage(() => ofSome(entries(transaction).where(columns), lists), wanted, page),
   );
+}
+
+function ofSome(query: Knex.QueryBuilder, lists: Readonly<Record<string, readonly string[]>>): Knex.QueryBuilder {
+  for (const [column, ids] of Object.entries(lists)) {
+    if (ids.length > 0) query.whereRaw("?? = ANY(?::uuid[])", [column, [...ids]]);
+  }
+  return query;
 }
 
 /** Closes an entry that the transaction has locked. */
