@@ -30,6 +30,8 @@ export const requestCodes = {
         "CreateWaitlistEntry",
         "CreateCase",
         "CloseWaitlistEntry",
+        "ChangeWaitlistEntry",
+        "ChangeAppointment",
         "ErasePatient",
         "SubstitutePractitioner",
         "ListEvents",
@@ -114,6 +116,7 @@ export const requestCodes = {
       VALIDATION_FAILED: [
         "RegisterPatient",
         "CreateWaitlistEntry",
+        "ChangeWaitlistEntry",
         "CorrectAppointmentWait",
         ...bookings,
         ...blockChanges,
@@ -136,7 +139,13 @@ export const requestCodes = {
     cause: "The end is before the start, or further from it than the limit.",
     remedy: "Correct one of the two. In an update, a field that is not sent keeps its value.",
     answeredBy: {
-      VALIDATION_FAILED: [...ruleChanges, ...blockChanges, "UpdateContract", "OverbookAppointment"],
+      VALIDATION_FAILED: [
+        ...ruleChanges,
+        ...blockChanges,
+        "UpdateContract",
+        "OverbookAppointment",
+        "ChangeAppointment",
+      ],
     },
   },
   INVALID_CAPACITY: {

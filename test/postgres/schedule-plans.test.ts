@@ -44,6 +44,9 @@ const caller = { id: "issuer client", issuer: "issuer", clientId: "client", scop
 const principal: Principal = { ...caller, tenantId, organizationId: undefined, companyId: undefined };
 
 const ANY: AppointmentFilter = {
+  practitionerIds: [],
+  locationIds: [],
+  serviceIds: [],
   patientId: undefined,
   practitionerId: undefined,
   programId: undefined,

@@ -10,6 +10,7 @@ export const serviceRooms: Rooms = {
   appointments: ["resources"],
   opportunity: ["resources"],
   schedule: ["resources", "appointments"],
+  corrections: ["resources", "appointments", "schedule"],
   displaced: ["resources", "appointments"],
   holds: ["resources", "appointments"],
   operations: [],

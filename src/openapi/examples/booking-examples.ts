@@ -79,6 +79,11 @@ const lifeOfAnAppointment: RequestExamples = {
     { example: "CorrectAppointmentStatus", member: "appointment.appointmentId" },
     { firstVisit: false, reason: "Vino en enero a otra sede.", expectedVersion: 3 },
   ),
+  ChangeAppointment: exampleOf(
+    "appointmentId",
+    { example: "CorrectAppointmentWait", member: "appointment.appointmentId" },
+    { modality: "VIDEO", joinLink: "https://video.example.com/sala-7", expectedVersion: 4 },
+  ),
   GetAppointment: exampleOf("appointmentId", booked),
   ListAppointmentChanges: exampleOf("appointmentId", booked),
 };

@@ -1,4 +1,3 @@
-import { AppointmentDetails_Status } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { BookingService } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
@@ -6,27 +5,27 @@ import { cancellationReasons, noShowReasons } from "../../postgres/tables/catalo
 import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { findOptions } from "../options/option-search.js";
 import { matchWaitlistEntry } from "../options/waitlist-match.js";
-import { nameIn } from "../resources/enum-names.js";
 import { runOrTry } from "../resources/run-or-try.js";
-import { correctStatus } from "./appointment-correction.js";
-import { toAppointmentDetails } from "./appointment-messages.js";
+import { detailsOf, toAppointmentDetails } from "./appointment-messages.js";
 import { appointmentReadMethods } from "./appointment-read-methods.js";
 import { reschedule } from "./appointment-service.js";
-import type { ChangedAppointment } from "./appointment-transitions.js";
 import * as transitions from "./appointment-transitions.js";
 import { bookAppointmentAt, overbookAppointment } from "./book-at-time.js";
 import { bookAppointment } from "./booking.js";
-import { correctWait } from "./wait-correction.js";
+import { changeVisit } from "./visit-change.js";
+
+/** The methods of BookingService that correct what was recorded. */
+export type CorrectionMethod = "correctAppointmentStatus" | "correctAppointmentWait";
 
 /**
  * Booking: from the search for an option to the last status of an appointment. `now` returns milliseconds since the
- * epoch.
+ * epoch. The methods that correct appointments are in `corrections/`.
  */
 export function createBookingService(
   now: () => number,
   tokens: OptionTokens,
   margins: VisitMargins,
-): Implementation<typeof BookingService> {
+): Omit<Implementation<typeof BookingService>, CorrectionMethod> {
   const { moveOn } = transitions;
   const clock = () => ({ nowMs: now(), margins });
   return {
@@ -89,17 +88,9 @@ export function createBookingService(
       const cancel = () => moveOn(call, transitions.cancel, request, clock());
       return detailsOf(await runOrTry(call, validateOnly, cancel));
     },
-    async correctAppointmentStatus({ appointmentId, expectedVersion, status, reason }, call) {
-      const request = { appointmentId, expectedVersion, to: nameIn(AppointmentDetails_Status, status), reason };
-      return detailsOf(await correctStatus(call, request, now()));
-    },
-    async correctAppointmentWait(request, call) {
-      return detailsOf(await correctWait(call, request, now()));
+    async changeAppointment(request, call) {
+      return detailsOf(await changeVisit(request, call, now()));
     },
     ...appointmentReadMethods,
   };
-}
-
-function detailsOf({ appointment, displacement }: ChangedAppointment) {
-  return { appointment: toAppointmentDetails(appointment, displacement) };
 }

@@ -100,6 +100,8 @@ export function newAppointment(
     cancellationReasonId: undefined,
     noShowReasonId: undefined,
     comment: undefined,
+    modality: undefined,
+    joinLink: undefined,
     overbooked: false,
     overbookingReason: undefined,
     createdAt: at,

@@ -116,6 +116,8 @@ function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf:
     replacesAppointmentId: undefined,
     firstVisit,
     payerId: draft.payerId,
+    modality: undefined,
+    joinLink: undefined,
     overbooked: isOutside,
     overbookingReason: isOutside
       ? (value.overbookingReason ?? `Imported from ${batch.source.sourceSystem}.`)

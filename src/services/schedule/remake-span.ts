@@ -1,5 +1,6 @@
 import type { Transaction } from "../../call.js";
 import { requestExtension } from "../../postgres/job-queue.js";
+import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import { dropSummaries } from "../../postgres/tables/opportunity/summaries.js";
 import {
   countOpenSlots,
@@ -13,7 +14,12 @@ import {
   previewSlots,
   type SlotChanges,
 } from "../../postgres/tables/schedule/schedule-preview.js";
-import { addMissingSlots, lockChangingSlots, withdrawLockedSlots } from "../../postgres/tables/schedule/slot-plan.js";
+import {
+  addMissingSlots,
+  lockChangingSlots,
+  retainUnfitSlotsOf,
+  withdrawLockedSlots,
+} from "../../postgres/tables/schedule/slot-plan.js";
 import { type DateSpan, horizonFrom } from "../../scheduling/horizon.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
@@ -81,6 +87,28 @@ export async function remakeDate(
   const changes = { holiday: { date, isHoliday } };
   await remakeSpan(transaction, { programIds, span, changes, maxOpenSlots: Number.POSITIVE_INFINITY }, nowMs);
 }
+
+/**
+ * Retains the slots of an appointment that the schedule of its program does not have, with the cause. The schedule gets
+ * free slots in their place if only the location of the program differs. The transaction must have taken the slots and
+ * must share the locks of the calendar and the program. Slots of the past stay as they are.
+ */
+export async function retainUnfit(
+  transaction: Transaction,
+  { id, programId, practitionerId, localDate }: TakenPlace,
+  nowMs: number,
+): Promise<void> {
+  const span = { from: localDate, through: localDate };
+  const change = { programIds: [programId], span, changes: {}, practitionerId, maxOpenSlots: Number.POSITIVE_INFINITY };
+  const plan = await planSpan(transaction, change, nowMs);
+  if (plan === undefined) return;
+  const now = new Date(nowMs);
+  retainUnfitSlotsOf(transaction, id, plan, now);
+  addMissingSlots(transaction, plan, now);
+}
+
+/** The id of an appointment, and where its slots are. */
+type TakenPlace = Pick<AppointmentRecord, "id" | "programId" | "practitionerId" | "localDate">;
 
 async function planSpan(
   transaction: Transaction,

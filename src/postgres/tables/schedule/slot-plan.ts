@@ -35,6 +35,12 @@ export function withdrawLockedSlots(transaction: Transaction, plan: SlotPlan, no
   }
 }
 
+/** Retains the future slots of an appointment that a plan does not have, with the cause. The transaction has taken them. */
+export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: string, plan: SlotPlan, now: Date): void {
+  const bindings = { ...planBindings(transaction, plan, now), appointmentId };
+  transaction.send(sql.raw(`${RETAIN_UNFIT} AND s.appointment_id = :appointmentId`, bindings));
+}
+
 /** Inserts the missing future slots of a plan, in the current generation of their program. */
 export function addMissingSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
   if (plan.runs.length === 0 || plan.staff.length === 0) return;
