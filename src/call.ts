@@ -57,7 +57,8 @@ export interface Owner {
 export interface Effect {
   readonly resourceType: ResourceType;
   readonly resourceId: string;
-  readonly action: "CREATE" | "UPDATE" | "DELETE";
+  /** OFFERED: a time was offered to a waitlist entry, which did not change. */
+  readonly action: "CREATE" | "UPDATE" | "DELETE" | "OFFERED";
   /** The version of the resource after the change. Absent if the resource has no versions. */
   readonly version?: number;
   /**

@@ -7,6 +7,7 @@ import { findDueTenants } from "../postgres/tables/schedule/due-programs.js";
 import { horizonFrom } from "../scheduling/horizon.js";
 import { assignPositions } from "./assign-positions.js";
 import { extendSchedules } from "./extend-schedules.js";
+import { offerFreedSlots } from "./offer-freed-slots.js";
 import {
   purgeDeliveries,
   purgeEvents,
@@ -16,6 +17,7 @@ import {
   purgeQuotas,
 } from "./purges.js";
 import { runQueue } from "./run-queue.js";
+import { summarizeWaits } from "./summarize-waits.js";
 import { tendPartitions } from "./tend-partitions.js";
 import { writeTimeEvents } from "./write-time-events.js";
 
@@ -43,23 +45,32 @@ export interface JobPorts {
 
 const EXTEND_SCHEDULES = "extend_schedules";
 const PURGE = "purge";
+const SUMMARIZE_WAITS = "summarize_waits";
 const TEND_PARTITIONS = "tend_partitions";
 const WRITE_TIME_EVENTS = "write_time_events";
-/** Before jobs that wait, such as many extensions, so that reminders are on time. */
-const SOON = { priority: -10, jobKey: WRITE_TIME_EVENTS };
+const OFFER_FREED_SLOTS = "offer_freed_slots";
+/** Returns a job of each minute before those that wait, such as many extensions, so that reminders are on time. */
+const eachMinute = (task: string) => ({
+  task,
+  match: "* * * * *",
+  identifier: task,
+  options: { priority: -10, jobKey: task },
+});
 const CRON = [
-  { task: WRITE_TIME_EVENTS, match: "* * * * *", identifier: WRITE_TIME_EVENTS, options: SOON },
+  eachMinute(WRITE_TIME_EVENTS),
+  eachMinute(OFFER_FREED_SLOTS),
   { task: EXTEND_SCHEDULES, match: "7 * * * *", identifier: EXTEND_SCHEDULES },
   { task: PURGE, match: "*/10 * * * *", identifier: PURGE },
+  { task: SUMMARIZE_WAITS, match: "*/5 * * * *", identifier: SUMMARIZE_WAITS },
   { task: TEND_PARTITIONS, match: "37 * * * *", identifier: TEND_PARTITIONS },
 ];
 /** Milliseconds until the next turn of a tenant whose schedules are locked by a change. */
 const BUSY_MS = 1_000;
 
 /**
- * Runs background jobs until it is stopped: it writes the events that time makes every minute, extends schedules to the
- * horizon every hour and on request, purges expired data, and creates partitions ahead. Every process runs jobs. One process does each job; if it dies, another
- * process repeats the job.
+ * Runs background jobs until it is stopped: it writes the events that time makes and offers freed slots every minute,
+ * extends schedules to the horizon every hour and on request, purges expired data, summarizes waits, and creates
+ * partitions ahead. Every process runs jobs. One process does each job; if it dies, another process repeats the job.
  *
  * A job extends one part of a tenant's schedules and then queues the tenant's next part. So the tenants take turns.
  * Returns a function that stops the jobs and waits until the current job reaches a point where it can stop.
@@ -98,7 +109,9 @@ function tasksOf(ports: JobPorts, signal: AbortSignal): TaskList {
       await purgeEvents(database, signal);
       await purgeDeliveries(database, signal);
     },
+    [OFFER_FREED_SLOTS]: async () => void (await offerFreedSlots(ports, signal)),
     [WRITE_TIME_EVENTS]: async () => void (await writeTimeEvents(ports, signal)),
+    [SUMMARIZE_WAITS]: () => summarizeWaits(database, signal),
     [TEND_PARTITIONS]: async () => void (await tendPartitions({ database, now, logger }, signal)),
   };
 }

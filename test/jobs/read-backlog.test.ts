@@ -3,11 +3,14 @@ import { readBacklog } from "../../src/jobs/read-backlog.js";
 import type { Database } from "../../src/postgres/database.js";
 import type { Backlog } from "../../src/telemetry/metrics/service-metrics.js";
 import { timeOfUuid7 } from "../../src/uuid.js";
-import { openClinic } from "../schedule/clinic.js";
+import { holdFirst } from "../operations-clinic/hold-requests.js";
+import { mustCall, openClinic } from "../schedule/clinic.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { registration } from "../support/registration.js";
 import { startTestService, type TestService } from "../support/service.js";
+import { freeSlot, openOfferingClinic, runOffers, wait } from "./offers-under-test.js";
 
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
@@ -35,7 +38,24 @@ const read = (): Promise<Backlog> => readBacklog(database, service.now);
 test("the backlog is zero if nothing waits", async () => {
   const nothing = { count: 0, oldestSeconds: 0 };
   const webhooks = { deliveries: nothing, disabledWebhooks: 0 };
-  expect(await read()).toEqual({ scheduleDays: 0, jobs: nothing, events: nothing, ...webhooks });
+  const holds = { live: 0, offered: 0, expired: 0 };
+  expect(await read()).toEqual({ scheduleDays: 0, jobs: nothing, events: nothing, ...webhooks, holds });
+});
+
+test("holds are counted: live ones, offers to the waitlist, and those that expired in the last hour", async () => {
+  service.stopAt(service.now());
+  const clinic = await openOfferingClinic(service);
+  await wait(clinic);
+  await freeSlot(clinic);
+  await runOffers(database, clinic);
+  await mustCall(clinic, "ReleaseHold", { holdId: (await holdFirst(clinic)).holdId });
+  const { expiresAt } = await holdFirst(clinic);
+  service.stopAt(service.now() + MINUTE_MS);
+  await holdFirst(clinic);
+  service.stopAt(Date.parse(expiresAt));
+  expect((await read()).holds).toEqual({ live: 1, offered: 1, expired: 1 });
+  service.stopAt(service.now() + HOUR_MS);
+  expect((await read()).holds).toEqual({ live: 0, offered: 0, expired: 2 });
 });
 
 describe("the schedule backlog", () => {

@@ -241,8 +241,11 @@ describe("a hold of a patient", () => {
     const { holdId } = await holdFirst(clinic, { patientId });
     const { holdId: younger } = await holdFirst(clinic, { patientId });
     for (const each of [holdId, younger]) await mustCall(clinic, "ReleaseHold", { holdId: each });
-    const age = (id: string, hours: number) =>
-      service.query(`UPDATE appointment_holds SET expires_at = now() - interval '${hours} hours' WHERE id = '${id}'`);
+    const age = (id: string, hours: number) => {
+      const then = `now() - interval '${hours} hours'`;
+      return service.query(`UPDATE appointment_holds SET ended_at = ${then}, expires_at = ${then}, starts_at = ${then},
+        ends_at = ${then} + interval '30 minutes' WHERE id = '${id}'`);
+    };
     await Promise.all([age(holdId, 25), age(younger, 23)]);
     const database = openServiceDatabase(service.databaseUrl);
     expect(await purgeHolds(database)).toBeGreaterThan(0);

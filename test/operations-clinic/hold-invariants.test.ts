@@ -35,6 +35,16 @@ test.each<[what: string, names: readonly string[], defect: string]>([
     `UPDATE appointment_holds SET starts_at = (SELECT min(starts_at) FROM appointment_holds ${OF_TENANT}) ${OF_TENANT}`,
   ],
   [
+    "holds that last into their time",
+    ["HOLD_OUTLIVED 2"],
+    `UPDATE appointment_holds SET expires_at = starts_at + interval '1 second' ${OF_TENANT}`,
+  ],
+  [
+    "offers to entries of other patients",
+    ["OFFER_WRONG 2"],
+    `UPDATE appointment_holds SET waitlist_entry_id = id ${OF_TENANT}`,
+  ],
+  [
     "a hold of a merged patient",
     ["MERGED_PATIENT_IN_USE 1"],
     `UPDATE patients p SET status = 'INACTIVE', merged_into = (SELECT patient_id FROM appointments ${OF_TENANT})

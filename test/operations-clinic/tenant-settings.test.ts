@@ -66,6 +66,18 @@ describe("UpdateTenantSettings", () => {
     expect((await settings())["reminderOffsetMinutes"] ?? []).toEqual([]);
   });
 
+  test("keeps for how long freed slots are offered, and removes it to offer none", async () => {
+    expect((await update({ freedSlotOfferMinutes: 30, expectedVersion: 1 })).status).toBe(200);
+    expect(await settings()).toMatchObject({ ...DEFAULTS, freedSlotOfferMinutes: 30, version: 2 });
+    expect((await update({ expectedVersion: 2, updateMask: "freedSlotOfferMinutes" })).status).toBe(200);
+    expect(await settings()).not.toHaveProperty("freedSlotOfferMinutes");
+  });
+
+  test.each([4, 1441])("rejects to offer freed slots for %i minutes: 422", async (freedSlotOfferMinutes) => {
+    const answer = await update({ freedSlotOfferMinutes, expectedVersion: 1 });
+    expectRefusal(answer, 422, ["freedSlotOfferMinutes OUT_OF_RANGE"]);
+  });
+
   test("is audited and in the feed, with the tenant as its resource", async () => {
     await update({ reminderOffsetMinutes: [60], expectedVersion: 1 });
     const { body } = await callRpc(service, EventService.method.listEvents, {}, { as });

@@ -27,6 +27,7 @@ const PARTED = ["appointment_history", "audit_events", "patient_access_records"]
 
 /** Policies for operations on all tenants, which do not check the tenant. They restrict rows by other conditions. */
 const ACROSS_TENANTS = [
+  "appointment_holds.overview",
   "appointment_holds.purge_delete",
   "appointment_holds.purge_read",
   "appointments.due_events",
@@ -37,6 +38,7 @@ const ACROSS_TENANTS = [
   "event_outbox.overview",
   "event_positions.purge_delete",
   "event_positions.purge_read",
+  "freed_slots.due_slots",
   "idempotency_keys.purge_delete",
   "idempotency_keys.purge_read",
   "locations.jobs_read",

@@ -4,6 +4,7 @@ import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
 import { createFeedReader, type FeedReader } from "../../src/events/feed-reader.js";
 import { assignPositions } from "../../src/jobs/assign-positions.js";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
+import { offerFreedSlots } from "../../src/jobs/offer-freed-slots.js";
 import {
   purgeDeliveries,
   purgeEvents,
@@ -17,6 +18,7 @@ import { requestExamples } from "../../src/openapi/examples/request-examples.js"
 import { takesIdempotencyKey } from "../../src/operation.js";
 import type { Database } from "../../src/postgres/database.js";
 import { findChangedFeeds, readOutbox } from "../../src/postgres/tables/events/event-overview.js";
+import { countHolds } from "../../src/postgres/tables/holds/hold-overview.js";
 import { findDueTenants, findFurthestBehind } from "../../src/postgres/tables/schedule/due-programs.js";
 import {
   findActiveWebhooks,
@@ -27,13 +29,14 @@ import { deliverWebhook } from "../../src/webhooks/deliver-webhook.js";
 import { sendAlways } from "../../src/webhooks/delivery-ports.js";
 import { exampleCalls, startDemoService, unaryMethods } from "../openapi/example-calls.js";
 import { testNow } from "../support/clock.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 import { recordStatements, type SentStatement } from "../support/sent-statements.js";
 import { matches, readSources } from "../support/sources.js";
 import { readDistributedTables } from "./distributed-tables.js";
-import { ROUND_TRIPS, tripsOfLastCall } from "./round-trips.js";
+import { LOCKS, locksIn, PLANNER_SETTINGS, plannerSettingsIn, scansIn } from "./operation-statements.js";
+import { ROUND_TRIPS, statementsOfLastCall, tripsOfLastCall } from "./round-trips.js";
 import { type DistributedTables, strayQueries } from "./statement-tenants.js";
 
 /** The first words of statements for all tenants at once. deploy/citus/README.md lists them with the reasons. */
@@ -53,6 +56,8 @@ const ACROSS_TENANTS = [
   "SELECT id, state FROM webhooks",
   "SELECT min(p.materialized_through)::text AS through FROM programs",
   'SELECT tenant_id AS "tenantId", id AS "webhookId" FROM webhooks',
+  'SELECT tenant_id AS "tenantId", slot_id AS "slotId" FROM freed_slots',
+  "SELECT count(*) FILTER (",
   'SELECT tenant_id AS "tenantId", id AS "webhookId", position FROM webhooks',
   "SELECT tenant_id, last_position::text, false AS is_outstanding FROM event_feeds",
   "INSERT INTO time_event_progress (tenant_id, through) SELECT f.tenant_id,",
@@ -64,19 +69,26 @@ const ACROSS_TENANTS = [
 /** Have joins over all tenants, on tenant_id. */
 const FOR_ALL_TENANTS = ["postgres/tables/schedule/due-programs.ts", "postgres/tables/time-events/due-tenants.ts"];
 
+/** Makes all free slots due to be offered. */
+const FREE_ALL_SLOTS = `INSERT INTO freed_slots (tenant_id, slot_id, practitioner_id, starts_at, due_at)
+    SELECT tenant_id, id, practitioner_id, starts_at, '-infinity' FROM slots WHERE appointment_id IS NULL ON CONFLICT DO NOTHING;
+  UPDATE tenant_settings SET freed_slot_offer_minutes = 5`;
+
 let database: TestDatabase;
 let proxy: PostgresProxy;
 let taken: ReturnType<typeof recordStatements>;
 let tables: DistributedTables;
 let sent: SentStatement[];
-let trips: Readonly<Record<string, number>>;
+let settings: Readonly<Record<string, readonly string[]>>;
+/** The statements of each writing operation. */
+let calls: ReadonlyMap<string, readonly SentStatement[]>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   proxy = await startPostgresProxy(database.url);
   taken = recordStatements(proxy);
   tables = await readDistributedTables(database.adminUrl);
-  ({ sent, trips } = await callEverything());
+  ({ sent, calls, settings } = await callEverything());
 });
 
 afterAll(async () => {
@@ -97,7 +109,15 @@ test("every operation and job states the tenant in each query for each table, ex
 });
 
 test("each writing operation takes the documented number of round trips to the database", () => {
-  expect(trips).toEqual(ROUND_TRIPS);
+  expect(ofEach(tripsOfLastCall)).toEqual(ROUND_TRIPS);
+});
+
+test("each writing operation locks the documented rows, so that no other call changes them meanwhile", () => {
+  expect(ofEach(locksIn)).toEqual(LOCKS);
+});
+
+test("operations with statements for which the planner is steered say so in their transaction", () => {
+  expect(settings).toEqual(PLANNER_SETTINGS);
 });
 
 test("a call whose statements wait for each other takes a round trip per wait", () => {
@@ -186,13 +206,18 @@ describe("a statement is reported as not routable that", () => {
   });
 });
 
+function ofEach<T>(valueOf: (statements: readonly SentStatement[]) => T): Record<string, T> {
+  return Object.fromEntries(Array.from(calls, ([name, statements]) => [name, valueOf(statements)]));
+}
+
 /**
- * Fills the demo tenants and calls the example of each operation. Returns the statements sent, and the round trips of
- * writing operations.
+ * Fills the demo tenants and calls the example of each operation. Returns the statements sent, those of each writing
+ * operation, and the planner's settings of each operation that has any.
  */
 async function callEverything() {
   const all: SentStatement[] = [];
-  const tripsByName: Record<string, number> = {};
+  const writing = new Map<string, readonly SentStatement[]>();
+  const settingsByName: Record<string, readonly string[]> = {};
   const service = await startDemoService({ DATABASE_URL: proxy.url, RATE_LIMIT_STORE: "postgres" });
   try {
     const names = Object.keys(requestExamples(service.now()));
@@ -204,12 +229,15 @@ async function callEverything() {
       const statements = taken();
       all.push(...statements);
       const method = unaryMethods.get(name);
-      if (method !== undefined && takesIdempotencyKey(method)) tripsByName[name] = tripsOfLastCall(statements);
+      const isWriting = method !== undefined && takesIdempotencyKey(method);
+      if (isWriting) writing.set(name, statementsOfLastCall(statements));
+      const steered = isWriting ? plannerSettingsIn(statementsOfLastCall(statements)) : scansIn(statements);
+      if (steered.length > 0) settingsByName[name] = steered;
     }
   } finally {
     await service.close();
   }
-  return { sent: all, trips: tripsByName };
+  return { sent: all, calls: writing, settings: settingsByName };
 }
 
 async function doEveryJob(): Promise<void> {
@@ -237,6 +265,9 @@ async function doEveryJob(): Promise<void> {
     await readOutbox(pool);
     const later = () => testNow() + CAUGHT_UP_MS;
     for (const now of [testNow, later]) await writeTimeEvents({ database: pool, now, noShowGraceMinutes: 15 });
+    await execute(database.adminUrl, FREE_ALL_SLOTS);
+    expect(await offerFreedSlots({ database: pool, now: testNow })).toBeGreaterThan(0);
+    await countHolds(pool, testNow());
     await sendToWebhooks(pool, reader);
   } finally {
     await pool.close();

@@ -30,6 +30,8 @@ const QUERIES: Readonly<Record<string, string>> = {
     OR EXISTS (SELECT FROM appointments a WHERE a.tenant_id = h.tenant_id AND a.practitioner_id = h.practitioner_id
       AND NOT a.overbooked AND a.id IS DISTINCT FROM h.appointment_id AND a.status IN ${LIVE}
       AND a.starts_at < h.ends_at AND a.ends_at > h.starts_at)`,
+  "a hold that outlived its time":
+    "SELECT id FROM appointment_holds WHERE ended_at > expires_at OR expires_at > starts_at",
   "a wrong counter of holds": `SELECT rule_id FROM
      (SELECT c.tenant_id, c.rule_id, c.local_date, count(*) AS counted FROM day_counters c, unnest(c.held) AS until, now
        WHERE until > now.at GROUP BY 1, 2, 3) c FULL JOIN
@@ -38,7 +40,8 @@ const QUERIES: Readonly<Record<string, string>> = {
   "a wrong counter of a principal": `SELECT principal FROM
      (SELECT c.tenant_id, c.principal, count(*) AS counted FROM hold_holders c, unnest(c.held) AS until, now
        WHERE until > now.at GROUP BY 1, 2) c FULL JOIN
-     (SELECT tenant_id, principal, count(*) AS live FROM live_holds GROUP BY 1, 2) h
+     (SELECT tenant_id, principal, count(*) AS live FROM live_holds WHERE waitlist_entry_id IS NULL
+       GROUP BY 1, 2) h
      USING (tenant_id, principal) WHERE coalesce(c.counted, 0) <> coalesce(h.live, 0)`,
   "an overbooked appointment with a rule, or without a reason": `SELECT id FROM appointments
      WHERE overbooked <> (rule_id IS NULL) OR overbooked AND overbooking_reason IS NULL`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dayPeriods } from "../../src/scheduling/day-periods.js";
+import { dayPeriods, periodOf } from "../../src/scheduling/day-periods.js";
 import { parseLocalTime } from "../../src/scheduling/local-time.js";
 
 describe("the windows of the periods of a day", () => {
@@ -15,7 +15,8 @@ describe("the windows of the periods of a day", () => {
     ["22:00", "NIGHT"],
     ["23:59:59", "NIGHT"],
   ])("%s is in the %s", (time, period) => {
-    expect(periodsOf(parseLocalTime(time) ?? Number.NaN)).toEqual([period]);
+    const second = parseLocalTime(time) ?? Number.NaN;
+    expect([periodsOf(second), periodOf(second)]).toEqual([[period], period]);
   });
 
   it("contain each second of the day once", () => {

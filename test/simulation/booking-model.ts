@@ -89,7 +89,8 @@ export function cancel(clinic: ClinicModel, appointment: AppointmentModel, versi
   const refusal = refuseStep(clinic, appointment, version, ["PENDING", "CONFIRMED"], false);
   if (refusal !== undefined) return refusal;
   release(clinic, appointment);
-  return Object.assign(appointment, { status: "CANCELLED", version: version + 1 });
+  const { status: cancelledFrom } = appointment;
+  return Object.assign(appointment, { status: "CANCELLED", cancelledFrom, version: version + 1 });
 }
 
 export function refuse(refused: number, ...errors: string[]): Refusal {
@@ -102,7 +103,7 @@ export function movability(clinic: ClinicModel, appointment: AppointmentModel): 
 }
 
 /** Rejects a stale version, then a wrong status or an appointment that has already begun. */
-function refuseStep(
+export function refuseStep(
   { now }: ClinicModel,
   appointment: AppointmentModel,
   version: number,
@@ -166,9 +167,15 @@ function add(clinic: ClinicModel, patient: number, slots: readonly SlotModel[]):
   return appointment;
 }
 
-/** Frees the slots of an appointment. Removes slots that were retained for it or made for it. */
+/** Frees the slots of an appointment, which are due to be offered. Removes slots that were retained for it or made for it. */
 function release(clinic: ClinicModel, appointment: AppointmentModel): void {
   const isGoing = (slot: SlotModel) => slot.appointment === appointment && (slot.retained || !slot.ofRule);
   clinic.slots = clinic.slots.filter((slot) => !isGoing(slot));
-  for (const slot of clinic.slots) if (slot.appointment === appointment) slot.appointment = undefined;
+  for (const slot of clinic.slots.filter((each) => each.appointment === appointment)) {
+    slot.appointment = undefined;
+    const known = clinic.freed.find((each) => each.slot === slot);
+    const again = { due: Number.NEGATIVE_INFINITY, isUncertain: false };
+    if (known === undefined) clinic.freed.push({ slot, offered: [], ...again });
+    else Object.assign(known, again);
+  }
 }

@@ -15,6 +15,9 @@ export interface ClinicModel {
   /** Every option that a search or a hold returned, used or not. */
   readonly options: OptionModel[];
   readonly holds: HoldModel[];
+  /** The open waitlist entries, in the order of their requests on the first day. */
+  readonly waits: WaitModel[];
+  readonly freed: FreedModel[];
 }
 
 export interface ProgramModel {
@@ -65,6 +68,8 @@ export interface AppointmentModel extends Time {
   readonly id: number;
   readonly patient: number;
   status: "PENDING" | "CONFIRMED" | "CANCELLED";
+  /** The status before the last cancellation. */
+  cancelledFrom?: AppointmentModel["status"];
   version: number;
   overbooked: boolean;
   program: number;
@@ -92,6 +97,25 @@ export interface HoldModel extends Time {
   readonly usesUnit: boolean;
   readonly until: number;
   ended: boolean;
+}
+
+/** A waitlist entry for some days, both inclusive. */
+export interface WaitModel {
+  readonly id: number;
+  readonly patient: number;
+  readonly practitioner: number | undefined;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A slot that an appointment freed. */
+export interface FreedModel {
+  readonly slot: SlotModel;
+  /** When the next entry is offered the slot. */
+  due: number;
+  readonly offered: WaitModel[];
+  /** Whether the service may know another time than `due`: the start of the slot. */
+  isUncertain: boolean;
 }
 
 export const DAY = 1_440;

@@ -3,7 +3,7 @@ import { type ClinicModel, dayOf, type HoldModel, isLiveHold, type OptionModel, 
 import { expiryOf, isHeldDay, obstacle, timeOf } from "./option-model.js";
 
 /** The highest number of live holds of a patient. */
-const MAX_OF_PATIENT = 3;
+export const MAX_OF_PATIENT = 3;
 
 /** Holds the first option that is free. If none is, the first option decides why. */
 export function hold(clinic: ClinicModel, options: readonly OptionModel[], minutes: number): HoldModel | Refusal {
@@ -19,9 +19,14 @@ export function hold(clinic: ClinicModel, options: readonly OptionModel[], minut
   return take(clinic, chosen ?? first, minutes);
 }
 
-/** Releases a hold. */
+/** Releases a hold. A freed slot in its time is due to be offered, unless no entry wants it. */
 export function release(clinic: ClinicModel, held: HoldModel): HoldModel | Refusal {
   if (!isLiveHold(clinic, held)) return refuse(409, "holdId STATE_NOT_ALLOWED");
+  for (const freed of clinic.freed) {
+    const { practitioner, start } = freed.slot;
+    const isIn = practitioner === held.practitioner && held.start <= start && start < held.end;
+    if (isIn && freed.due < start) freed.due = Number.NEGATIVE_INFINITY;
+  }
   return Object.assign(held, { ended: true });
 }
 

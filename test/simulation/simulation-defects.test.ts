@@ -13,6 +13,9 @@ vi.mock("../../src/services/resources/preconditions.js", async (original) =>
 vi.mock("../../src/scheduling/slots.js", async (original) =>
   (await import("./simulation-defects.js")).withShortDays(await original()),
 );
+vi.mock("../../src/scheduling/waiting-order.js", async (original) =>
+  (await import("./simulation-defects.js")).withReversedOffers(await original()),
+);
 vi.mock("../../src/postgres/tables/appointments/consumed-tokens.js", async (original) =>
   (await import("./simulation-defects.js")).withLastingTokens(await original()),
 );
@@ -43,6 +46,7 @@ describe("the simulation", () => {
     ["capacity that the release of a hold does not restore", "HELD_UNIT_KEPT"],
     ["a change with an old version that is accepted", "OLD_VERSION_TAKEN"],
     ["a day without its last slot", "SLOT_SHORT"],
+    ["an offer to the last entry of the waitlist", "LAST_OFFERED_FIRST"],
     ["a token that is used twice", "TOKEN_NOT_USED_UP"],
     ["a block of a program that is ignored", "PROGRAM_BLOCK_FORGOTTEN"],
   ])(

@@ -2,6 +2,7 @@ import type * as tokens from "../../src/postgres/tables/appointments/consumed-to
 import type * as counters from "../../src/postgres/tables/appointments/day-counters.js";
 import type * as blocks from "../../src/postgres/tables/schedule/schedule-blocks.js";
 import type * as slots from "../../src/scheduling/slots.js";
+import type * as offers from "../../src/scheduling/waiting-order.js";
 import type * as preconditions from "../../src/services/resources/preconditions.js";
 
 /** A defect that a test can seed into the service. Each is a plausible mistake. */
@@ -14,6 +15,8 @@ export type Defect =
   | "OLD_VERSION_TAKEN"
   /** The last slot of each day is missing. */
   | "SLOT_SHORT"
+  /** The last entry of the waitlist is offered a freed slot first. */
+  | "LAST_OFFERED_FIRST"
   /** An option token can be used again. */
   | "TOKEN_NOT_USED_UP"
   /** Blocks of a program are ignored. Blocks of a practitioner work. */
@@ -40,6 +43,16 @@ export function withOldVersions(sound: typeof preconditions): typeof preconditio
     requireVersion(resource, expectedVersion, field) {
       const isLate = seeded === "OLD_VERSION_TAKEN" && expectedVersion < resource.version;
       if (!isLate) sound.requireVersion(resource, expectedVersion, field);
+    },
+  };
+}
+
+export function withReversedOffers(sound: typeof offers): typeof offers {
+  return {
+    ...sound,
+    waitingOrder(date) {
+      const order = sound.waitingOrder(date);
+      return (one, other) => (seeded === "LAST_OFFERED_FIRST" ? order(other, one) : order(one, other));
     },
   };
 }

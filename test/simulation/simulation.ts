@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import type { TestService } from "../support/service.js";
 import {
   bookings,
@@ -10,8 +11,10 @@ import {
   searches,
   searchesElsewhere,
 } from "./booking-steps.js";
+import { durations, undoings } from "./correction-steps.js";
 import { holdings, releases } from "./hold-steps.js";
 import { look, looks } from "./look.js";
+import { offers, waits } from "./offer-steps.js";
 import { blockCancellations, blocks, hours, materializations, ruleChanges } from "./schedule-steps.js";
 import type { Step } from "./step.js";
 import { openWorld, PATIENTS } from "./world.js";
@@ -43,12 +46,19 @@ const COMMANDS = [
   holdings,
   holdings,
   releases,
+  waits,
+  offers,
+  offers,
   bookingsAt,
   bookingsAt,
   overbookings,
   confirmations,
   cancellations,
   cancellations,
+  undoings,
+  undoings,
+  durations,
+  durations,
   materializations,
   ruleChanges,
   blocks,
@@ -69,17 +79,22 @@ export async function simulate(
   { seed, commands, isShrunk = true }: SimulationOptions,
 ): Promise<number> {
   const progress = { done: 0 };
+  const database = openServiceDatabase(service.databaseUrl);
   const run = fc.asyncProperty(
     fc.commands(COMMANDS, { maxCommands: RUN, size: "max" }),
     fc.nat({ max: PATIENTS - 1 }),
     async (chosen, patient) => {
-      const world = await openWorld(service);
+      const world = await openWorld(service, database);
       await fc.asyncModelRun(() => world, counted(chosen, progress));
       await look(world.model, world.real, { patient });
     },
   );
-  for (let batch = 0; progress.done < commands; batch++) {
-    await fc.assert(run, { seed: seed + batch, numRuns: BATCH, endOnFailure: !isShrunk });
+  try {
+    for (let batch = 0; progress.done < commands; batch++) {
+      await fc.assert(run, { seed: seed + batch, numRuns: BATCH, endOnFailure: !isShrunk });
+    }
+  } finally {
+    await database.close();
   }
   return progress.done;
 }

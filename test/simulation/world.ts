@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
+import { offerFreedSlots } from "../../src/jobs/offer-freed-slots.js";
+import type { Database } from "../../src/postgres/database.js";
 import * as fixtures from "../contract/fixtures.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import { type Clinic, day, openClinic } from "../schedule/clinic.js";
@@ -8,6 +10,7 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { openCaller } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 import type { ClinicModel, RuleAttributes } from "./clinic-model.js";
+import { OFFER_MINUTES } from "./offer-model.js";
 
 /** A clinic in the service, in a tenant of its own. Its lists have the order of the model's lists. */
 export interface World {
@@ -18,9 +21,12 @@ export interface World {
   readonly appointmentIds: string[];
   readonly blockIds: string[];
   readonly holdIds: string[];
+  readonly entryIds: string[];
   /** The local dates of the model's two days. */
   readonly dates: readonly [string, string];
   call(rpc: string, request: JsonObject): Promise<RestAnswer>;
+  /** Does the job that offers freed slots. */
+  offerFreedSlots(): Promise<unknown>;
   /** Converts a minute of the model to milliseconds since the epoch. */
   msOf(minute: number): number;
   /** Sets the service's clock to a minute of the model. */
@@ -38,7 +44,10 @@ const FIRST_MINUTE = 7 * 60 + 10;
 const FIRST_RULE: RuleAttributes = { active: true, capacity: 3, minutes: 30, from: 480, to: 600 };
 
 /** Opens a clinic on the day after the service's current day, and its model. Neither has slots yet. */
-export async function openWorld(service: TestService): Promise<{ model: ClinicModel; real: World }> {
+export async function openWorld(
+  service: TestService,
+  database: Database,
+): Promise<{ model: ClinicModel; real: World }> {
   const nextMidnightMs = Date.parse(`${day({ service }, 1)}T00:00:00-05:00`);
   const msOf = (minute: number) => nextMidnightMs + minute * 60_000;
   const goTo = (minute: number) => service.advance(msOf(minute) - service.now());
@@ -54,7 +63,9 @@ export async function openWorld(service: TestService): Promise<{ model: ClinicMo
   const rule = { validFrom: dates[0], validTo: dates[1], ...attributesOf(FIRST_RULE) };
   const changes = { as, serviceId, practitionerIds, rule, materialized: false };
   const clinics = await make(PROGRAMS, () => openClinic(service, changes));
-  const lists = { appointmentIds: [], blockIds: [], holdIds: [] };
+  await call("UpdateTenantSettings", { freedSlotOfferMinutes: OFFER_MINUTES, expectedVersion: 1 });
+  const lists = { appointmentIds: [], blockIds: [], holdIds: [], entryIds: [] };
+  const ofJob = { database, now: service.now };
   return {
     model: {
       now: FIRST_MINUTE,
@@ -64,8 +75,21 @@ export async function openWorld(service: TestService): Promise<{ model: ClinicMo
       appointments: [],
       options: [],
       holds: [],
+      waits: [],
+      freed: [],
     },
-    real: { clinics, patientIds, practitionerIds, cancellationReasonId, ...lists, dates, call, msOf, goTo },
+    real: {
+      clinics,
+      patientIds,
+      practitionerIds,
+      cancellationReasonId,
+      ...lists,
+      dates,
+      call,
+      msOf,
+      goTo,
+      offerFreedSlots: () => offerFreedSlots(ofJob),
+    },
   };
 }
 

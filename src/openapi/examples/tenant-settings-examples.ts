@@ -3,5 +3,5 @@ import { example, type RequestExamples } from "./request-example.js";
 /** Examples of the operations of a tenant's settings. */
 export const tenantSettingsExamples: RequestExamples = {
   GetTenantSettings: example({}),
-  UpdateTenantSettings: example({ reminderOffsetMinutes: [2880, 120], expectedVersion: 1 }),
+  UpdateTenantSettings: example({ reminderOffsetMinutes: [2880, 120], freedSlotOfferMinutes: 30, expectedVersion: 1 }),
 };

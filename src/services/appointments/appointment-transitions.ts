@@ -141,7 +141,7 @@ function requireTime({ startsAt }: AppointmentRecord, { to }: Transition, { nowM
 }
 
 function release(transaction: Transaction, slots: readonly SlotRecord[]): void {
-  releaseSlots(transaction, slots);
   const day = countedDay(slots[0]);
   if (day !== undefined) giveCapacityBack(transaction, day);
+  releaseSlots(transaction, slots);
 }

@@ -12,6 +12,7 @@ const VERBS = {
   REMINDER_DUE: "reminder_due",
   NO_SHOW_DUE: "no_show_due",
   EXPIRED: "expired",
+  OFFERED: "offered",
 } as const;
 
 /** The proto enum value of each resource type. */

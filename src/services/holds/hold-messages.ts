@@ -3,10 +3,10 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type AppointmentHold, AppointmentHoldSchema } from "../../gen/cupo/clinic/v1/appointment_hold_pb.js";
 import type { HoldRecord } from "../../postgres/tables/holds/holds.js";
 
-/** Converts a hold. A hold that expired unnoticed ended at its expiry. The token is that of a new hold. */
+/** Converts a hold. A hold that expired unnoticed ended at its expiry. The token is that of a new hold or of an offer. */
 export function toAppointmentHold(hold: HoldRecord, nowMs: number, optionToken?: string): AppointmentHold {
   const { id: holdId, patientId, appointmentId, serviceId, programId, locationId, practitionerId } = hold;
-  const { startsAt, endsAt, expiresAt, bookedAppointmentId } = hold;
+  const { startsAt, endsAt, expiresAt, bookedAppointmentId, waitlistEntryId } = hold;
   const endedAt = hold.endedAt ?? (expiresAt.getTime() <= nowMs ? expiresAt : undefined);
   return create(AppointmentHoldSchema, {
     holdId,
@@ -22,5 +22,6 @@ export function toAppointmentHold(hold: HoldRecord, nowMs: number, optionToken?:
     ...(endedAt === undefined ? {} : { endedAt: timestampFromDate(endedAt) }),
     ...(bookedAppointmentId === undefined ? {} : { bookedAppointmentId }),
     ...(optionToken === undefined ? {} : { optionToken }),
+    ...(waitlistEntryId === undefined ? {} : { waitlistEntryId }),
   });
 }

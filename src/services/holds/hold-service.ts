@@ -2,15 +2,17 @@ import type { ReadyCall } from "../../call.js";
 import { conflict } from "../../errors.js";
 import type { HoldService, ListHoldsRequestValid } from "../../gen/cupo/clinic/v1/hold_service_pb.js";
 import type { Implementation } from "../../implementation.js";
+import type { OptionClaims } from "../../option-tokens/option-claims.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { releaseHolds } from "../../postgres/tables/holds/end-holds.js";
 import { findHold, type HoldRecord, isLiveHold, listLiveHolds, lockHold } from "../../postgres/tables/holds/holds.js";
+import { findOfferedSlot } from "../../postgres/tables/holds/offerable-slots.js";
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound } from "../resources/preconditions.js";
+import { runOrTry } from "../resources/run-or-try.js";
 import { toAppointmentHold } from "./hold-messages.js";
 import { holdOption } from "./hold-option.js";
-import type { HeldOption } from "./take-option.js";
 
 /** The dependencies of holds. */
 export interface HoldPorts {
@@ -21,25 +23,36 @@ export interface HoldPorts {
   readonly holdsPerPrincipal: number;
 }
 
+type HeldClaims = Omit<OptionClaims, "jti" | "holdId" | "expiresAtMs">;
+
 const DEFAULT_MINUTES = 5;
 
 /** Holds of appointment options. A hold ends by the clock of this service, so nothing has to end it. */
 export function createHoldService(ports: HoldPorts): Implementation<typeof HoldService> {
   const { now, tokens, holdsPerPrincipal } = ports;
   return {
-    async holdAppointmentOption({ optionToken, alternativeOptionTokens, minutes = DEFAULT_MINUTES }, call) {
+    async holdAppointmentOption(request, call) {
+      const { optionToken, alternativeOptionTokens, minutes = DEFAULT_MINUTES, validateOnly } = request;
       const open = (token: string) => tokens.open(token, call.principal);
       const [token, ...alternatives] = await Promise.all([open(optionToken), ...alternativeOptionTokens.map(open)]);
       const terms = { minutes, perPrincipal: holdsPerPrincipal, nowMs: now() };
-      const held = await holdOption(token, alternatives, call, terms);
-      return { hold: toAppointmentHold(held.hold, terms.nowMs, sealed(held, call, tokens)) };
+      const held = await runOrTry(call, validateOnly, () => holdOption(token, alternatives, call, terms));
+      const heldToken = validateOnly === true ? undefined : sealed(held, call, tokens);
+      return { hold: toAppointmentHold(held.hold, terms.nowMs, heldToken) };
     },
     async releaseHold({ holdId }, call) {
       const nowMs = now();
       return { hold: toAppointmentHold(await release(holdId, call, nowMs), nowMs) };
     },
     async getHold({ holdId }, call) {
-      return { hold: toAppointmentHold(requireFound(await findHold(call.transaction, holdId), "holdId"), now()) };
+      const [found, slot] = await Promise.all([
+        findHold(call.transaction, holdId),
+        findOfferedSlot(call.transaction, holdId),
+      ]);
+      const [hold, nowMs] = [requireFound(found, "holdId"), now()];
+      const isOffered = slot !== undefined && isLiveHold(hold, nowMs);
+      const token = isOffered ? sealed({ hold, option: offeredOption(hold, slot) }, call, tokens) : undefined;
+      return { hold: toAppointmentHold(hold, nowMs, token) };
     },
     async listHolds(request, call) {
       return listPage(request, call, now());
@@ -47,7 +60,20 @@ export function createHoldService(ports: HoldPorts): Implementation<typeof HoldS
   };
 }
 
-function sealed({ hold, option }: HeldOption, call: ReadyCall, tokens: OptionTokens): string {
+/** Returns the option that an offer holds, so that its token can be made for each caller who reads it. */
+function offeredOption(
+  { slotId, serviceId, locationId, patientId, startsAt, endsAt }: HoldRecord,
+  slot: Pick<OptionClaims, "generation" | "emergency">,
+) {
+  const subject = { kind: "PATIENT", id: patientId } as const;
+  return { ...slot, slotId, serviceId, locationId, subject, minutes: (endsAt.getTime() - startsAt.getTime()) / 60_000 };
+}
+
+function sealed(
+  { hold, option }: { readonly hold: HoldRecord; readonly option: HeldClaims },
+  call: ReadyCall,
+  tokens: OptionTokens,
+): string {
   return tokens.sealHeld({ ...option, holdId: hold.id, expiresAtMs: hold.expiresAt.getTime() }, call.principal);
 }
 
@@ -62,11 +88,11 @@ async function release(holdId: string, call: ReadyCall, nowMs: number): Promise<
 }
 
 async function listPage(request: ListHoldsRequestValid, call: ReadyCall, nowMs: number) {
-  const { patientId, practitionerId } = request;
-  const filters = [patientId, practitionerId];
+  const { patientId, practitionerId, waitlistEntryId } = request;
+  const filters = [patientId, practitionerId, waitlistEntryId];
   const page = readPage(request, "holds", filters);
   const wanted = { afterId: idAfter(page), limit: page.size + 1 };
-  const found = await listLiveHolds(call.transaction, { patientId, practitionerId }, nowMs, wanted);
+  const found = await listLiveHolds(call.transaction, { patientId, practitionerId, waitlistEntryId }, nowMs, wanted);
   const { rows, next } = cutPage(found, page, ({ id }) => [id], "holds", filters);
   return { holds: rows.map((hold) => toAppointmentHold(hold, nowMs)), ...next };
 }

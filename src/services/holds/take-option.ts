@@ -1,5 +1,5 @@
 import type { ReadyCall } from "../../call.js";
-import { type CupoError, conflict } from "../../errors.js";
+import { conflict, type FieldError } from "../../errors.js";
 import type { OptionClaims } from "../../option-tokens/option-claims.js";
 import type { AppointmentPlacement } from "../../postgres/tables/appointments/appointments.js";
 import { type BusySubject, findBusyInRun } from "../../postgres/tables/appointments/busy-people.js";
@@ -10,12 +10,17 @@ import { requireHolder } from "../../postgres/tables/holds/hold-holders.js";
 import { countLiveHolds, endExpiredHolds, type HoldRecord, insertHold } from "../../postgres/tables/holds/holds.js";
 import { type Locked, lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
-import { requireActive, requireMovable } from "../appointments/appointment-preconditions.js";
-import { capacityExhausted, optionGone, requireSlots } from "../appointments/take-slots.js";
+import { inactivePatient, requireMovable } from "../appointments/appointment-preconditions.js";
+import { closedEntry } from "../appointments/served-entry.js";
+import { optionGone, requireSlots } from "../appointments/take-slots.js";
+import { capacityExhausted, isAny, refusalOf } from "../appointments/time-conflicts.js";
 
 /** How many options a principal can hold, for how long this one is held, and the time of the call. */
 export interface HoldTerms {
-  readonly perPrincipal: number;
+  /** Undefined does not count the hold: that of an offer. */
+  readonly perPrincipal: number | undefined;
+  /** The waitlist entry to which the option is offered. It must be open. */
+  readonly waitlistEntryId?: string;
   readonly minutes: number;
   readonly nowMs: number;
 }
@@ -26,11 +31,14 @@ export interface HeldOption {
   readonly option: OptionClaims;
 }
 
+/** The parts of a call that a hold needs. */
+export type HoldingCall = Pick<ReadyCall, "transaction" | "principal" | "newId" | "effects">;
+
 /** Returns what to throw for an error about the option itself. */
 export type Judge = (error: unknown) => unknown;
 
 /** The highest number of live holds of a patient. */
-const MAX_OF_PATIENT = 3;
+export const MAX_OF_PATIENT = 3;
 
 /** Returns who is to be booked or moved by an option. */
 export function subjectOf({ subject: { kind, id } }: OptionClaims): BusySubject {
@@ -42,47 +50,62 @@ export function locksOf(subject: BusySubject) {
   return "patientId" in subject ? { patient: { id: subject.patientId } } : { patient: subject, ...subject };
 }
 
-/** Locks an option in the ordinary order and holds it. Errors about the option itself go through `judge`. */
+/**
+ * Locks an option in the ordinary order and holds it. Throws 409 with all conflicts. Errors about the option alone go
+ * through `judge`.
+ */
 export async function takeOption(
   option: OptionClaims,
-  call: ReadyCall,
+  call: HoldingCall,
   terms: HoldTerms,
   judge: Judge,
 ): Promise<HeldOption> {
   const { transaction, principal } = call;
-  const { nowMs, perPrincipal: limit } = terms;
+  const { nowMs, perPrincipal: limit, waitlistEntryId } = terms;
   const subject = subjectOf(option);
   const [locked, offer, busy, occupiedSlots, live] = await Promise.all([
-    lockInOrder(transaction, { ...locksOf(subject), option }),
+    lockInOrder(transaction, { ...locksOf(subject), waitlistEntryId, option }),
     findOffer(transaction, principal, option),
     findBusyInRun(transaction, runOf(option), subject, { nowMs }),
     "patientId" in subject ? [] : findOccupiedSlots(transaction, subject.appointmentId),
     countLiveHolds(transaction, subject, nowMs),
   ]);
-  const patientId = requireSubject(locked, nowMs);
-  if (live >= MAX_OF_PATIENT) throw tooMany(`the patient has ${live} live holds: release or book one of them`);
-  const { placement } = judged(judge, () => requireSlots(option, { locked, offer, busy }, occupiedSlots, nowMs));
-  const usesUnit = !isSameDay(countedDay(placement), countedDay(occupiedSlots[0]));
+  const { patientId, found } = requireSubject(locked, live, nowMs);
+  const { placement, conflicting } = judged(judge, () =>
+    requireSlots(option, { locked, offer, busy }, occupiedSlots, nowMs),
+  );
+  const day = countedDay(placement);
+  const usesUnit = !isSameDay(day, countedDay(occupiedSlots[0]));
+  const all = [...found, ...conflicting];
+  if (isAny(all)) {
+    const unit = usesUnit ? day : undefined;
+    const refusal = await refusalOf(transaction, all, { day: unit, nowMs, named: "ALL" }, "optionToken");
+    throw isAny(found) ? refusal : judge(refusal);
+  }
   const hold = newHold(call, option, { ...placement, patientId, usesUnit }, terms);
   endExpiredHolds(transaction, hold, nowMs);
   if (usesUnit) {
-    const exhausted = () => judge(capacityExhausted("optionToken"));
+    const exhausted = () => judge(conflict(capacityExhausted("optionToken")));
     holdUnit(transaction, hold, { nowMs, until: hold.expiresAt }, exhausted);
   }
-  requireHolder(transaction, hold, { nowMs, limit }, () =>
-    tooMany(`the client has ${limit} live holds: release or book one of them`),
-  );
+  if (limit !== undefined) {
+    requireHolder(transaction, hold, { nowMs, limit }, () => conflict(tooMany(`the client has ${limit}`)));
+  }
   insertHold(transaction, hold);
   call.effects.push({ resourceType: "AppointmentHold", resourceId: hold.id, action: "CREATE" });
   return { hold, option };
 }
 
-/** Returns the patient of the locked subject. Throws 409 if nothing can be booked or moved for it. */
-function requireSubject({ patient, appointment }: Locked, nowMs: number): string {
-  if (appointment === undefined) requireActive(patient, "optionToken");
-  else requireMovable(appointment, patient, "optionToken", nowMs);
+/**
+ * Returns the patient of the locked subject, who has `live` holds, and the conflicts of the patient and of the waitlist
+ * entry. Throws 409 if the appointment cannot be moved, 410 if the patient does not exist.
+ */
+function requireSubject({ patient, appointment, waitlistEntry }: Locked, live: number, nowMs: number) {
+  if (appointment !== undefined) requireMovable(appointment, patient, "optionToken", nowMs);
   if (patient === undefined) throw optionGone();
-  return patient.id;
+  const found = [...inactivePatient(patient, "optionToken"), ...closedEntry(waitlistEntry)];
+  if (live >= MAX_OF_PATIENT) found.push(tooMany(`the patient has ${live}`));
+  return { patientId: patient.id, found };
 }
 
 function judged<T>(judge: Judge, run: () => T): T {
@@ -95,10 +118,10 @@ function judged<T>(judge: Judge, run: () => T): T {
 
 /** The hold ends when its slot begins, at the latest. */
 function newHold(
-  call: ReadyCall,
+  call: HoldingCall,
   { subject, serviceId, slotId }: OptionClaims,
   { ruleId, ...time }: AppointmentPlacement & Pick<HoldRecord, "patientId" | "usesUnit">,
-  { minutes, nowMs }: HoldTerms,
+  { minutes, nowMs, waitlistEntryId }: HoldTerms,
 ): HoldRecord {
   if (ruleId === undefined) throw new Error("a slot of the schedule must have a rule");
   return {
@@ -112,10 +135,11 @@ function newHold(
     expiresAt: new Date(Math.min(nowMs + minutes * 60_000, time.startsAt.getTime())),
     endedAt: undefined,
     bookedAppointmentId: undefined,
+    waitlistEntryId,
     createdAt: new Date(nowMs),
   };
 }
 
-function tooMany(message: string): CupoError {
-  return conflict({ code: "HOLD_LIMIT", field: "optionToken", message });
+function tooMany(count: string): FieldError {
+  return { code: "HOLD_LIMIT", field: "optionToken", message: `${count} live holds: release or book one of them` };
 }

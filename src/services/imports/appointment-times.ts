@@ -110,15 +110,23 @@ function reasonErrors(value: ImportedAppointmentValid, status: AppointmentStatus
   return [...errors, item("comment", "INVALID_VALUE", "the field must be absent without a reason")];
 }
 
+/** Returns the last date (YYYY-MM-DD) on which an appointment of a local date can have been requested and booked. */
+export function latestAssignment(localDate: string, nowMs: number): string {
+  const today = localDateAt(nowMs);
+  return today < localDate ? today : localDate;
+}
+
 function requestErrors(
-  { requestedOn, desiredOn }: ImportedAppointmentValid,
+  { requestedOn, assignedOn, desiredOn }: ImportedAppointmentValid,
   localDate: string,
-  { today }: ImportClock,
+  { nowMs }: ImportClock,
 ): FieldError[] {
-  const latest = today < localDate ? today : localDate;
+  const latest = latestAssignment(localDate, nowMs);
   const errors: FieldError[] = [];
   if (requestedOn > latest)
     errors.push(item("requestedOn", "OUT_OF_RANGE", `the value must be ${latest} at the latest`));
+  if (assignedOn !== undefined && (assignedOn < requestedOn || assignedOn > latest))
+    errors.push(item("assignedOn", "OUT_OF_RANGE", `the value must be from requestedOn through ${latest}`));
   if (desiredOn !== undefined && desiredOn < requestedOn)
     errors.push(item("desiredOn", "OUT_OF_RANGE", "the value must not be before requestedOn"));
   return errors;

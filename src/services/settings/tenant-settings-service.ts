@@ -41,9 +41,11 @@ async function update(request: UpdateTenantSettingsRequestValid, call: ReadyCall
   return saved;
 }
 
-function toTenantSettings({ reminderOffsetMinutes, version, updatedAt }: TenantSettingsRecord): TenantSettings {
+function toTenantSettings(record: TenantSettingsRecord): TenantSettings {
+  const { reminderOffsetMinutes, freedSlotOfferMinutes, version, updatedAt } = record;
   return create(TenantSettingsSchema, {
     reminderOffsetMinutes: [...(reminderOffsetMinutes ?? DEFAULT_REMINDER_OFFSETS)],
+    ...(freedSlotOfferMinutes === undefined ? {} : { freedSlotOfferMinutes }),
     version,
     ...(version === 1 || updatedAt === undefined ? {} : { updatedAt: timestampFromDate(updatedAt) }),
   });

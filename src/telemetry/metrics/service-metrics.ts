@@ -14,7 +14,11 @@ export interface Backlog {
   readonly deliveries: Waiting;
   /** The number of webhooks that the service disabled. */
   readonly disabledWebhooks: number;
+  /** Live holds of clients, live offers to waitlist entries, and those of both that expired in the last hour. */
+  readonly holds: Readonly<Record<(typeof HOLD_STATES)[number], number>>;
 }
+
+const HOLD_STATES = ["live", "offered", "expired"] as const;
 
 /** The number of waiting items and the age of the oldest one. */
 export interface Waiting {
@@ -168,6 +172,7 @@ function observeBacklog(meter: Meter, read: () => Promise<Backlog | undefined>):
   const pending = gaugeOf(meter, "cupo.webhooks.pending", "Events that active webhooks have not accepted.", "{event}");
   const pendingAge = gaugeOf(meter, "cupo.webhooks.oldest.age", "Age of the oldest of these events.", "s");
   const disabled = gaugeOf(meter, "cupo.webhooks.disabled", "Webhooks that the service disabled.", "{webhook}");
+  const holds = gaugeOf(meter, "cupo.holds", "Holds that are live, offered, or expired in the last hour.", "{hold}");
   meter.addBatchObservableCallback(
     async (result) => {
       const backlog = await read();
@@ -180,8 +185,9 @@ function observeBacklog(meter: Meter, read: () => Promise<Backlog | undefined>):
       result.observe(pending, backlog.deliveries.count);
       result.observe(pendingAge, backlog.deliveries.oldestSeconds);
       result.observe(disabled, backlog.disabledWebhooks);
+      for (const state of HOLD_STATES) result.observe(holds, backlog.holds[state], { "cupo.hold.state": state });
     },
-    [lag, jobs, jobsAge, events, eventsAge, pending, pendingAge, disabled],
+    [lag, jobs, jobsAge, events, eventsAge, pending, pendingAge, disabled, holds],
   );
 }
 

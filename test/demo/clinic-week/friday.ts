@@ -4,6 +4,7 @@ import { findAppointment, findPatient } from "./usual-steps.js";
 import { DATES, momentOf } from "./week.js";
 
 const [ANGELA, SANTIAGO] = ["Ángela Yineth Cárdenas Díaz", "Santiago Londoño Úsuga"];
+const VALENTINA = "Valentina Gómez Ibáñez";
 const [MARIA, JUAN] = ["María Fernanda Quintero Rojas", "Juan Camilo Ospina Arango"];
 
 /** Friday: an overbooking, occupancy, history, access records and an export. */
@@ -22,6 +23,16 @@ export function friday(task: WriteTask): void {
       reason: "Viene desde Sumapaz y solo puede hoy.",
     });
     expect(appointment).toMatchObject({ overbooked: true, startsAt: week.kept(ANGELA).startsAt });
+  });
+
+  task("Correct the wait of an appointment", async (week) => {
+    await findAppointment(week, week.supervisor, { whose: VALENTINA, day: "Friday" });
+    const { appointment } = await week.supervisor.booking.correctAppointmentWait({
+      ...week.latest(VALENTINA),
+      requestedOn: DATES.Monday,
+      reason: "Pidió la cita por teléfono el lunes.",
+    });
+    expect(appointment?.requestedOn).toBe(DATES.Monday);
   });
 
   task("Read the occupancy of a week", async (week) => {

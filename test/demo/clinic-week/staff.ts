@@ -10,6 +10,7 @@ import { BookingService } from "../../../src/gen/cupo/clinic/v1/booking_service_
 import { CatalogAdminService } from "../../../src/gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import { DeskService } from "../../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import { DisplacedAppointmentService } from "../../../src/gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
+import { HoldService } from "../../../src/gen/cupo/clinic/v1/hold_service_pb.js";
 import { NoteService } from "../../../src/gen/cupo/clinic/v1/note_service_pb.js";
 import { OccupancyService } from "../../../src/gen/cupo/clinic/v1/occupancy_service_pb.js";
 import { OperationsService } from "../../../src/gen/cupo/clinic/v1/operations_service_pb.js";
@@ -18,6 +19,7 @@ import { PatientDirectoryService } from "../../../src/gen/cupo/clinic/v1/patient
 import { ProgramService } from "../../../src/gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { ScheduleBlockService } from "../../../src/gen/cupo/clinic/v1/schedule_block_service_pb.js";
+import { TenantSettingsService } from "../../../src/gen/cupo/clinic/v1/tenant_settings_service_pb.js";
 
 /** The identity of a staff member, and the observer of the calls. */
 export interface Work {
@@ -46,6 +48,7 @@ export function openScreens({ internalUrl, token, actor, note }: Work) {
   return {
     actor,
     booking: createClient(BookingService, transport),
+    holds: createClient(HoldService, transport),
     rescheduling: createClient(AppointmentService, transport),
     registration: createClient(PatientService, transport),
     directory: createClient(PatientDirectoryService, transport),
@@ -61,6 +64,7 @@ export function openScreens({ internalUrl, token, actor, note }: Work) {
     programs: createClient(ProgramService, transport),
     configuration: createClient(SchedulingConfigurationService, transport),
     reference: createClient(ReferenceDataService, transport),
+    settings: createClient(TenantSettingsService, transport),
     catalogs: createClient(CatalogAdminService, transport),
   };
 }

@@ -3,6 +3,8 @@ import { openDemoTransport } from "../../../src/demo/demo-transport.js";
 import { fillClinic } from "../../../src/demo/fill-clinic.js";
 import { largeClinic } from "../../../src/demo/large-clinic.js";
 import type { AppointmentDetails } from "../../../src/gen/cupo/clinic/v1/appointment_details_pb.js";
+import { offerFreedSlots } from "../../../src/jobs/offer-freed-slots.js";
+import { openServiceDatabase } from "../../support/open-service-database.js";
 import { startTestService } from "../../support/service.js";
 import { type Diary, openDiary } from "./diary.js";
 import { openScreens, type Staff } from "./staff.js";
@@ -60,6 +62,8 @@ export interface Week {
   latest(whose: string): { readonly appointmentId: string; readonly expectedVersion: number };
   /** Returns a stored appointment. */
   kept(whose: string): AppointmentDetails;
+  /** Does the job that offers freed slots to the waitlist. */
+  offerFreedSlots(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -76,6 +80,7 @@ export async function openWeek(): Promise<Week> {
   const ofReception = service.scopes.filter((scope) => !SUPERVISION.has(scope));
   const open = (actor: string, scopes: readonly string[], note = diary.note) =>
     openScreens({ internalUrl, token: () => service.token({ client: "front-desk", scopes }), actor, note });
+  const database = openServiceDatabase(service.databaseUrl);
   return {
     ...openMemory(),
     diary,
@@ -83,7 +88,11 @@ export async function openWeek(): Promise<Week> {
     supervisor: open("supervision-02", service.scopes),
     others: open("portal", service.scopes, () => undefined),
     itIs,
-    close: service.close,
+    offerFreedSlots: async () => void (await offerFreedSlots({ database, now: service.now })),
+    async close() {
+      await database.close();
+      await service.close();
+    },
   };
 }
 

@@ -1,11 +1,12 @@
 import type { Transaction } from "../../../call.js";
 import { dropHeldCapacity } from "../appointments/day-counters.js";
+import { hastenFreedSlots } from "../schedule/freed-slots.js";
 import { dropHolder } from "./hold-holders.js";
 import { endHold, type HoldRecord } from "./holds.js";
 
 /**
  * Ends live holds that the transaction has locked, and returns their units of capacity. Counters of days, then those of
- * principals, are locked in their order.
+ * principals, then freed slots are locked in their order.
  */
 export function releaseHolds(transaction: Transaction, holds: readonly HoldRecord[], at: Date): void {
   for (const { id } of holds) endHold(transaction, id, at, undefined);
@@ -14,6 +15,7 @@ export function releaseHolds(transaction: Transaction, holds: readonly HoldRecor
     .toSorted(byKey(({ ruleId, localDate }) => `${ruleId} ${localDate}`));
   for (const hold of units) dropHeldCapacity(transaction, hold, hold.expiresAt);
   for (const hold of holds.toSorted(byKey(({ principal }) => principal))) dropHolder(transaction, hold);
+  for (const hold of holds) hastenFreedSlots(transaction, hold);
 }
 
 function byKey(keyOf: (hold: HoldRecord) => string) {

@@ -61,14 +61,13 @@ const TIME = {
   now: ":now::timestamptz",
 };
 
-/**
- * SQL for whether the day of the slot is full, unless the appointment that moves already uses a unit of it. It is one
- * look-up for each option; EXISTS might be planned as a hash of all days.
- */
-const DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity
+/** SQL for whether the day of a slot `s` is full. It is one look-up; EXISTS might be planned as a hash of all days. */
+export const IS_DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
-    WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date), false)
-  AND NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid
+    WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date), false)`;
+
+/** SQL for whether the day is full, unless the appointment that moves already uses a unit of it. */
+const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
 /** The run of an option has no gap if its slots together are as long as from its start to its end. */

@@ -1,5 +1,5 @@
 import type { Transaction } from "../../../call.js";
-import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
+import { type ColumnsOf, readRecord, readRecords, toPartialRow, toRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentPlacement } from "../appointments/appointments.js";
@@ -23,6 +23,8 @@ export interface HoldRecord extends AppointmentPlacement {
   /** Undefined for a live hold and for one that expired unnoticed. */
   readonly endedAt: Date | undefined;
   readonly bookedAppointmentId: string | undefined;
+  /** The waitlist entry to which it offers the time; undefined for a hold of a client. */
+  readonly waitlistEntryId: string | undefined;
   readonly createdAt: Date;
 }
 
@@ -44,6 +46,7 @@ const holdColumns = {
   expiresAt: "expires_at",
   endedAt: "ended_at",
   bookedAppointmentId: "booked_appointment_id",
+  waitlistEntryId: "waitlist_entry_id",
   createdAt: "created_at",
 } as const satisfies ColumnsOf<HoldRecord>;
 
@@ -94,14 +97,14 @@ export async function findHold(transaction: Transaction, id: string): Promise<Ho
   return readRecord(transaction, holds(transaction).where({ id }));
 }
 
-/** Returns one page of the live holds of a patient, a practitioner or both, ordered by id. */
+/** Returns one page of the live holds of a patient, a practitioner or a waitlist entry, ordered by id. */
 export async function listLiveHolds(
   transaction: Transaction,
-  { patientId, practitionerId }: { readonly [K in "patientId" | "practitionerId"]: string | undefined },
+  filter: { readonly [K in "patientId" | "practitionerId" | "waitlistEntryId"]: string | undefined },
   nowMs: number,
   page: ListPage,
 ): Promise<HoldRecord[]> {
-  const wanted = givenOnly({ patient_id: patientId, practitioner_id: practitionerId });
+  const wanted = toPartialRow(holdColumns, givenOnly(filter));
   const live = holds(transaction)
     .where(wanted)
     .whereRaw("ended_at IS NULL AND expires_at > ?", [new Date(nowMs)]);

@@ -59,7 +59,8 @@ const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.start
  * Each invariant selects the ids of its violations: ids of appointments, holds, slots, patients, webhooks, or rules whose
  * day is counted wrong. A replay makes new deliveries of events, so WEBHOOK_ORDER_WRONG compares those that are younger.
  * An overbooked appointment may overlap others and holds of its practitioner and is counted on no day. All other
- * invariants apply to it. A hold may overlap the appointment that it reschedules.
+ * invariants apply to it. A hold may overlap the appointment that it reschedules. An offer holds for the patient and service
+ * of its waitlist entry.
  */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_WITHOUT_SLOT:
@@ -81,7 +82,8 @@ const RULES: Readonly<Record<string, string>> = {
     GROUP BY rule_id, local_date HAVING sum(live) <> sum(counted) OR sum(holders) <> sum(counted)`,
   ERASED_PATIENT_KNOWN: `SELECT p.id FROM patients p WHERE p.tenant_id = :tenant AND p.erased_at IS NOT NULL AND (
     EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id
-      AND (a.status IN ${UNFINISHED_STATUSES} OR a.comment IS NOT NULL OR a.overbooking_reason <> ''))
+      AND (a.status IN ${UNFINISHED_STATUSES} OR a.comment IS NOT NULL OR a.overbooking_reason <> ''
+        OR a.join_link IS NOT NULL))
     OR EXISTS (SELECT FROM waitlist_entries w WHERE w.tenant_id = :tenant AND w.patient_id = p.id
       AND (w.closed_at IS NULL OR w.close_reason <> ''))
     OR EXISTS (SELECT FROM user_attention_cases c WHERE c.tenant_id = :tenant AND c.patient_id = p.id
@@ -100,6 +102,8 @@ const RULES: Readonly<Record<string, string>> = {
     WHERE a.tenant_id = :tenant AND (whole.changes, whole.latest, h.to_status, h.to_starts_at, h.to_ends_at, h.to_program_id,
       h.to_practitioner_id) IS DISTINCT FROM (a.version, a.version, a.status, a.starts_at, a.ends_at, a.program_id,
       a.practitioner_id)`,
+  HOLD_OUTLIVED: `SELECT h.id FROM appointment_holds h WHERE h.tenant_id = :tenant
+      AND (h.ended_at > h.expires_at OR h.expires_at > h.starts_at)`,
   HOLD_OVERLAP: `SELECT h.id FROM held h WHERE EXISTS (SELECT FROM held o WHERE o.id < h.id
         AND (o.practitioner_id = h.practitioner_id OR o.patient_id = h.patient_id)
         AND o.starts_at < h.ends_at AND o.ends_at > h.starts_at)
@@ -110,6 +114,8 @@ const RULES: Readonly<Record<string, string>> = {
     OR EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id)
     OR EXISTS (SELECT FROM waitlist_entries w WHERE w.tenant_id = :tenant AND w.patient_id = p.id)
     OR EXISTS (SELECT FROM user_attention_cases c WHERE c.tenant_id = :tenant AND c.patient_id = p.id))`,
+  OFFER_WRONG: `SELECT h.id FROM held h LEFT JOIN waitlist_entries w ON w.tenant_id = :tenant AND w.id = h.waitlist_entry_id
+    WHERE h.waitlist_entry_id IS NOT NULL AND (w.patient_id, w.service_id) IS DISTINCT FROM (h.patient_id, h.service_id)`,
   PATIENT_OVERLAP: overlap("patient_id", "live"),
   PRACTITIONER_OVERLAP: overlap("practitioner_id", "live WHERE NOT overbooked"),
   SLOT_WRONG: `SELECT s.id FROM (SELECT *, min(starts_at) OVER whole AS first, max(ends_at) OVER whole AS last,

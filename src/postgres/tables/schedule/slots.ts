@@ -2,6 +2,7 @@ import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
+import { noteFreedSlots } from "./freed-slots.js";
 
 /** Why a slot is retained and its appointment displaced. If several causes hold, it is the first in this order. */
 export type DisplacementCause =
@@ -148,13 +149,18 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
   transaction.send(occupy({ tenant_id: transaction.tenantId, ids: idsOf(slots), appointment_id: appointmentId }));
 }
 
-/** Frees locked slots. Retained slots and those made for their appointment are deleted. */
+/**
+ * Frees locked slots. Retained slots and those made for their appointment are deleted. Others may be offered to the
+ * waitlist. Call it after the counters of days changed.
+ */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   const going = slots.filter(({ retained, ruleId }) => retained || ruleId === undefined);
   const staying = slots.filter((slot) => !going.includes(slot));
   const { tenantId: tenant_id } = transaction;
   if (going.length > 0) transaction.send(remove({ tenant_id, ids: idsOf(going) }));
-  if (staying.length > 0) transaction.send(occupy({ tenant_id, ids: idsOf(staying), appointment_id: null }));
+  if (staying.length === 0) return;
+  transaction.send(occupy({ tenant_id, ids: idsOf(staying), appointment_id: null }));
+  noteFreedSlots(transaction, idsOf(staying));
 }
 
 function idsOf(slots: readonly SlotRecord[]): string[] {

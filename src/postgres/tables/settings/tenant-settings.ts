@@ -7,6 +7,8 @@ import { sql } from "../../sql.js";
 export interface TenantSettingsAttributes {
   /** Minutes from a reminder to the start of the appointment. */
   readonly reminderOffsetMinutes: readonly number[] | undefined;
+  /** How long a freed slot is held for the waitlist entry to which it is offered. */
+  readonly freedSlotOfferMinutes: number | undefined;
 }
 
 /** The settings of a tenant as stored. */
@@ -20,10 +22,16 @@ export interface TenantSettingsRecord extends TenantSettingsAttributes {
 export const DEFAULT_REMINDER_OFFSETS: readonly number[] = [2880, 1440];
 
 /** The settings of a tenant that has changed none. */
-const UNCHANGED: TenantSettingsRecord = { reminderOffsetMinutes: undefined, version: 1, updatedAt: undefined };
+const UNCHANGED: TenantSettingsRecord = {
+  reminderOffsetMinutes: undefined,
+  freedSlotOfferMinutes: undefined,
+  version: 1,
+  updatedAt: undefined,
+};
 
 const COLUMNS = {
   reminderOffsetMinutes: "reminder_offset_minutes",
+  freedSlotOfferMinutes: "freed_slot_offer_minutes",
   version: "version",
   updatedAt: "updated_at",
 } satisfies ColumnsOf<TenantSettingsRecord>;

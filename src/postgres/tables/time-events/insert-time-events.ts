@@ -1,4 +1,4 @@
-import type { ResourceType, Transaction } from "../../../call.js";
+import type { Effect, ResourceType, Transaction } from "../../../call.js";
 import { newId } from "../../../uuid.js";
 import { SERVICE_PRINCIPAL } from "../../audit.js";
 import { prepared } from "../../prepared.js";
@@ -7,7 +7,7 @@ import type { EventAction } from "../events/event-feed.js";
 
 /** An event that time makes. */
 export interface TimeEvent {
-  readonly action: Exclude<EventAction, "CREATE" | "UPDATE" | "DELETE">;
+  readonly action: Exclude<EventAction, Effect["action"]>;
   readonly resourceType: ResourceType;
   readonly resourceId: string;
   readonly resourceVersion: number;

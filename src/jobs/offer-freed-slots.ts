@@ -1,0 +1,49 @@
+import { CupoError } from "../errors.js";
+import { isOlderServing } from "../postgres/migration/older-serving.js";
+import { runAsTenant, type TransactionSource } from "../postgres/run-transaction.js";
+import { findDueFreedSlots } from "../postgres/tables/schedule/freed-slots.js";
+import { offerFreedSlot } from "../services/holds/offer-freed-slot.js";
+
+const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 5_000 };
+/** The highest number of slots of a run. The next run takes the rest. */
+const MOST = 1_000;
+/** The migration that only the releases have that know offers. */
+const KNOWN_SINCE = "0046-offers";
+
+/** Dependencies of offers of freed slots. */
+export interface OfferPorts {
+  readonly database: TransactionSource;
+  /** Returns milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Called after a commit that added events to the feed of the tenant. */
+  readonly onCommitted?: ((tenantId: string) => void) | undefined;
+}
+
+/**
+ * Offers the freed slots of all tenants that are due, each in its own transaction. Returns the number of offers.
+ *
+ * Nothing but a commit changes what is due. So a run that dies is continued by the next one. Of two runs at the same
+ * time, one offers a slot and the other finds it held. While an older release serves the database, nothing is offered.
+ *
+ * If a slot or patient changes meanwhile, the slot stays due until the next run. If the slots of a tenant fail, those of
+ * other tenants are offered, and the error is thrown at the end. A signal stops it after the current transaction.
+ */
+export async function offerFreedSlots(ports: OfferPorts, signal?: AbortSignal): Promise<number> {
+  const { database, now } = ports;
+  if (await isOlderServing(database, KNOWN_SINCE)) return 0;
+  const failures: unknown[] = [];
+  let offers = 0;
+  for (const { tenantId, slotId } of await findDueFreedSlots(database, new Date(now()), MOST)) {
+    if (signal?.aborted === true) break;
+    try {
+      if (!(await runAsTenant(database, tenantId, LIMITS, (transaction) => offerFreedSlot(transaction, slotId, now()))))
+        continue;
+      offers += 1;
+      ports.onCommitted?.(tenantId);
+    } catch (error) {
+      if (!(error instanceof CupoError)) failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+  return offers;
+}

@@ -1,0 +1,31 @@
+import { runAcrossTenants, type TransactionSource } from "../../run-transaction.js";
+import { sql } from "../../sql.js";
+
+const SCOPE = { setting: "cupo.holds", value: "on" } as const;
+
+/** The holds of all tenants. */
+export interface HoldCounts {
+  /** Live holds of clients. */
+  readonly live: number;
+  /** Live offers to waitlist entries. */
+  readonly offered: number;
+  /** Holds and offers that expired in the last hour. */
+  readonly expired: number;
+}
+
+const COUNTS = `SELECT count(*) FILTER (WHERE live AND waitlist_entry_id IS NULL)::integer AS live,
+    count(*) FILTER (WHERE live AND waitlist_entry_id IS NOT NULL)::integer AS offered,
+    count(*) FILTER (WHERE expires_at <= ? AND coalesce(ended_at, expires_at) = expires_at)::integer AS expired
+  FROM (SELECT waitlist_entry_id, ended_at, expires_at, ended_at IS NULL AND expires_at > ? AS live
+    FROM appointment_holds WHERE expires_at > ?) AS recent`;
+
+const HOUR_MS = 3_600_000;
+
+/** Counts the holds of all tenants. */
+export async function countHolds(source: TransactionSource, nowMs: number): Promise<HoldCounts> {
+  const bindings = [nowMs, nowMs, nowMs - HOUR_MS].map((ms) => new Date(ms));
+  const [counts] = await runAcrossTenants(source, SCOPE, (transaction) =>
+    transaction.rows<HoldCounts>(sql.raw(COUNTS, bindings)),
+  );
+  return counts ?? { live: 0, offered: 0, expired: 0 };
+}

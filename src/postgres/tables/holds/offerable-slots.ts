@@ -1,0 +1,135 @@
+import type { Transaction } from "../../../call.js";
+import { readRecord, readRecords } from "../../columns.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import { busyTime } from "../appointments/busy-times.js";
+import { IS_DAY_FULL } from "./free-options.js";
+
+/** A freed slot of the schedule, as it is now. */
+export interface OfferableSlot {
+  readonly slotId: string;
+  readonly generation: number;
+  readonly programId: string;
+  readonly practitionerId: string;
+  readonly locationId: string;
+  readonly emergency: boolean;
+  /** The owner of the program. */
+  readonly organizationId: string | undefined;
+  readonly companyId: string | undefined;
+  readonly localDate: string;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  /** Whether it could be booked, if nobody holds it. */
+  readonly isOpen: boolean;
+  /** When the hold of its time expires; undefined if nobody holds it. */
+  readonly heldUntil: Date | undefined;
+}
+
+/** An open waitlist entry that a slot suits. Dates are local, YYYY-MM-DD. */
+export interface WaitingEntry {
+  readonly id: string;
+  readonly version: number;
+  readonly patientId: string;
+  readonly serviceId: string;
+  /** The date of the entry. */
+  readonly requestedOn: string;
+  readonly dueOn: string | undefined;
+  readonly dateFrom: string;
+}
+
+const TIME = { tenantId: ":tenantId", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "NULL::uuid" };
+
+/** With this time, no hold counts as live. */
+const NO_HOLD = "'infinity'::timestamptz";
+
+const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
+  sql.raw(
+    `SELECT s.id AS "slotId", s.generation, s.program_id AS "programId", s.practitioner_id AS "practitionerId",
+       p.location_id AS "locationId", p.emergency, p.organization_id AS "organizationId", p.company_id AS "companyId",
+       s.local_date AS "localDate", s.starts_at AS "startsAt", s.ends_at AS "endsAt",
+       s.appointment_id IS NULL AND p.active AND NOT p.emergency AND l.active AND d.active AND NOT ${IS_DAY_FULL}
+         AND (${busyTime("practitioner_id", { ...TIME, personId: "s.practitioner_id", now: NO_HOLD })}) IS NULL AS "isOpen",
+       (SELECT max(h.expires_at) FROM appointment_holds h WHERE h.tenant_id = :tenantId
+          AND h.practitioner_id = s.practitioner_id AND h.ended_at IS NULL AND h.expires_at > :now
+          AND h.starts_at > s.starts_at - interval '24 hours' AND h.starts_at < s.ends_at AND h.ends_at > s.starts_at)
+         AS "heldUntil"
+     FROM slots s
+       JOIN programs p ON p.tenant_id = :tenantId AND p.id = s.program_id
+       JOIN locations l ON l.tenant_id = :tenantId AND l.id = p.location_id
+       JOIN practitioners d ON d.tenant_id = :tenantId AND d.id = s.practitioner_id
+     WHERE s.tenant_id = :tenantId AND s.id = :slotId AND NOT s.retained AND s.rule_id IS NOT NULL`,
+    names,
+  ),
+);
+
+/** The highest number of entries to rank, besides those of the last date. */
+const MOST_RANKED = 100;
+
+/**
+ * The dates of the requests come first in the order of the entries. So the first of them, with all entries of the last
+ * date, contain the first one in that order.
+ */
+const selectWaiting = prepared(["tenantId", "slotId", "now", "period", "maxHolds"], (names) =>
+  sql.raw(
+    `SELECT w.id, w.version, w.patient_id AS "patientId", w.service_id AS "serviceId", w.due_on AS "dueOn",
+       w.date_from AS "dateFrom", (w.created_at AT TIME ZONE 'America/Bogota')::date AS "requestedOn"
+     FROM slots s
+       JOIN freed_slots f ON f.tenant_id = :tenantId AND f.slot_id = s.id
+       JOIN programs p ON p.tenant_id = :tenantId AND p.id = s.program_id
+       JOIN program_services o ON o.tenant_id = :tenantId AND o.program_id = p.id
+       JOIN healthcare_services c ON c.tenant_id = :tenantId AND c.id = o.service_id AND c.active
+       JOIN waitlist_entries w ON w.tenant_id = :tenantId AND w.service_id = o.service_id AND w.closed_at IS NULL
+       JOIN patients a ON a.tenant_id = :tenantId AND a.id = w.patient_id AND a.status = 'ACTIVE'
+     WHERE s.tenant_id = :tenantId AND s.id = :slotId
+       AND s.local_date BETWEEN w.date_from AND w.date_to AND :period = ANY (w.preferred_periods)
+       AND (w.location_id IS NULL OR w.location_id = p.location_id)
+       AND (w.practitioner_id IS NULL OR w.practitioner_id = s.practitioner_id)
+       AND w.id <> ALL (f.offered_to)
+       AND (${busyTime("patient_id", { ...TIME, personId: "w.patient_id", now: ":now::timestamptz" })}) IS NULL
+       AND (SELECT count(*) FROM appointment_holds h WHERE h.tenant_id = :tenantId AND h.patient_id = w.patient_id
+         AND h.ended_at IS NULL AND h.expires_at > :now) < :maxHolds::integer
+     ORDER BY "requestedOn" FETCH FIRST ${MOST_RANKED} ROWS WITH TIES`,
+    names,
+  ),
+);
+
+const selectOffered = prepared(["tenantId", "holdId"], (names) =>
+  sql.raw(
+    `SELECT s.generation, p.emergency FROM appointment_holds h
+       JOIN slots s ON s.tenant_id = :tenantId AND s.id = h.slot_id
+       JOIN programs p ON p.tenant_id = :tenantId AND p.id = h.program_id
+     WHERE h.tenant_id = :tenantId AND h.id = :holdId AND h.waitlist_entry_id IS NOT NULL`,
+    names,
+  ),
+);
+
+/** Returns what the token of an offer says about its slot; undefined if the hold is no offer or the slot is gone. */
+export async function findOfferedSlot(
+  transaction: Transaction,
+  holdId: string,
+): Promise<Pick<OfferableSlot, "generation" | "emergency"> | undefined> {
+  return readRecord(transaction, selectOffered({ tenantId: transaction.tenantId, holdId }));
+}
+
+/** Returns a slot of the rules of the schedule without locking it; undefined if there is none any more. */
+export async function findOfferableSlot(
+  transaction: Transaction,
+  slotId: string,
+  nowMs: number,
+): Promise<OfferableSlot | undefined> {
+  const { tenantId } = transaction;
+  return readRecord(transaction, selectSlot({ tenantId, slotId, now: new Date(nowMs) }));
+}
+
+/**
+ * Returns open waitlist entries that a freed slot suits, among them the first one in the order of `waitingOrder`. Their
+ * patients are active, free at the time, and have fewer than `maxHolds` live holds. The slot was not offered to them.
+ */
+export async function findWaitingEntries(
+  transaction: Transaction,
+  slotId: string,
+  { nowMs, period, maxHolds }: { readonly nowMs: number; readonly period: string; readonly maxHolds: number },
+): Promise<WaitingEntry[]> {
+  const { tenantId } = transaction;
+  return readRecords(transaction, selectWaiting({ tenantId, slotId, now: new Date(nowMs), period, maxHolds }));
+}

@@ -1,0 +1,44 @@
+import { dayNumberOf } from "./local-date.js";
+
+/** What decides which waitlist entry is offered a slot first. Dates are local, YYYY-MM-DD. */
+export interface Waiting {
+  readonly id: string;
+  /** The date of the request. */
+  readonly requestedOn: string;
+  /** The last date of the allowed wait; undefined for no limit. */
+  readonly dueOn: string | undefined;
+  /** The first date for which the patient asked. */
+  readonly dateFrom: string;
+}
+
+const MINUTE_MS = 60_000;
+/** From the end of an offer to the start of its slot at least. Another patient can then still take the slot. */
+const NOTICE_MINUTES = 60;
+
+/** Whether a slot can be offered for some minutes: the offer ends at least an hour before the slot begins. */
+export function isOfferable(startsAtMs: number, nowMs: number, minutes: number): boolean {
+  return startsAtMs - nowMs >= (minutes + NOTICE_MINUTES) * MINUTE_MS;
+}
+
+/**
+ * Returns the order in which waiting entries are offered a slot on a date: the earliest request, then the earliest due
+ * date (those without one last), then the wish that is nearest to the date, then the smallest id. It is a total order of
+ * entries with different ids.
+ */
+export function waitingOrder(slotDate: string): (one: Waiting, other: Waiting) => number {
+  const slotDay = dayNumberOf(slotDate);
+  const distance = ({ dateFrom }: Waiting) => Math.abs(slotDay - dayNumberOf(dateFrom));
+  return (one, other) =>
+    compare(one.requestedOn, other.requestedOn) ||
+    compare(one.dueOn ?? NEVER, other.dueOn ?? NEVER) ||
+    distance(one) - distance(other) ||
+    compare(one.id, other.id);
+}
+
+/** After every local date. */
+const NEVER = "~";
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

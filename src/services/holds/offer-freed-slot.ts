@@ -1,0 +1,91 @@
+import type { Principal, Transaction } from "../../call.js";
+import { appendServiceAudit, SERVICE_PRINCIPAL } from "../../postgres/audit.js";
+import {
+  findOfferableSlot,
+  findWaitingEntries,
+  type OfferableSlot,
+  type WaitingEntry,
+} from "../../postgres/tables/holds/offerable-slots.js";
+import { deferFreedSlot, forgetFreedSlot } from "../../postgres/tables/schedule/freed-slots.js";
+import { findTenantSettings } from "../../postgres/tables/settings/tenant-settings.js";
+import { periodOf } from "../../scheduling/day-periods.js";
+import { instantMsOf } from "../../scheduling/local-clock.js";
+import { isOfferable, waitingOrder } from "../../scheduling/waiting-order.js";
+import { newId } from "../../uuid.js";
+import { type HoldingCall, MAX_OF_PATIENT, takeOption } from "./take-option.js";
+
+/** The operation in the audit trail. */
+const OPERATION = "offer_freed_slot";
+
+/**
+ * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds it for the patient and writes the
+ * event. Returns whether it did. The slot is due again when the hold expires. If somebody else holds it, it is due when
+ * that hold expires; if no entry wants it, not before it starts. A slot that cannot be offered any more is forgotten.
+ *
+ * Throws a CupoError if slot or patient changed since they were read.
+ */
+export async function offerFreedSlot(transaction: Transaction, slotId: string, nowMs: number): Promise<boolean> {
+  const [{ freedSlotOfferMinutes: minutes }, slot] = await Promise.all([
+    findTenantSettings(transaction),
+    findOfferableSlot(transaction, slotId, nowMs),
+  ]);
+  if (minutes === undefined || slot === undefined || !isOfferable(slot.startsAt.getTime(), nowMs, minutes)) {
+    forgetFreedSlot(transaction, slotId);
+    return false;
+  }
+  const first = slot.isOpen && slot.heldUntil === undefined ? await findFirst(transaction, slot, nowMs) : undefined;
+  if (first === undefined) {
+    deferFreedSlot(transaction, slotId, slot.heldUntil ?? slot.startsAt, []);
+    return false;
+  }
+  await offer(transaction, slot, first, { minutes, nowMs });
+  return true;
+}
+
+async function findFirst(
+  transaction: Transaction,
+  { slotId, localDate, startsAt }: OfferableSlot,
+  nowMs: number,
+): Promise<WaitingEntry | undefined> {
+  const secondOfDay = (startsAt.getTime() - instantMsOf(localDate, 0)) / 1_000;
+  const wanted = { nowMs, period: periodOf(secondOfDay), maxHolds: MAX_OF_PATIENT };
+  const entries = await findWaitingEntries(transaction, slotId, wanted);
+  return entries.toSorted(waitingOrder(localDate))[0];
+}
+
+async function offer(
+  transaction: Transaction,
+  { slotId, generation, locationId, emergency, startsAt, endsAt, organizationId, companyId }: OfferableSlot,
+  { id: waitlistEntryId, version, patientId, serviceId }: WaitingEntry,
+  { minutes, nowMs }: { readonly minutes: number; readonly nowMs: number },
+): Promise<void> {
+  const { tenantId } = transaction;
+  const call: HoldingCall = {
+    transaction,
+    principal: serviceOf(tenantId, { organizationId, companyId }),
+    newId,
+    effects: [],
+  };
+  const option = {
+    jti: newId(),
+    slotId,
+    minutes: (endsAt.getTime() - startsAt.getTime()) / 60_000,
+    generation,
+    serviceId,
+    locationId,
+    emergency,
+    subject: { kind: "PATIENT", id: patientId } as const,
+    holdId: undefined,
+    expiresAtMs: startsAt.getTime(),
+  };
+  const terms = { perPrincipal: undefined, waitlistEntryId, minutes, nowMs };
+  const { hold } = await takeOption(option, call, terms, (error) => error);
+  deferFreedSlot(transaction, slotId, hold.expiresAt, [waitlistEntryId]);
+  call.effects.push({ resourceType: "WaitlistEntry", resourceId: waitlistEntryId, action: "OFFERED", version });
+  for (const effect of call.effects) transaction.send(appendServiceAudit(effect, tenantId, OPERATION));
+}
+
+/** The service itself, which sees the programs of an organization and company. */
+function serviceOf(tenantId: string, owner: Pick<Principal, "organizationId" | "companyId">): Principal {
+  return { id: SERVICE_PRINCIPAL, issuer: "", clientId: SERVICE_PRINCIPAL, tenantId, scopes: new Set(), ...owner };
+}
