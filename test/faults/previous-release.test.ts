@@ -30,7 +30,13 @@ const TO_EITHER = { connection: "close" };
 /** Milliseconds between the beats at which all callers of the storm send, so that their requests compete. */
 const BEAT_MS = 750;
 /** RPCs that the release before does not have. Calls of them are answered as it would, without being sent. */
-const NEW_RPCS: ReadonlySet<string> = new Set(["ListDisplacedAppointments", "HoldAppointmentOption", "ReleaseHold"]);
+const NEW_RPCS: ReadonlySet<string> = new Set([
+  "ListDisplacedAppointments",
+  "HoldAppointmentOption",
+  "ReleaseHold",
+  "ListHolds",
+  "GetHold",
+]);
 const UNIMPLEMENTED: RestAnswer = { status: 404, headers: new Headers(), text: "", body: {} };
 /** Clients of the steady load beside the storm, over REST and as many over gRPC. They keep their connections. */
 const CLIENTS = 1;
