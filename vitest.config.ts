@@ -30,6 +30,7 @@ const PROGRAMS = [
   "test/import/import-killed.test.ts",
   "test/rpc/conformance/*.test.ts",
   "test/introspection/stock-client.test.ts",
+  "test/webhooks/stale-reminders.test.ts",
   "test/postgres/replica-reads.test.ts",
   "test/proto-export/*.test.ts",
   "test/reference-page/reference-page.test.ts",

@@ -2,22 +2,24 @@
  * Measures how many small defects the tests detect. Draws mutants of the folders below by a seed and runs the tests
  * that call the mutated function, the closest first. Prints the share that was caught and each mutant that was not.
  *
- *     npm run test:mutations -- [--count N] [--skip N] [--seed TEXT] [--minutes N] [--calls FOLDER] [PATH...]
+ *     npm run test:mutations -- [--count N] [--skip N] [--seed TEXT] [--minutes N] [--workers N] [--calls FOLDER] [PATH...]
  *
  * - `--count`: the number of mutants, 100 by default. `--skip`: skips this many, to measure one draw in parts.
  * - `--seed`: determines the draw; the current date by default. A result is valid only with a seed chosen before the
  *   run.
  * - `--minutes`: starts no further mutant after this many minutes, 600 by default.
+ * - `--workers`: worker processes, 2 by default. With 1 a run needs the least of a shared machine.
  * - `--calls`: the folder with the recorded calls of each test file, build/mutations by default. If it is empty, all
  *   tests run once.
  * - PATH: the folder or file of src to draw from.
  *
- * Mutants in scripts/mutations/equivalent-mutants.json are not drawn. Exits with 1 below {@link GOAL}.
+ * Mutants in scripts/mutations/equivalent-mutants.json are not drawn, and neither are those that do not compile. Exits with 1 below {@link GOAL}.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { compiling } from "./mutations/compile-mutants.mjs";
 import { linesOf, withoutEquivalents } from "./mutations/equivalent-mutants.mjs";
 import { openJudge } from "./mutations/judge-mutants.mjs";
 import { listMutants } from "./mutations/list-mutants.mjs";
@@ -33,12 +35,13 @@ const { values, positionals } = parseArgs({
     skip: { type: "string", default: "0" },
     seed: { type: "string", default: new Date().toISOString().slice(0, 10) },
     minutes: { type: "string", default: "600" },
+    workers: { type: "string", default: "2" },
     calls: { type: "string", default: "build/mutations" },
   },
   allowPositionals: true,
 });
 const deadline = performance.now() + Number(values.minutes) * 60_000;
-const drawn = draw(mutantsOf(positionals.length === 0 ? ROOMS : positionals));
+const drawn = await draw(mutantsOf(positionals.length === 0 ? ROOMS : positionals));
 report(await judgeAll(drawn, await readCalls(resolve(values.calls))));
 
 function mutantsOf(rooms) {
@@ -55,17 +58,21 @@ function filesIn(room) {
   return names.map((name) => join(room, name));
 }
 
-/** Returns the first mutants in an order that depends only on the seed. */
-function draw(mutants) {
+/** Returns the first mutants that compile, in an order that depends only on the seed. */
+async function draw(mutants) {
   const rankOf = ({ file, start, text }) =>
     createHash("sha1").update(`${values.seed} ${file} ${start} ${text}`).digest("hex");
   const ranked = mutants.map((mutant) => ({ mutant, rank: rankOf(mutant) }));
   const ordered = ranked.toSorted((one, other) => (one.rank < other.rank ? -1 : 1)).map(({ mutant }) => mutant);
-  return ordered.slice(Number(values.skip), Number(values.skip) + Number(values.count));
+  const last = Number(values.skip) + Number(values.count);
+  const found = [];
+  for (let from = 0; found.length < last && from < ordered.length; from += last)
+    found.push(...(await compiling(ordered.slice(from, from + last))));
+  return found.slice(Number(values.skip), last);
 }
 
 async function judgeAll(mutants, notes) {
-  const judge = await openJudge();
+  const judge = await openJudge({ settings: { maxWorkers: Number(values.workers) } });
   const outcomes = [];
   for (const mutant of mutants) {
     if (performance.now() > deadline) break;

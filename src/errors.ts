@@ -157,7 +157,7 @@ export function staleVersion(currentVersion: number, field = "expectedVersion"):
   return conflict({ code: "STALE_VERSION", field, message });
 }
 
-/** 409 for several conflicts with the same code, with an item for each. */
+/** 409: several conflicts, with an item for each. The first one decides the code of RPC. */
 export function conflicts(errors: readonly FieldError[]): CupoError {
   return new CupoError("CONCURRENT_MODIFICATION", { errors });
 }

@@ -16,7 +16,7 @@ import { createDnsResolver } from "./webhooks/guarded-lookup.js";
 import { createTimeEventJudge } from "./webhooks/judge-time-event.js";
 import { createReceiverPolicy, type ReceiverPolicy } from "./webhooks/receiver-policy.js";
 import { openSender } from "./webhooks/send-event.js";
-import { createVault, newWebhookSecret, type Vault } from "./webhooks/webhook-secrets.js";
+import { createVault, newWebhookSecret, type Vault, withGivenKeys } from "./webhooks/webhook-secrets.js";
 import { createWebhookWakes } from "./webhooks/webhook-wakes.js";
 
 /** The webhooks of a process. */
@@ -49,7 +49,7 @@ export async function openWebhooks(
   const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
   const keyRing = await openKeyRing({ store: webhookKeys(database), now, ...KEY_LIFE });
   const stopRotation = scheduleKeyRotation(keyRing, warn("rotating webhook keys failed; retrying in 30 min"));
-  const vault = createVault(keyRing);
+  const vault = createVault(withGivenKeys(settings.keys, keyRing));
   const policy = createReceiverPolicy(settings);
   const wakes = createWebhookWakes({
     findActive: (tenantIds) => findActiveWebhooks(database, tenantIds),

@@ -36,12 +36,20 @@ const SQL_CHANGES = [
 ];
 
 /**
- * Returns the mutants of a source as `{ start, end, text, functions }`: the range to replace in UTF-16 code units, the
- * replacement, and the names of the enclosing functions, the innermost first.
+ * Returns the mutants of a source as `{ start, end, text, functions, users }`: the range to replace in UTF-16 code units,
+ * the replacement, the names of the enclosing functions, the innermost first, and the names of what uses the enclosing
+ * declaration in the source, directly or not: a statement is often a constant.
  */
 export function listMutants(source) {
   const found = [];
-  visit(parseAst(source, { lang: "ts" }), [], undefined);
+  const { body } = parseAst(source, { lang: "ts" });
+  const declared = body.map((node) => ({ node, name: declaredName(node) }));
+  for (const { node, name } of declared) {
+    const from = found.length;
+    visit(node, [], undefined);
+    const users = usersOf(name, declared, source);
+    for (const mutant of found.slice(from)) mutant.users = users;
+  }
   return found;
 
   function visit(node, functions, parent) {
@@ -58,6 +66,25 @@ export function listMutants(source) {
       if (key !== "typeAnnotation" && key !== "typeArguments") visit(child, within, node);
     }
   }
+}
+
+/** Returns the name that a statement of a module declares. */
+function declaredName({ declaration, ...node }) {
+  const { id, declarations: [first] = [] } = declaration ?? node;
+  return id?.name ?? first?.id?.name;
+}
+
+/** Returns the names of the declarations that use one, directly or not. */
+function usersOf(used, declared, source) {
+  if (used === undefined) return [];
+  const users = [used];
+  for (const user of users) {
+    const mention = new RegExp(`\\b${user.replaceAll("$", "\\$")}\\b`);
+    const found = declared.filter(({ node }) => mention.test(source.slice(node.start, node.end)));
+    const names = new Set(found.map(({ name }) => name));
+    users.push(...[...names].filter((name) => name !== undefined && !users.includes(name)));
+  }
+  return users.slice(1);
 }
 
 function nameOf(node, parent) {
@@ -79,7 +106,7 @@ function changesOf(node, source) {
     case "ConditionalExpression":
       return [{ text: `((${textOf(node.test)}) ? (${textOf(node.alternate)}) : (${textOf(node.consequent)}))` }];
     case "ExpressionStatement":
-      return isCall(node.expression) ? [{ text: ";" }] : [];
+      return isCall(node.expression) ? [{ text: "{}" }] : [];
     case "Literal":
       return literalChanges(node, textOf);
     case "TemplateElement":

@@ -3,9 +3,11 @@ import { dirname, join } from "node:path";
 import { noteName } from "./note-name.mjs";
 import { openVitest } from "./open-vitest.mjs";
 
-/** Tests that start processes, which never load a mutant. */
+/** Tests that start processes, which never load a mutant, and tests that need a Citus cluster. */
 const OUTSIDE =
-  /\/test\/(?:faults|guide|examples|stubs|deploy|proto-export|reference-page|demo|mutations)\/|\/test\/(?:main|npm-start|readme)\./;
+  /\/test\/(?:citus|faults|guide|examples|stubs|deploy|proto-export|reference-page|demo|mutations)\/|\/test\/(?:main|npm-start|readme)\./;
+/** The tests of every operation. They call so much that they would never be among the nearest. */
+const OF_EVERY_OPERATION = /\/test\/(?:contract\/|postgres\/statement-tenants)/;
 const MOST_TESTS = 40;
 /** The largest share of test files that may fail without a mutant. Above it, a result would say nothing. */
 const MOST_FAILED = 0.1;
@@ -23,14 +25,17 @@ export async function readCalls(folder) {
 }
 
 /**
- * Returns the test files that call the innermost function that any test calls. If there are none, those that call any
- * function of the file, else those that call the files importing it. Those with the fewest other calls come first.
+ * Returns the test files that call the innermost function that any test calls. If there are none, those that call what
+ * uses the declaration, else any function of the file, else the files importing it. Those with the fewest other calls
+ * come first. Of more than 40 the others are left out, except tests of every operation.
  */
-export function testsFor({ file, functions }, notes) {
+export function testsFor({ file, functions, users }, notes) {
   for (const name of functions) {
     const callers = notes.filter(({ called }) => called.has(`${file}#${name}`));
     if (callers.length > 0) return nearest(callers);
   }
+  const ofUsers = notes.filter(({ called }) => users.some((name) => called.has(`${file}#${name}`)));
+  if (ofUsers.length > 0) return nearest(ofUsers);
   const ofFile = callersOf([file], notes);
   return nearest(ofFile.length > 0 ? ofFile : callersOf(importersOf(file), notes));
 }
@@ -53,7 +58,7 @@ function importersOf(file) {
 function nearest(notes) {
   return notes
     .toSorted((one, other) => one.called.size - other.called.size)
-    .slice(0, MOST_TESTS)
+    .filter(({ test }, rank) => rank < MOST_TESTS || OF_EVERY_OPERATION.test(test))
     .map(({ test }) => test);
 }
 

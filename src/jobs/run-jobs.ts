@@ -17,6 +17,7 @@ import {
   purgeQuotas,
 } from "./purges.js";
 import { runQueue } from "./run-queue.js";
+import { summarizeWaits } from "./summarize-waits.js";
 import { tendPartitions } from "./tend-partitions.js";
 import { writeTimeEvents } from "./write-time-events.js";
 
@@ -44,6 +45,7 @@ export interface JobPorts {
 
 const EXTEND_SCHEDULES = "extend_schedules";
 const PURGE = "purge";
+const SUMMARIZE_WAITS = "summarize_waits";
 const TEND_PARTITIONS = "tend_partitions";
 const WRITE_TIME_EVENTS = "write_time_events";
 const OFFER_FREED_SLOTS = "offer_freed_slots";
@@ -59,6 +61,7 @@ const CRON = [
   eachMinute(OFFER_FREED_SLOTS),
   { task: EXTEND_SCHEDULES, match: "7 * * * *", identifier: EXTEND_SCHEDULES },
   { task: PURGE, match: "*/10 * * * *", identifier: PURGE },
+  { task: SUMMARIZE_WAITS, match: "*/5 * * * *", identifier: SUMMARIZE_WAITS },
   { task: TEND_PARTITIONS, match: "37 * * * *", identifier: TEND_PARTITIONS },
 ];
 /** Milliseconds until the next turn of a tenant whose schedules are locked by a change. */
@@ -66,8 +69,8 @@ const BUSY_MS = 1_000;
 
 /**
  * Runs background jobs until it is stopped: it writes the events that time makes and offers freed slots every minute,
- * extends schedules to the horizon every hour and on request, purges expired data, and creates partitions ahead. Every
- * process runs jobs. One process does each job; if it dies, another process repeats the job.
+ * extends schedules to the horizon every hour and on request, purges expired data, summarizes waits, and creates
+ * partitions ahead. Every process runs jobs. One process does each job; if it dies, another process repeats the job.
  *
  * A job extends one part of a tenant's schedules and then queues the tenant's next part. So the tenants take turns.
  * Returns a function that stops the jobs and waits until the current job reaches a point where it can stop.
@@ -108,6 +111,7 @@ function tasksOf(ports: JobPorts, signal: AbortSignal): TaskList {
     },
     [OFFER_FREED_SLOTS]: async () => void (await offerFreedSlots(ports, signal)),
     [WRITE_TIME_EVENTS]: async () => void (await writeTimeEvents(ports, signal)),
+    [SUMMARIZE_WAITS]: () => summarizeWaits(database, signal),
     [TEND_PARTITIONS]: async () => void (await tendPartitions({ database, now, logger }, signal)),
   };
 }

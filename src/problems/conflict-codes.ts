@@ -1,8 +1,8 @@
 import type { FieldErrorCode } from "../errors.js";
 import type { CodeEntry } from "./code-entry.js";
-import { searches } from "./operation-groups.js";
+import { moves, searches } from "./operation-groups.js";
 
-const takers = ["RescheduleAppointment", "BookAppointment", "BookAppointmentAt", "HoldAppointmentOption"];
+const takers = [...moves, "BookAppointment", "BookAppointmentAt", "HoldAppointmentOption"];
 const arrivals = ["ConfirmAppointment", "CheckInAppointment"];
 const visitEnds = ["MarkAppointmentAttended", "MarkAppointmentNoShow"];
 
@@ -44,6 +44,7 @@ export const conflictCodes = {
         ...visitEnds,
         "CancelAppointment",
         "CorrectAppointmentStatus",
+        "ChangeAppointment",
         "SetPatientStatus",
         "CorrectPatientDocument",
         "MergePatients",
@@ -51,6 +52,7 @@ export const conflictCodes = {
         "UpdateNote",
         "DeleteNote",
         "CloseWaitlistEntry",
+        "ChangeWaitlistEntry",
         "TakeCase",
         "CloseCase",
         "UpdateScheduleBlock",
@@ -70,21 +72,28 @@ export const conflictCodes = {
     meaning: "The appointment already has the slot of the option.",
     cause: "It was moved there before, or the option was for its own time.",
     remedy: "Do nothing, or choose another option.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["RescheduleAppointment", "HoldAppointmentOption"] },
+    answeredBy: { CONCURRENT_MODIFICATION: [...moves, "HoldAppointmentOption"] },
   },
   PATIENT_NOT_ACTIVE: {
     meaning: "The patient is not ACTIVE.",
     cause: "The patient is INACTIVE or DECEASED, or was merged or erased.",
     remedy: "Activate the patient first, if that is correct.",
     answeredBy: {
-      CONCURRENT_MODIFICATION: [...takers, "OverbookAppointment", ...searches, ...arrivals, "MergePatients"],
+      CONCURRENT_MODIFICATION: [
+        ...takers,
+        "OverbookAppointment",
+        ...searches,
+        ...arrivals,
+        "CorrectAppointmentStatus",
+        "MergePatients",
+      ],
     },
   },
   SLOT_OCCUPIED: {
     meaning: "The slot, or the practitioner at that time, is taken.",
     cause: "Another appointment was booked first, or another caller holds the time.",
     remedy: "Search again, and choose another option.",
-    answeredBy: { CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus"] },
+    answeredBy: { CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus", "ChangeAppointment"] },
   },
   CAPACITY_EXHAUSTED: {
     meaning: "The rule of the program has no capacity left on the day.",
@@ -97,7 +106,13 @@ export const conflictCodes = {
     cause: "The times of both would overlap.",
     remedy: "Choose another time, or cancel the other appointment or release the hold first.",
     answeredBy: {
-      CONCURRENT_MODIFICATION: [...takers, "OverbookAppointment", "CorrectAppointmentStatus", "MergePatients"],
+      CONCURRENT_MODIFICATION: [
+        ...takers,
+        "OverbookAppointment",
+        "CorrectAppointmentStatus",
+        "ChangeAppointment",
+        "MergePatients",
+      ],
     },
   },
   HOLD_LIMIT: {

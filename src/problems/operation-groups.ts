@@ -2,6 +2,8 @@
 export const ruleChanges = ["CreateProgramRule", "UpdateProgramRule", "PreviewRuleChange"];
 /** RPCs that book an appointment. */
 export const bookings = ["BookAppointment", "BookAppointmentAt", "OverbookAppointment"];
+/** RPCs that move an appointment to an option. */
+export const moves = ["RescheduleAppointment", "MoveAppointment"];
 /** RPCs that search for options. */
 export const searches = ["SearchAppointmentOptions", "MatchWaitlistEntry"];
 /** RPCs that change an appointment's status with a reason. */
@@ -28,7 +30,9 @@ export const referring = [
   "CheckEligibility",
   "MergePatients",
   "CloseWaitlistEntry",
+  "ChangeWaitlistEntry",
   "CorrectAppointmentWait",
+  "ChangeAppointment",
   ...bookings,
   ...searches,
   ...reasonSteps,

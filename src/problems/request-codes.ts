@@ -1,6 +1,6 @@
 import type { FieldErrorCode } from "../errors.js";
 import type { CodeEntry } from "./code-entry.js";
-import { blockChanges, bookings, reasonSteps, referring, ruleChanges, searches } from "./operation-groups.js";
+import { blockChanges, bookings, moves, reasonSteps, referring, ruleChanges, searches } from "./operation-groups.js";
 
 /** Codes for a request that is wrong by itself, or refers to a wrong resource. */
 export const requestCodes = {
@@ -30,6 +30,8 @@ export const requestCodes = {
         "CreateWaitlistEntry",
         "CreateCase",
         "CloseWaitlistEntry",
+        "ChangeWaitlistEntry",
+        "ChangeAppointment",
         "ErasePatient",
         "SubstitutePractitioner",
         "ListEvents",
@@ -114,6 +116,7 @@ export const requestCodes = {
       VALIDATION_FAILED: [
         "RegisterPatient",
         "CreateWaitlistEntry",
+        "ChangeWaitlistEntry",
         "CorrectAppointmentWait",
         ...bookings,
         ...blockChanges,
@@ -136,7 +139,13 @@ export const requestCodes = {
     cause: "The end is before the start, or further from it than the limit.",
     remedy: "Correct one of the two. In an update, a field that is not sent keeps its value.",
     answeredBy: {
-      VALIDATION_FAILED: [...ruleChanges, ...blockChanges, "UpdateContract", "OverbookAppointment"],
+      VALIDATION_FAILED: [
+        ...ruleChanges,
+        ...blockChanges,
+        "UpdateContract",
+        "OverbookAppointment",
+        "ChangeAppointment",
+      ],
     },
   },
   INVALID_CAPACITY: {
@@ -164,7 +173,7 @@ export const requestCodes = {
     meaning: "The option token was not made for this request.",
     cause: "It was changed, or made for another tenant, patient, appointment, service or a shorter appointment type.",
     remedy: "Search for this patient or appointment, and send one of those tokens unchanged.",
-    answeredBy: { VALIDATION_FAILED: ["RescheduleAppointment", "BookAppointment", "HoldAppointmentOption"] },
+    answeredBy: { VALIDATION_FAILED: [...moves, "BookAppointment", "HoldAppointmentOption"] },
   },
   CONTAINS_DIAGNOSIS: {
     meaning: "The text names a disease or a diagnosis, which must not be stored here.",

@@ -18,11 +18,12 @@ const WORKDAYS = 5;
  */
 export function lastDayOfWait(from: string, { maxWaitDays, dayKind }: WaitLimit, holidays: readonly string[]): string {
   if (dayKind === "CALENDAR") return addCalendarDays(from, maxWaitDays);
-  const start = dayNumberOf(from);
-  let target = workdaysThrough(start) + maxWaitDays;
-  for (const holiday of holidays.map(dayNumberOf)) {
+  let target = workdaysThrough(dayNumberOf(from)) + maxWaitDays;
+  for (const date of holidays) {
+    if (date <= from) continue;
+    const holiday = dayNumberOf(date);
     if (holiday > workdayNumbered(target)) break;
-    if (holiday > start && holiday % 7 < WORKDAYS) target += 1;
+    if (holiday % 7 < WORKDAYS) target += 1;
   }
   return addCalendarDays(FIRST_DATE, workdayNumbered(target));
 }

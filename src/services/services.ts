@@ -32,6 +32,7 @@ import { createOccupancyService } from "./appointments/occupancy-service.js";
 import { createCatalogAdminService } from "./catalogs/catalog-admin-service.js";
 import { createCatalogService } from "./catalogs/catalog-service.js";
 import { createReferenceDataService } from "./catalogs/reference-data-service.js";
+import { createCorrectionMethods } from "./corrections/correction-methods.js";
 import { createDeskService } from "./desk/desk-service.js";
 import { createUserAttentionService } from "./desk/user-attention-service.js";
 import { createWaitlistService } from "./desk/waitlist-service.js";
@@ -108,7 +109,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
 
 /** Creates every service. REST and RPC both use this list, so they always have the same operations. */
 export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
-  const { now, tokens, slotLimits, visitMargins, events, webhooks } = ports;
+  const { now, tokens, slotLimits, events, webhooks } = ports;
   return [
     { service: PatientService, implementation: createPatientService(now) },
     { service: AppointmentService, implementation: createAppointmentService(now, tokens) },
@@ -126,7 +127,7 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     },
     { service: CatalogAdminService, implementation: createCatalogAdminService(now) },
     { service: ProgramService, implementation: createProgramService({ now, slotLimits }) },
-    { service: BookingService, implementation: createBookingService(now, tokens, visitMargins) },
+    { service: BookingService, implementation: createBookingMethods(ports) },
     { service: HoldService, implementation: createHoldService(ports) },
     { service: PatientDirectoryService, implementation: createPatientDirectoryService(now) },
     { service: DeskService, implementation: createDeskService(now) },
@@ -142,7 +143,11 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     { service: WebhookService, implementation: createWebhookService(now, webhooks) },
     {
       service: ImportService,
-      implementation: createImportService({ now, margins: visitMargins, validatorOf: ports.validatorOf }),
+      implementation: createImportService({ now, margins: ports.visitMargins, validatorOf: ports.validatorOf }),
     },
   ];
+}
+
+function createBookingMethods({ now, tokens, visitMargins }: ServicePorts): object {
+  return { ...createBookingService(now, tokens, visitMargins), ...createCorrectionMethods(now) };
 }

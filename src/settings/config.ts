@@ -46,8 +46,12 @@ export interface Config extends LimitsConfig {
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
-  /** What webhooks may send to besides https URLs with public addresses. */
-  readonly webhooks: { readonly allowHttp: boolean; readonly allowAddresses: readonly string[] };
+  /** What webhooks may send to besides https URLs with public addresses, and the given keys of their secrets. */
+  readonly webhooks: {
+    readonly allowHttp: boolean;
+    readonly allowAddresses: readonly string[];
+    readonly keys: readonly Uint8Array[];
+  };
   readonly logLevel: string;
   /** `auto` means text if standard output is a terminal, and JSON otherwise. */
   readonly logFormat: "auto" | "json" | "text";
@@ -131,6 +135,7 @@ function assemble(source: Source, problems: string[]): Config {
     webhooks: {
       allowHttp: read(settings.webhookAllowHttp) ?? false,
       allowAddresses: read(settings.webhookAllowAddresses) ?? [],
+      keys: read(settings.webhookKeys) ?? [],
     },
     logLevel: read(settings.logLevel) ?? "",
     logFormat: read(settings.logFormat) ?? "auto",

@@ -64,6 +64,14 @@ export function networks(held: string): readonly string[] | undefined {
   return parts.every(isNetwork) ? parts : undefined;
 }
 
+/** Parses keys of 32 bytes in base64, separated by spaces. */
+export function keys(held: string): readonly Uint8Array[] | undefined {
+  const parts = held.split(" ");
+  return parts.every((part) => /^[A-Za-z0-9+/]{43}=$/.test(part))
+    ? parts.map((part) => Buffer.from(part, "base64"))
+    : undefined;
+}
+
 function isNetwork(held: string): boolean {
   const [, base = "", bits = ""] = /^([0-9A-Fa-f.:]+)\/(\d{1,3})$/.exec(held) ?? [];
   const family = isIP(base);

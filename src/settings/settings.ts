@@ -6,6 +6,7 @@ import {
   databaseUrl,
   file,
   jwksUrl,
+  keys,
   matching,
   minutes,
   networks,
@@ -176,6 +177,15 @@ export const settings = {
     about: "Networks to which webhooks may send although they are not public, such as 10.20.0.0/16.",
     takes: "networks such as 10.20.0.0/16 fd12:3456::/32, separated by spaces",
     parse: networks,
+  },
+  webhookKeys: {
+    name: "WEBHOOK_KEYS",
+    about:
+      "Keys for the secrets of webhooks, the same in all processes. The first one encrypts, all decrypt. Without them " +
+      "the database has the keys.",
+    takes: "keys of 32 bytes in base64, separated by spaces",
+    isSecret: true,
+    parse: keys,
   },
   logLevel: {
     name: "LOG_LEVEL",

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, hash, randomBytes } from "node:crypto";
 import type { KeyRing } from "../option-tokens/key-ring.js";
 import { openBytes, sealBytes } from "../option-tokens/sealed-bytes.js";
 import { vaultForm } from "../option-tokens/token-form.js";
@@ -12,6 +12,7 @@ export interface Vault {
 }
 
 const SECRET_BYTES = 32;
+const KEY_ID_BYTES = 6;
 
 /** Returns a new secret as Standard Webhooks defines it: `whsec_` and 32 random bytes in base64. */
 export function newWebhookSecret(): string {
@@ -28,4 +29,24 @@ export function createVault(keyRing: KeyRing): Vault {
       return bytes;
     },
   };
+}
+
+/**
+ * Returns a ring that seals with the first of given keys, 32 bytes each, and opens with all of them. Without given keys
+ * it seals with the ring behind it, with which it always opens what no given key has sealed.
+ */
+export function withGivenKeys(given: readonly Uint8Array[], behind: KeyRing): KeyRing {
+  const keys = given.map((secret) => ({ kid: keyIdOf(secret), key: createSecretKey(secret) }));
+  return {
+    current: () => keys[0] ?? behind.current(),
+    find: async (kid) => keys.find((known) => known.kid === kid)?.key ?? behind.find(kid),
+    rotate: () => behind.rotate(),
+  };
+}
+
+/** Derives a key id, which sealed values show. A key is random, so its hash reveals nothing. */
+function keyIdOf(secret: Uint8Array): string {
+  return Buffer.from(hash("sha256", secret, "hex"), "hex")
+    .subarray(0, KEY_ID_BYTES)
+    .toString("base64url");
 }

@@ -127,6 +127,13 @@ describe("a remote key set", () => {
     expect(messages()).toEqual(["the key set contains no key that can verify access tokens"]);
   });
 
+  it("can have a document of 256 KiB", async () => {
+    await openLoaded();
+    server.answer = answerWith(secondDocument.padStart(256 * 1024));
+    await passTime(5 * minuteMs);
+    expect(await keySet.key(second)).toBeDefined();
+  });
+
   it("stops when it is closed", async () => {
     await openLoaded();
     void hang(server);
@@ -212,7 +219,7 @@ describe("an answer that is not a key set", () => {
     ["no body", answerWith("", 204)],
     ["HTML", answerWith("<html></html>")],
     ["another JSON document", answerWith('{"issuer":"x"}')],
-    ["more than 256 KiB", answerWith(`${" ".repeat(256 * 1024)}${secondDocument}`)],
+    ["more than 256 KiB", answerWith(secondDocument.padStart(256 * 1024 + 1))],
     ["a redirect", (_request, response) => response.writeHead(302, { location: "/other", connection: "close" }).end()],
     ["a broken connection", (request) => request.socket.destroy()],
   ])("does not change the keys: %s", async (_name, answer) => {

@@ -55,6 +55,16 @@ describe("a valid access token", () => {
     expect(await verify(`Bearer ${signToken(es256, claims)}`)).toBeDefined();
   });
 
+  it("can have 8 KiB, and no character more", async () => {
+    const signed = ["a", "aa"].flatMap((x5t) =>
+      Array.from({ length: 40 }, (_, i) => signToken(es256, goodClaims({ filler: "x".repeat(5740 + i) }), { x5t })),
+    );
+    const [longest, tooLong] = [8192, 8193].map((length) => signed.find((token) => token.length === length));
+    expect(await verify(`Bearer ${longest}`)).toBeDefined();
+    expect((await refusal(verify(`Bearer ${tooLong}`))).code).toBe("INVALID_ACCESS_TOKEN");
+    expect(tooLong).toHaveLength(8193);
+  });
+
   it("can contain an organization and a company, which are returned in lower case", async () => {
     const claims = goodClaims({
       tenant_id: tenantId.toUpperCase(),

@@ -26,6 +26,12 @@ test("every operation authenticates, is counted, and judges headers and message"
   expect(missing).toEqual([]);
 });
 
+test("every operation waits for a permit in the fair queue, and all but streams can be refused before that", () => {
+  expect(rows.filter(({ stages }) => !stages.includes("permit"))).toEqual([]);
+  const unpaced = rows.filter(({ stages }) => !stages.includes("load shedding"));
+  expect(unpaced.map(({ operation }) => operation)).toEqual(["cupo.clinic.v1.EventService/WatchEvents"]);
+});
+
 test("docs/internals/lifecycle.md shows rows as the program prints them", () => {
   const page = readFileSync(new URL("../../docs/internals/lifecycle.md", import.meta.url), "utf8");
   const printed = tableOfOperations(rows).split("\n");

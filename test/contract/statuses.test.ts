@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectCommonHeaders, expectProblem } from "../support/problem.js";
+import { expectInternalError, expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { prepare, prepareUnused, referencesOf } from "./operations.js";
@@ -167,17 +167,4 @@ async function sendWithoutAuditTable(operation: PublishedOperation): Promise<Res
     const again = await sendRest(service, operation, draft, { headers });
     expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([operation.options.successStatus, null]);
   }
-}
-
-/** Requires an answer without any details of the failure. */
-function expectInternalError(answer: RestAnswer): void {
-  expectCommonHeaders(answer);
-  expect(answer.headers.get("content-type")).toBe("application/problem+json");
-  expect(answer.body).toEqual({
-    type: expect.stringMatching(/\/problems\/internal-error$/),
-    title: "Internal error",
-    status: 500,
-    code: "INTERNAL_ERROR",
-    correlationId: answer.headers.get("x-correlation-id"),
-  });
 }

@@ -34,7 +34,7 @@ const KINDS: Readonly<Record<string, readonly [table: string, code: string, name
   "program rule": [
     "program_rules JOIN programs USING (tenant_id)",
     "programs.code",
-    "concat('weekdays ', array_to_string(weekdays, ', '), ', ', left(starts_at_local::text, 5), ' to ', left(ends_at_local::text, 5))",
+    "concat('weekdays ', array_to_string(weekdays, ','), ', ', left(starts_at_local::text, 5), ' to ', left(ends_at_local::text, 5))",
   ],
   patient: ["patients", "concat(document_type, ' ', document_number)", "full_name"],
   holiday: ["holidays", "date::text", "name"],

@@ -36,6 +36,8 @@ const NEW_RPCS: ReadonlySet<string> = new Set([
   "ReleaseHold",
   "ListHolds",
   "GetHold",
+  "MoveAppointment",
+  "ChangeAppointment",
 ]);
 const UNIMPLEMENTED: RestAnswer = { status: 404, headers: new Headers(), text: "", body: {} };
 /** Clients of the steady load beside the storm, over REST and as many over gRPC. They keep their connections. */

@@ -15,7 +15,10 @@ let service: TestService;
 let defect: FuzzDefect | undefined;
 
 beforeAll(async () => {
-  service = await startTestService({}, { served: (entry) => withDefect(entry, () => defect) });
+  service = await startTestService(
+    { PUBLIC_CLINIC_API: "all" },
+    { served: (entry) => withDefect(entry, () => defect) },
+  );
 }, SLACK_MS);
 
 afterAll(() => service.close(), SLACK_MS);

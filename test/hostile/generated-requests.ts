@@ -1,6 +1,6 @@
 import type { DescMethodUnary } from "@bufbuild/protobuf";
 import * as fc from "fast-check";
-import { isPublished, operationName } from "../../src/operation.js";
+import { operationName } from "../../src/operation.js";
 import { servedServices } from "../../src/services/services.js";
 import { rpcFormats } from "../support/raw-rpc.js";
 import { goodMembers, MARKER } from "./good-values.js";
@@ -50,7 +50,7 @@ export const fuzzedOperations: readonly DescMethodUnary[] = servedServices
 /** Generates requests to an operation for all its protocols: valid, nearly valid and invalid ones. */
 export function requestsTo(method: DescMethodUnary): fc.Arbitrary<GeneratedRequest> {
   const rpc = Object.keys(rpcFormats);
-  const ways = isPublished(method.parent) ? [...rpc.map(() => "REST"), ...rpc] : rpc;
+  const ways = [...rpc.map(() => "REST"), ...rpc];
   return fc
     .record({
       method: fc.constant(method),

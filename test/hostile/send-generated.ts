@@ -10,7 +10,14 @@ import {
 } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { httpBindings } from "@cupo/connect-rest";
-import { operationName, operationOf, pathFields, takesIdempotencyKey } from "../../src/operation.js";
+import {
+  CLINIC_BASE_PATH,
+  hasQuery,
+  isPublished,
+  operationName,
+  operationOf,
+  takesIdempotencyKey,
+} from "../../src/operation.js";
 import { envelope, type RawOutcome, type RpcFormat, rpcFormats, sendCall } from "../support/raw-rpc.js";
 import { parseObject, type RestAnswer, sendRequest } from "../support/rest-request.js";
 import type { TestService } from "../support/service.js";
@@ -26,6 +33,7 @@ export interface Verdict extends RestAnswer {
 }
 
 const LONGEST_SEGMENT = 1_000;
+const MOST_PAIRS = 8;
 const PLACEHOLDER = /\{(\w+)\}/g;
 
 /** Sends a request with this token. */
@@ -60,19 +68,39 @@ async function sendRest(service: TestService, request: GeneratedRequest, sent: S
   const { method, damage } = request;
   const [binding] = httpBindings(method);
   const named = isObject(sent.body) ? sent.body : {};
-  const jsonNames = new Map(method.input.fields.map((field) => [field.name, field.jsonName]));
-  const path = binding?.template.replace(PLACEHOLDER, (_, name: string) => segment(named[`${jsonNames.get(name)}`]));
-  const inPath = new Set([...pathFields(method)].map((name) => jsonNames.get(name)));
-  const others = Object.entries(named).filter(([name]) => !inPath.has(name));
+  const inPath = new Map(
+    method.input.fields
+      .filter(({ name }) => binding?.template.includes(`{${name}}`))
+      .map(({ name, jsonName }) => [name, jsonName]),
+  );
+  const path = binding?.template.replace(PLACEHOLDER, (_, name: string) => segment(named[`${inPath.get(name)}`]));
+  const others = Object.entries(named).filter(([name]) => ![...inPath.values()].includes(name));
+  const prefix = isPublished(method.parent) ? service.baseUrl : `${service.publicUrl}${CLINIC_BASE_PATH}`;
   const body = isObject(sent.body) ? withMembers(others) : sent.body;
-  const text = damaged(Buffer.from(JSON.stringify(body)), damage).toString();
+  const query = hasQuery(method) ? `?${queryOf(others, damage)}` : "";
+  const content = query === "" ? { body: damaged(Buffer.from(JSON.stringify(body)), damage).toString() } : {};
   const headers = { "idempotency-key": null, "content-type": "application/json", ...sent.headers };
-  const answer = await sendRequest(`${binding?.httpMethod}`, `${service.baseUrl}${path}`, { headers, body: text });
+  const answer = await sendRequest(`${binding?.httpMethod}`, `${prefix}${path}${query}`, { ...content, headers });
   return {
     ...answer,
     everything: `${[...answer.headers].join("\n")}\n${answer.text}`,
     correlationId: sent.correlationId,
   };
+}
+
+/**
+ * Encodes members as a query that is short enough for a request line. Damage is done to the first value: in a damaged
+ * name a part of a value would be repeated by the answer, which names unknown parameters.
+ */
+function queryOf(members: readonly (readonly [string, JsonValue])[], damage: Damage | undefined): string {
+  const pairs = members.flatMap(([name, value]) =>
+    [value].flat().map((each) => [segment(name), segment(each)] as const),
+  );
+  const sent = pairs.map(([name, value], index) => {
+    const bytes = damaged(Buffer.from(value), index === 0 ? damage : undefined);
+    return `${name}=${bytes.toString().replace(/[^\w.~!*'()%+-]/gu, (letter) => encodeURIComponent(letter))}`;
+  });
+  return sent.slice(0, MOST_PAIRS).join("&");
 }
 
 /** Encodes a path segment. It never changes the structure of the path and is short enough for a request line. */
@@ -118,7 +146,11 @@ function readMessage(type: DescMessage, members: JsonObject): Message | undefine
   }
 }
 
-function asRest(method: DescMethodUnary, { status, code, problem, headers, everything }: RawOutcome): RestAnswer {
+/** Returns the answer of an RPC in the form of REST. */
+export function asRest(
+  method: DescMethodUnary,
+  { status, code, problem, headers, everything }: RawOutcome,
+): RestAnswer {
   if (code === undefined && status === 200) {
     const [, text = ""] = everything.split("\n{");
     return { status: operationOf(method).successStatus, headers, text, body: parseObject(`{${text.trim()}`) };

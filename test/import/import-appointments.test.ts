@@ -1,13 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { day } from "../schedule/clinic.js";
-import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
   appointmentRow,
   type ImportingClinic,
+  importAppointment,
   importRows,
   invariantsOf,
   openImportingClinic,
@@ -171,10 +170,6 @@ test("all these appointments leave the invariants intact", async () => {
   expect(await invariantsOf(clinic)).toMatchObject({ findings: [] });
 });
 
-async function imported(row: JsonObject): Promise<JsonObject> {
-  const [outcome] = await importRows(clinic, [row]);
-  expect(outcome).toMatchObject({ state: "CREATED", errors: [] });
-  const request = { appointmentId: outcome?.resourceId ?? "" };
-  const { body } = await callRpc(service, BookingService.method.getAppointment, request, { as: clinic.as });
-  return body["appointment"] as JsonObject;
+function imported(row: JsonObject): Promise<JsonObject> {
+  return importAppointment(clinic, row);
 }

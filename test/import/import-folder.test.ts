@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { importFolder } from "../../src/command-line/imports/import-folder.js";
+import { day } from "../schedule/clinic.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
   appointmentRow,
@@ -97,6 +98,33 @@ test("a dry run lists every error by file and line, knows earlier rows, and impo
   expect(await countsOf(clinic)).toEqual({});
 });
 
+test("a dry run finds the overlaps of appointments in different batches that the import then finds", async () => {
+  await writeRows("patients.ndjson", [patientRow("P1"), patientRow("P2"), patientRow("P3")]);
+  const soon = { date: day(clinic, 3), time: "09:00" };
+  const ahead = { status: "CONFIRMED" };
+  const cancelled = { status: "CANCELLED", cancellationReasonId: clinic.cancellationReasonId };
+  const after = { ...soon, time: "09:30" };
+  await writeRows("appointments.ndjson", [
+    appointmentRow(clinic, "A1", ahead, soon),
+    ...Array.from({ length: 100 }, (_, i) => appointmentRow(clinic, `old ${i}`, cancelled)),
+    appointmentRow(clinic, "A2", { ...ahead, patient: { sourceId: "P2" } }, soon),
+    appointmentRow(clinic, "A3", { ...ahead, patient: { sourceId: "P2" }, overbookingReason: "Llegó sin cita." }, soon),
+    appointmentRow(clinic, "A4", { ...ahead, overbookingReason: "Llegó sin cita." }, soon),
+    appointmentRow(clinic, "A5", { ...ahead, patient: { sourceId: "P3" } }, after),
+    ...Array.from({ length: 100 }, (_, i) => appointmentRow(clinic, `older ${i}`, cancelled)),
+    appointmentRow(clinic, "A6", ahead, after),
+  ]);
+  const errorsOf = ({ lines }: { readonly lines: readonly string[] }) => lines.filter((line) => line.includes(":"));
+  const checked = await run({ validateOnly: true });
+  expect(errorsOf(checked)).toEqual([
+    expect.stringMatching(/^appointments\.ndjson:102: appointment\.practitioner\.resourceId: /),
+    expect.stringMatching(/^appointments\.ndjson:104: appointment\.patient\.sourceId: /),
+    expect.stringMatching(/^appointments\.ndjson:206: appointment\.practitioner\.resourceId: /),
+  ]);
+  expect(errorsOf(await run())).toEqual(errorsOf(checked));
+  expect(errorsOf(await run({ validateOnly: true }))).toEqual(errorsOf(await run()));
+});
+
 test("imports CSV by a mapping of columns, with line numbers of the file", async () => {
   await writeText("mapping.json", [
     JSON.stringify({
@@ -183,7 +211,7 @@ async function run({ validateOnly = false, token = "" } = {}) {
   const exitCode = await importFolder(folder, target, {
     output: { write },
     progress: { write: () => undefined },
-    now: () => 0,
+    now: service.now,
   });
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return { exitCode, lines: lines.map((line) => line.trim()) };

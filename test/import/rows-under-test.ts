@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { expect } from "vitest";
+import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
 import { ImportService } from "../../src/gen/cupo/clinic/v1/import_service_pb.js";
 import { OperationsService } from "../../src/gen/cupo/clinic/v1/operations_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
-import { type Clinic, openClinic } from "../schedule/clinic.js";
+import { type Clinic, type ClinicChanges, openClinic } from "../schedule/clinic.js";
 import { callRpc, openCaller } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 
@@ -23,9 +25,9 @@ export interface ImportingClinic extends Clinic {
 }
 
 /** Opens a clinic in a tenant of its own. */
-export async function openImportingClinic(service: TestService): Promise<ImportingClinic> {
+export async function openImportingClinic(service: TestService, changes: ClinicChanges = {}): Promise<ImportingClinic> {
   const as = { tenantId: randomUUID() };
-  const clinic = await openClinic(service, { as });
+  const clinic = await openClinic(service, { ...changes, as });
   const cancellationReasonId = await fixtures.cancellationReason.create(service, as);
   return { ...clinic, cancellationReasonId, sourceSystem: "old system" };
 }
@@ -43,6 +45,15 @@ export async function importRows(
   const { status, body, text } = await openCaller(service, as)(importResources, request);
   if (status !== 200) throw new Error(`the batch was refused: ${text}`);
   return body["outcomes"] as OutcomeBody[];
+}
+
+/** Imports the row of one appointment, and returns the appointment as staff see it. Fails the test if it is rejected. */
+export async function importAppointment(clinic: ImportingClinic, row: JsonObject): Promise<JsonObject> {
+  const [outcome] = await importRows(clinic, [row]);
+  expect(outcome).toMatchObject({ state: "CREATED", errors: [] });
+  const request = { appointmentId: outcome?.resourceId ?? "" };
+  const { body } = await callRpc(clinic.service, BookingService.method.getAppointment, request, { as: clinic.as });
+  return body["appointment"] as JsonObject;
 }
 
 /** Returns the state of each outcome, with the codes and fields of its errors. */

@@ -22,7 +22,7 @@ const cases: readonly (readonly [string, readonly string[]])[] = [
   [afterEmoji("!(b || c) && d"), ["!(b || c) || d", "(b || c) && d", "!(b && c) && d"].map(afterEmoji)],
   ["const a = (b && c) ?? d;", ["const a = (b && c);", "const a = (b || c) ?? d;"]],
   ["const a = b ? c : (d, e);", ["const a = ((b) ? (d, e) : (c));"]],
-  ["if (a) b();", ["if (false) b();", "if (a) ;"]],
+  ["if (a) b();", ["if (false) b();", "if (a) {}"]],
   ["const a = `${b} + c` + `d`;", []],
   [
     quoted("WHERE b <= 3 AND c IS NULL"),
@@ -41,4 +41,16 @@ beforeAll(async () => {
 
 test.each(cases)("each mutant of %s is a single change with balanced parentheses", (source, mutants) => {
   expect(listed[cases.findIndex(([each]) => each === source)]).toEqual(mutants);
+});
+
+test("a mutant of a statement names the functions that send it, also by another constant", async () => {
+  const source = `const IS_LIVE = "WHERE a IS NULL";
+    const find = prepared("SELECT FROM b " + IS_LIVE);
+    export function findLive() { return rows(find); }
+    export function other() { return 1; }`;
+  const list = `
+    import { listMutants } from ${JSON.stringify(listMutants)};
+    console.log(JSON.stringify(listMutants(process.argv.at(-1)).map(({ functions, users }) => ({ functions, users }))));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", list, source]);
+  expect(JSON.parse(stdout)).toEqual([{ functions: [], users: ["find", "findLive"] }]);
 });

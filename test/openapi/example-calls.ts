@@ -7,7 +7,7 @@ import type { RequestExample, RequestExamples } from "../../src/openapi/examples
 import { CLINIC_BASE_PATH, isPublished } from "../../src/operation.js";
 import type { ServerPorts } from "../../src/server.js";
 import { servedServices } from "../../src/services/services.js";
-import { type RestAnswer, sendRequest } from "../support/rest-request.js";
+import { type RequestChanges, type RestAnswer, sendRequest } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 
 /** How long after the start of an appointment its patient counts as a no-show in the demo. In milliseconds. */
@@ -32,7 +32,10 @@ export interface ExampleCalls {
   call(name: string): Promise<RestAnswer>;
   /** Calls the operation of an example over REST on the public listener, after the examples it depends on. */
   callOverRest(name: string): Promise<RestAnswer>;
-  /** Returns the request of an example, with all values that it takes from other answers. */
+  /**
+   * Returns the request of an example, with all values that it takes from other answers. The service's clock is then at
+   * a time at which it succeeds.
+   */
   request(name: string): Promise<JsonObject>;
   token(): Promise<string>;
 }
@@ -57,26 +60,22 @@ export function exampleCalls(service: TestService, examples: RequestExamples): E
   const token = () => service.token({ tenantId: DEMO_TENANT_ID, client: "demo" });
 
   async function call(name: string, answers: Answers): Promise<RestAnswer> {
-    const example = exampleNamed(examples, name);
-    if (name === "OverbookAppointment") service.advance(PAUSE_MS);
-    const request = await complete(example, answers);
-    if (name === "MarkAppointmentNoShow") service.advance(GRACE_MS);
+    const request = await requestOf(name, answers);
     const method = methodOf(name);
     const url = `${service.internalUrl}/${method.parent.typeName}/${method.name}`;
     return sendRequest("POST", url, { token: await token(), body: request });
   }
 
   async function callOverRest(name: string): Promise<RestAnswer> {
+    return sendOverRest(service, methodOf(name), await requestOf(name), { token: await token() });
+  }
+
+  async function requestOf(name: string, answers: Answers = new Map()): Promise<JsonObject> {
     const example = exampleNamed(examples, name);
     if (name === "OverbookAppointment") service.advance(PAUSE_MS);
-    const request = await complete(example, new Map());
+    const request = await complete(example, answers);
     if (name === "MarkAppointmentNoShow") service.advance(GRACE_MS);
-    const { httpMethod, path, body } = renderRest(methodOf(name), request);
-    const prefix = isPublished(methodOf(name).parent) ? service.baseUrl : `${service.publicUrl}${CLINIC_BASE_PATH}`;
-    return sendRequest(httpMethod, `${prefix}${path}`, {
-      token: await token(),
-      ...(body === undefined ? {} : { body }),
-    });
+    return request;
   }
 
   async function complete({ request, taken = {} }: RequestExample, answers: Answers): Promise<JsonObject> {
@@ -98,9 +97,21 @@ export function exampleCalls(service: TestService, examples: RequestExamples): E
   return {
     call: (name) => call(name, new Map()),
     callOverRest,
-    request: (name) => complete(exampleNamed(examples, name), new Map()),
+    request: (name) => requestOf(name),
     token,
   };
+}
+
+/** Sends a request over REST on the public listener. The `body` of `changes` replaces that of the request. */
+export function sendOverRest(
+  service: TestService,
+  method: DescMethod,
+  request: JsonObject,
+  changes: RequestChanges,
+): Promise<RestAnswer> {
+  const { httpMethod, path, body } = renderRest(method, request);
+  const prefix = isPublished(method.parent) ? service.baseUrl : `${service.publicUrl}${CLINIC_BASE_PATH}`;
+  return sendRequest(httpMethod, `${prefix}${path}`, { ...(body === undefined ? {} : { body }), ...changes });
 }
 
 /** The operation of an example, which is the first word of its name. */

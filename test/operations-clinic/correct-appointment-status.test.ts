@@ -184,7 +184,7 @@ describe("422", () => {
     expectRefusal(await callRpc(service, correctAppointmentStatus), 422, all);
     const request = { appointmentId, expectedVersion: 1, status: "CONFIRMED", reason: REASON };
     for (const [changes, item] of [
-      [{ status: "PENDING" }, "status INVALID_VALUE"],
+      [{ status: "ATTENDED" }, "status INVALID_VALUE"],
       [{ status: "NO_SHOW" }, "status INVALID_VALUE"],
       [{ reason: "" }, "reason TOO_SHORT"],
       [{ reason: "x".repeat(501) }, "reason TOO_LONG"],

@@ -44,13 +44,20 @@ describe("GetWaitlistEntry", () => {
     };
     const id = await make.entry(recorded);
     const createdAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-    expect(await get(id)).toEqual({ waitlistEntryId: id, createdAt, status: "ACTIVE", version: 1, ...recorded });
+    expect(await get(id)).toEqual({
+      waitlistEntryId: id,
+      createdAt,
+      status: "ACTIVE",
+      version: 1,
+      ...recorded,
+      earlierWishes: [],
+    });
   });
 
   test("has no location and no practitioner if any suits, and no closure while it is open", async () => {
     const entry = await get(await make.entry());
     const always = ["waitlistEntryId", "createdAt", "status", "version", "patientId", "serviceId"];
-    const members = [...always, "dateFrom", "dateTo", "preferredPeriods"];
+    const members = [...always, "dateFrom", "dateTo", "preferredPeriods", "earlierWishes"];
     expect(Object.keys(entry).toSorted()).toEqual(members.toSorted());
   });
 });

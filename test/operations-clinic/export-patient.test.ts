@@ -150,7 +150,7 @@ describe("ExportPatient", () => {
         .map(async (column) => {
           const [table = "", name = ""] = column.split(".");
           const rows = await service.query(`SELECT ${name}::text AS value FROM ${table}`);
-          const values = rows.map(({ value }) => String(value).toLowerCase());
+          const values = rows.flatMap(({ value }) => textsIn(String(value).toLowerCase()));
           const own = values.filter((value) => person.marks.some((mark) => value.includes(mark)));
           return own.every((value) => exported.includes(value)) ? [] : [column];
         }),
@@ -263,4 +263,9 @@ async function keptSteps(ids: readonly string[]): Promise<string[]> {
      ORDER BY appointment_id, version`,
   );
   return rows.map(({ step }) => String(step));
+}
+
+/** Returns the values of a JSON object, each of which an export must have; otherwise the text itself. */
+function textsIn(value: string): readonly string[] {
+  return value.startsWith("{") ? Object.values(JSON.parse(value)).map(String) : [value];
 }

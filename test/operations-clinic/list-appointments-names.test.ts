@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
-import { bookFirst, type Clinic, day, everyMorning, openClinic } from "../schedule/clinic.js";
+import { bookFirst, type Clinic, day, everyMorning, openClinic, mustCall as read } from "../schedule/clinic.js";
 import { registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
@@ -64,6 +64,24 @@ describe("ListAppointments with the names of patients", () => {
     const { clinic } = await openDay();
     const answer = await list(NAMED, { ...clinic.as, scopes: ["scheduling:read", "patients:read"] });
     expect(namesIn(answer)).toHaveLength(3);
+  });
+});
+
+describe("ListAppointments with the names of practitioners and services", () => {
+  test("returns both names, without an access record", async () => {
+    const { clinic, ana } = await openDay();
+    const [first] = itemsIn(await list({ includeNames: true }, clinic.as), "appointments");
+    const { practitioner } = (await read(clinic, "GetPractitioner", {
+      practitionerId: `${first?.["practitionerId"]}`,
+    })) as {
+      practitioner: JsonObject;
+    };
+    const { healthcareService } = (await read(clinic, "GetHealthcareService", { serviceId: clinic.serviceId })) as {
+      healthcareService: JsonObject;
+    };
+    expect(first).toMatchObject({ practitionerName: practitioner["fullName"], serviceName: healthcareService["name"] });
+    expect(first).not.toHaveProperty("patientName");
+    expect(await accessRecords(ana)).toEqual([]);
   });
 });
 

@@ -125,17 +125,16 @@ async function deskOf(clinic: Clinic, patientId: string, mark: string) {
 
 async function appointmentsOf(clinic: Clinic, patientId: string, mark: string): Promise<string[]> {
   const cancellationReasonId = await fixtures.cancellationReason.create(clinic.service, clinic.as);
-  const cancel = async (appointmentId: string) =>
+  const cancel = async (appointmentId: string, expectedVersion = 1) =>
     mustCall(clinic, "CancelAppointment", {
       appointmentId,
-      expectedVersion: 1,
+      expectedVersion,
       cancellationReasonId,
       comment: `Avisó el esposo de ${mark}.`,
     });
   const attended = await bookFirst(clinic, patientId);
   const later = { dateFrom: day(clinic, 9), dateTo: day(clinic, 9) };
   const cancelled = await bookFirst(clinic, patientId, later);
-  await cancel(cancelled.appointmentId);
   const startsAt = `${day(clinic, 12)}T19:00:00-05:00`;
   const beside = await timedBooking(clinic, { patientId, startsAt, durationMinutes: 20 });
   const overbooked = appointmentIn(
@@ -143,6 +142,12 @@ async function appointmentsOf(clinic: Clinic, patientId: string, mark: string): 
   );
   await cancel(overbooked.appointmentId);
   const { appointmentId } = attended;
+  const video = { appointmentId: cancelled.appointmentId, modality: "VIDEO" };
+  for (const [i, room] of ["antes", "sala"].entries()) {
+    const joinLink = `https://video.example.com/${room}-${mark}`;
+    await mustCall(clinic, "ChangeAppointment", { ...video, joinLink, expectedVersion: i + 1 });
+  }
+  await cancel(cancelled.appointmentId, 3);
   for (const [i, step] of ["ConfirmAppointment", "CheckInAppointment"].entries()) {
     awaitStep(clinic, step, attended);
     await mustCall(clinic, step, { appointmentId, expectedVersion: i + 1 });

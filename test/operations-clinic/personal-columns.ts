@@ -68,6 +68,8 @@ const KEPT: Readonly<Record<string, string>> = {
   "appointments.due_on": REQUESTED,
   "appointments.desired_on": REQUESTED,
   "appointment_history.wait_before": REQUESTED,
+  "appointments.modality": CODE,
+  "waitlist_entries.earlier_wishes": REQUESTED,
   "waitlist_entries.date_from": REQUESTED,
   "waitlist_entries.date_to": REQUESTED,
   "waitlist_entries.due_on": REQUESTED,

@@ -91,7 +91,15 @@ describe.each([
     span,
   ] as const)("of the waitlist, %o, reads few blocks", (filter) => {
     const all = { statuses: ["ACTIVE", "CLOSED"], serviceId: undefined, locationId: undefined } as const;
-    const wanted = { ...anyTime, ...all, practitionerId: undefined, ...filter };
+    const wanted = {
+      ...anyTime,
+      ...all,
+      practitionerId: undefined,
+      serviceIds: [],
+      locationIds: [],
+      practitionerIds: [],
+      ...filter,
+    };
     return expectFewBlocks((transaction) => listWaitlistEntries(transaction, wanted, page));
   });
 

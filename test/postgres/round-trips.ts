@@ -62,6 +62,7 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "UpdateNote",
     "DeleteNote",
     "CloseWaitlistEntry",
+    "ChangeWaitlistEntry",
     "TakeCase",
     "CloseCase",
     "UpdateTenantSettings",
@@ -71,12 +72,15 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "RotateWebhookSecret",
   ]),
   /**
-   * Rules that enlarge a plan count the tenant's open slots. Bookings by time find their slots before they lock them.
+   * Rules that enlarge a plan count the tenant's open slots. Bookings by time find their slots before they lock them. The
+   * move is a trial (`validateOnly`), which asks whether its statements succeeded.
    */
   ...each(3, [
+    "MoveAppointment",
     "UpdateProgramRule",
     "CreateProgramRule",
     "BookAppointmentAt",
+    "ChangeAppointment",
     "MergePatients",
     "ErasePatient",
     "TestWebhook",
@@ -94,13 +98,18 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
  * statements.
  */
 export function tripsOfLastCall(statements: readonly SentStatement[]): number {
+  return new Set(statementsOfLastCall(statements).map(({ flight }) => flight)).size;
+}
+
+/** Returns the statements of the last call with an idempotency key, from BEGIN to COMMIT. */
+export function statementsOfLastCall(statements: readonly SentStatement[]): readonly SentStatement[] {
   const claim = statements.findLast(({ text }) => text.startsWith('insert into "idempotency_keys"'));
   const own = statements.filter(({ connection }) => connection === claim?.connection);
   const from = own.slice(0, own.indexOf(claim as SentStatement)).findLastIndex(({ text }) => text === "BEGIN");
   const behind = own.slice(from);
   const to = behind.findIndex(({ text }) => text === "COMMIT");
   if (from < 0 || to < 0) throw new Error("no call that took a key");
-  return new Set(behind.slice(0, to + 1).map(({ flight }) => flight)).size;
+  return behind.slice(0, to + 1);
 }
 
 function each(trips: number, names: readonly string[]): Record<string, number> {

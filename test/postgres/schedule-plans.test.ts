@@ -13,8 +13,8 @@ import { findAppointment } from "../../src/postgres/tables/appointments/appointm
 import { isBusy } from "../../src/postgres/tables/appointments/busy-times.js";
 import type { OptionQuery } from "../../src/postgres/tables/appointments/free-slots.js";
 import { type OccupancyQuery, readOccupancy } from "../../src/postgres/tables/appointments/occupancy.js";
-import { listOpportunityBreaches } from "../../src/postgres/tables/appointments/opportunity-breaches.js";
 import { searchOptions } from "../../src/postgres/tables/appointments/option-search.js";
+import { listOpportunityBreaches } from "../../src/postgres/tables/opportunity/opportunity-breaches.js";
 import { lockSlots } from "../../src/postgres/tables/schedule/slot-locks.js";
 import { findOccupiedSlots, findSlotAt } from "../../src/postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../src/scheduling/day-periods.js";
@@ -44,6 +44,9 @@ const caller = { id: "issuer client", issuer: "issuer", clientId: "client", scop
 const principal: Principal = { ...caller, tenantId, organizationId: undefined, companyId: undefined };
 
 const ANY: AppointmentFilter = {
+  practitionerIds: [],
+  locationIds: [],
+  serviceIds: [],
   patientId: undefined,
   practitionerId: undefined,
   programId: undefined,

@@ -35,7 +35,8 @@ import { type PostgresProxy, startPostgresProxy } from "../support/postgres-prox
 import { recordStatements, type SentStatement } from "../support/sent-statements.js";
 import { matches, readSources } from "../support/sources.js";
 import { readDistributedTables } from "./distributed-tables.js";
-import { ROUND_TRIPS, tripsOfLastCall } from "./round-trips.js";
+import { LOCKS, locksIn, PLANNER_SETTINGS, plannerSettingsIn, scansIn } from "./operation-statements.js";
+import { ROUND_TRIPS, statementsOfLastCall, tripsOfLastCall } from "./round-trips.js";
 import { type DistributedTables, strayQueries } from "./statement-tenants.js";
 
 /** The first words of statements for all tenants at once. deploy/citus/README.md lists them with the reasons. */
@@ -82,14 +83,16 @@ let proxy: PostgresProxy;
 let taken: ReturnType<typeof recordStatements>;
 let tables: DistributedTables;
 let sent: SentStatement[];
-let trips: Readonly<Record<string, number>>;
+let settings: Readonly<Record<string, readonly string[]>>;
+/** The statements of each writing operation. */
+let calls: ReadonlyMap<string, readonly SentStatement[]>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   proxy = await startPostgresProxy(database.url);
   taken = recordStatements(proxy);
   tables = await readDistributedTables(database.adminUrl);
-  ({ sent, trips } = await callEverything());
+  ({ sent, calls, settings } = await callEverything());
 });
 
 afterAll(async () => {
@@ -110,7 +113,15 @@ test("every operation and job states the tenant in each query for each table, ex
 });
 
 test("each writing operation takes the documented number of round trips to the database", () => {
-  expect(trips).toEqual(ROUND_TRIPS);
+  expect(ofEach(tripsOfLastCall)).toEqual(ROUND_TRIPS);
+});
+
+test("each writing operation locks the documented rows, so that no other call changes them meanwhile", () => {
+  expect(ofEach(locksIn)).toEqual(LOCKS);
+});
+
+test("operations with statements for which the planner is steered say so in their transaction", () => {
+  expect(settings).toEqual(PLANNER_SETTINGS);
 });
 
 test("a call whose statements wait for each other takes a round trip per wait", () => {
@@ -199,13 +210,18 @@ describe("a statement is reported as not routable that", () => {
   });
 });
 
+function ofEach<T>(valueOf: (statements: readonly SentStatement[]) => T): Record<string, T> {
+  return Object.fromEntries(Array.from(calls, ([name, statements]) => [name, valueOf(statements)]));
+}
+
 /**
- * Fills the demo tenants and calls the example of each operation. Returns the statements sent, and the round trips of
- * writing operations.
+ * Fills the demo tenants and calls the example of each operation. Returns the statements sent, those of each writing
+ * operation, and the planner's settings of each operation that has any.
  */
 async function callEverything() {
   const all: SentStatement[] = [];
-  const tripsByName: Record<string, number> = {};
+  const writing = new Map<string, readonly SentStatement[]>();
+  const settingsByName: Record<string, readonly string[]> = {};
   const service = await startDemoService({ DATABASE_URL: proxy.url, RATE_LIMIT_STORE: "postgres" });
   try {
     const names = Object.keys(requestExamples(service.now()));
@@ -217,12 +233,15 @@ async function callEverything() {
       const statements = taken();
       all.push(...statements);
       const method = unaryMethods.get(name);
-      if (method !== undefined && takesIdempotencyKey(method)) tripsByName[name] = tripsOfLastCall(statements);
+      const isWriting = method !== undefined && takesIdempotencyKey(method);
+      if (isWriting) writing.set(name, statementsOfLastCall(statements));
+      const steered = isWriting ? plannerSettingsIn(statementsOfLastCall(statements)) : scansIn(statements);
+      if (steered.length > 0) settingsByName[name] = steered;
     }
   } finally {
     await service.close();
   }
-  return { sent: all, trips: tripsByName };
+  return { sent: all, calls: writing, settings: settingsByName };
 }
 
 async function doEveryJob(): Promise<void> {

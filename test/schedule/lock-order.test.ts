@@ -159,7 +159,16 @@ describe("locks in the one order", () => {
     await mustCall(clinic, "MarkAppointmentNoShow", { appointmentId, expectedVersion: 1, noShowReasonId });
     const request = { appointmentId, expectedVersion: 2, status: "CONFIRMED", reason: "Llegó a tiempo." };
     expect(await sentBy("CorrectAppointmentStatus", request)).toMatchObject({
-      locked: ["idempotency_keys", "patients", "appointments", "slots", "practitioners", "day_counters"],
+      locked: [
+        "idempotency_keys",
+        "calendars",
+        "programs",
+        "patients",
+        "appointments",
+        "slots",
+        "practitioners",
+        "day_counters",
+      ],
     });
   });
 

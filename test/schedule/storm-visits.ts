@@ -45,10 +45,14 @@ async function enterAll(storm: Storm, appointments: Appointments, appointmentId:
   const steps: readonly (readonly [rpc: string, request: JsonObject])[] = [
     ["MarkAppointmentNoShow", { noShowReasonId }],
     ["CorrectAppointmentStatus", back("CONFIRMED")],
+    ["ChangeAppointment", { durationMinutes: 20, modality: "PHONE" }],
+    ["ChangeAppointment", { durationMinutes: 10 }],
     ["CheckInAppointment", {}],
     ["CorrectAppointmentStatus", back("CONFIRMED")],
     ["CheckInAppointment", {}],
     ["MarkAppointmentAttended", {}],
+    ["CorrectAppointmentStatus", back("CHECKED_IN")],
+    ["CancelAppointment", { cancellationReasonId }],
     ["CorrectAppointmentStatus", back("CHECKED_IN")],
     ["CancelAppointment", { cancellationReasonId }],
   ];

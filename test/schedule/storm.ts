@@ -19,6 +19,7 @@ export const STORM_RPCS = [
   "MarkAppointmentAttended",
   "MarkAppointmentNoShow",
   "CorrectAppointmentStatus",
+  "ChangeAppointment",
   "MergePatients",
   "UpdateProgramRule",
   "ReplaceProgramPractitioners",

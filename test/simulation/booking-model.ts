@@ -89,7 +89,8 @@ export function cancel(clinic: ClinicModel, appointment: AppointmentModel, versi
   const refusal = refuseStep(clinic, appointment, version, ["PENDING", "CONFIRMED"], false);
   if (refusal !== undefined) return refusal;
   release(clinic, appointment);
-  return Object.assign(appointment, { status: "CANCELLED", version: version + 1 });
+  const { status: cancelledFrom } = appointment;
+  return Object.assign(appointment, { status: "CANCELLED", cancelledFrom, version: version + 1 });
 }
 
 export function refuse(refused: number, ...errors: string[]): Refusal {
@@ -102,7 +103,7 @@ export function movability(clinic: ClinicModel, appointment: AppointmentModel): 
 }
 
 /** Rejects a stale version, then a wrong status or an appointment that has already begun. */
-function refuseStep(
+export function refuseStep(
   { now }: ClinicModel,
   appointment: AppointmentModel,
   version: number,

@@ -192,7 +192,8 @@ function wholeOf(run: readonly SlotModel[]) {
   return { program, practitioner, start, end: last.end };
 }
 
-function named({ appointmentIds }: World, { id, version }: AppointmentModel, isStale: boolean) {
+/** Returns the id and version of an appointment, for a change. A stale version is the one before. */
+export function named({ appointmentIds }: World, { id, version }: AppointmentModel, isStale: boolean) {
   return { appointmentId: `${appointmentIds[id]}`, expectedVersion: isStale ? version - 1 : version };
 }
 

@@ -68,6 +68,8 @@ export interface AppointmentModel extends Time {
   readonly id: number;
   readonly patient: number;
   status: "PENDING" | "CONFIRMED" | "CANCELLED";
+  /** The status before the last cancellation. */
+  cancelledFrom?: AppointmentModel["status"];
   version: number;
   overbooked: boolean;
   program: number;

@@ -11,6 +11,7 @@ import {
   searches,
   searchesElsewhere,
 } from "./booking-steps.js";
+import { durations, undoings } from "./correction-steps.js";
 import { holdings, releases } from "./hold-steps.js";
 import { look, looks } from "./look.js";
 import { offers, waits } from "./offer-steps.js";
@@ -54,6 +55,10 @@ const COMMANDS = [
   confirmations,
   cancellations,
   cancellations,
+  undoings,
+  undoings,
+  durations,
+  durations,
   materializations,
   ruleChanges,
   blocks,

@@ -135,7 +135,7 @@ function requestFaults(documents: Documents, operation: Operation, exchange: Exc
   const [content] = Object.values(operation.requestBody?.content ?? {});
   const ofParameters = operation.parameters.flatMap(({ name, in: place, required, schema }) => {
     if (place === "query") return required && !inQuery.has(name) ? [`${name} is required`] : [];
-    const value = place === "path" ? inPath[name] : requestHeaders.get(name);
+    const value = place === "path" ? decodeURIComponent(inPath[name] ?? "") : requestHeaders.get(name);
     if (typeof value === "string") return faultsOf(documents, schema, value, name);
     return required ? [`${name} is required`] : [];
   });

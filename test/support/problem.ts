@@ -45,6 +45,19 @@ export function expectProblem(answer: RestAnswer, status: number, items?: readon
   }
 }
 
+/** Requires an answer without any details of the failure. */
+export function expectInternalError(answer: RestAnswer): void {
+  expectCommonHeaders(answer);
+  expect(answer.headers.get("content-type")).toBe("application/problem+json");
+  expect(answer.body).toEqual({
+    type: expect.stringMatching(/\/problems\/internal-error$/),
+    title: "Internal error",
+    status: 500,
+    code: "INTERNAL_ERROR",
+    correlationId: answer.headers.get("x-correlation-id"),
+  });
+}
+
 /** Requires the headers that every answer has. */
 export function expectCommonHeaders({ headers }: RestAnswer): void {
   expect(headers.get("x-correlation-id")).toMatch(UUID);

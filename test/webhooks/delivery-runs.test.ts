@@ -160,7 +160,8 @@ test("deliveries are purged after 30 days", async () => {
   await run();
   const ofWebhook = `webhook_id = '${webhookId}'`;
   await service.query(
-    `UPDATE webhook_deliveries SET created_at = now() - interval '31 days'
+    `UPDATE webhook_deliveries SET created_at = now() - interval '29 days 23 hours' WHERE ${ofWebhook};
+     UPDATE webhook_deliveries SET created_at = now() - interval '30 days 1 hour'
      WHERE id = (SELECT min(id::text)::uuid FROM webhook_deliveries WHERE ${ofWebhook})`,
   );
   expect(await purgeDeliveries(database)).toBe(1);

@@ -16,7 +16,7 @@ export interface ImportOutputs {
   /** Rejected rows and the report. */
   readonly output: { write(text: string): unknown };
   readonly progress: ProgressOutput;
-  /** Returns milliseconds. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
 }
 
@@ -36,7 +36,7 @@ export async function importFolder(
   const files = await findSourceFiles(folder);
   const calls = openImportCalls(target);
   const progress = openProgress(progressOutput, now);
-  const seen = target.validateOnly ? new SeenRows() : undefined;
+  const seen = target.validateOnly ? new SeenRows(now) : undefined;
   const reject: Reject = (file, line, errors) => {
     progress.clear();
     for (const { field, message } of errors)
@@ -77,7 +77,7 @@ async function importFile(file: SourceFile, { calls, progress, seen, reject }: I
       } else if (outcome?.state === ImportOutcome_State.UNCHANGED) count.unchanged += 1;
       else count.created += 1;
       if (outcome?.resourceId !== undefined) kept.add(row.row.sourceId ?? "");
-      if (errors.length === 0) seen?.add(row);
+      if (errors.length === 0) seen?.add(row, outcome?.resourceId);
     }
     const last = batch.at(-1);
     if (last !== undefined) progress.show(file.shownName, Math.min(last.bytesRead / file.bytes, 0.99), count.rows);
@@ -89,7 +89,7 @@ async function importFile(file: SourceFile, { calls, progress, seen, reject }: I
 function errorsOf(row: SourceRow, outcome: ImportOutcome | undefined, seen: SeenRows | undefined): readonly RowError[] {
   if (outcome === undefined) return row.errors;
   const errors = outcome.errors.map(({ code, field, message }) => ({ code, field, message }));
-  return seen === undefined ? errors : seen.judge(row, errors);
+  return seen === undefined ? errors : seen.judge(row, errors, outcome.resourceId);
 }
 
 function serverCount(report: ImportReport | undefined, { name }: Counted): number | undefined {

@@ -1,8 +1,14 @@
 import { hash } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
-import { type ImportRow, ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import {
+  type ImportedAppointmentValid,
+  type ImportReference,
+  type ImportRow,
+  ImportRowSchema,
+} from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import { PatientDetails_Status } from "../../gen/cupo/clinic/v1/patient_details_pb.js";
 import { documentNumberKey, documentTypeKey } from "../../postgres/tables/patients/document-keys.js";
+import { SeenAppointments } from "./seen-appointments.js";
 import type { RowError, SourceRow } from "./source-rows.js";
 
 /** The members of a row that can be a reference. Each has the name of the kind that it refers to. */
@@ -16,18 +22,32 @@ export class SeenRows {
   /** The hash of each row, by kind and id. */
   readonly #rows = new Map<string, string>();
   readonly #documents = new Set<string>();
+  /** The resources that rows became in an earlier import, by kind and id. */
+  readonly #resources = new Map<string, string>();
+  readonly #appointments: SeenAppointments;
 
-  add({ row }: SourceRow): void {
-    this.#rows.set(nameOf(row.resource.case, row.sourceId), contentOf(row));
+  /** `now` returns milliseconds since the epoch. */
+  constructor(now: () => number) {
+    this.#appointments = new SeenAppointments((kind, reference) => this.#resourceOf(kind, reference), now);
+  }
+
+  /** Adds a row without errors. `resourceId` is the resource that it became in an earlier import. */
+  add({ row }: SourceRow, resourceId: string | undefined): void {
+    const name = nameOf(row.resource.case, row.sourceId);
+    if (this.#rows.has(name)) return;
+    this.#rows.set(name, contentOf(row));
     const document = documentOf(row);
     if (document !== undefined) this.#documents.add(document);
+    if (resourceId !== undefined) this.#resources.set(name, resourceId);
+    else if (isAppointment(row)) this.#appointments.add(row.resource.value);
   }
 
   /**
    * Returns the errors of a row as they would be after the import of the earlier rows: without those for references to
-   * earlier rows, and with those for an id or a document that an earlier row has. A row like an earlier one has none.
+   * earlier rows, and with those for an id, a document or a time that an earlier row has. A row like an earlier one, or
+   * one that became a resource in an earlier import, has none.
    */
-  judge({ row }: SourceRow, errors: readonly RowError[]): RowError[] {
+  judge({ row }: SourceRow, errors: readonly RowError[], resourceId: string | undefined): RowError[] {
     const known = this.#rows.get(nameOf(row.resource.case, row.sourceId));
     if (known === contentOf(row)) return [];
     const own = errors.filter((error) => !this.#refersToSeen(row, error));
@@ -35,7 +55,14 @@ export class SeenRows {
     const added: RowError[] = [];
     if (known !== undefined) added.push(repeatedId);
     else if (document !== undefined && this.#documents.has(document)) added.push(repeatedDocument);
+    else if (own.length === 0 && resourceId === undefined && isAppointment(row))
+      added.push(...this.#appointments.overlaps(row.resource.value));
     return [...added.filter(({ field }) => own.every((error) => error.field !== field)), ...own];
+  }
+
+  #resourceOf(kind: string, { sourceId, resourceId }: ImportReference): string {
+    const name = nameOf(kind, sourceId);
+    return resourceId?.toLowerCase() ?? this.#resources.get(name) ?? name;
   }
 
   #refersToSeen(row: ImportRow, { code, field }: RowError): boolean {
@@ -63,6 +90,15 @@ function nameOf(kind: string | undefined, sourceId: string | undefined): string 
 
 function contentOf(row: ImportRow): string {
   return hash("sha256", toBinary(ImportRowSchema, row), "base64");
+}
+
+type AppointmentRow = ImportRow & {
+  readonly resource: { readonly case: "appointment"; readonly value: ImportedAppointmentValid };
+};
+
+/** Whether a row is of an appointment. Only rows that their validation accepted come here. */
+function isAppointment(row: ImportRow): row is AppointmentRow {
+  return row.resource.case === "appointment";
 }
 
 /** Returns the document of an active patient; undefined for any other row. */

@@ -61,6 +61,7 @@ const ruleCodes = {
   "repeated.unique_ignoring_case": { code: "DUPLICATE" },
 
   date_range: { code: "INVALID_RANGE", fields: ["date_from", "date_to"] },
+  month_range: { code: "INVALID_RANGE", fields: ["month_from", "month_to"] },
   created_range: { code: "INVALID_RANGE", fields: ["created_from", "created_to"] },
 
   event_start: { code: "INVALID_VALUE", fields: ["cursor", "start"] },
@@ -73,6 +74,10 @@ const ruleCodes = {
   choices_once: { code: "DUPLICATE", fields: ["choices"] },
   option_type: { code: "INVALID_VALUE", fields: ["appointment_type_id"] },
   wait_correction: { code: "REQUIRED", fields: ["requested_on", "desired_on", "first_visit", "payer_id"] },
+  visit_change: {
+    code: "REQUIRED",
+    fields: ["service_id", "appointment_type_id", "duration_minutes", "modality", "join_link"],
+  },
   option_subject: { code: "INVALID_VALUE", fields: ["patient_id", "appointment_id"] },
   validity_range: { code: "INVALID_RANGE", fields: ["valid_from", "valid_to"] },
   "weekdays.min_items": { code: "TOO_FEW", fields: ["weekdays"] },

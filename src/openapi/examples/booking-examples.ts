@@ -33,6 +33,18 @@ const lifeOfAnAppointment: RequestExamples = {
     ...purpose,
     reason: "Llegó sin cita con una orden de hoy.",
   }),
+  MoveAppointment: {
+    request: {
+      appointmentId: UNKNOWN_ID,
+      optionToken: "the token of an option",
+      expectedVersion: 1,
+      validateOnly: true,
+    },
+    taken: {
+      appointmentId: booked,
+      optionToken: { example: "SearchAppointmentOptions toMove", member: "options[0].optionToken" },
+    },
+  },
   ConfirmAppointment: exampleOf("appointmentId", booked, { expectedVersion: 1 }),
   CheckInAppointment: exampleOf("appointmentId", walkIn, { expectedVersion: 1 }),
   MarkAppointmentAttended: exampleOf(
@@ -66,6 +78,11 @@ const lifeOfAnAppointment: RequestExamples = {
     "appointmentId",
     { example: "CorrectAppointmentStatus", member: "appointment.appointmentId" },
     { firstVisit: false, reason: "Vino en enero a otra sede.", expectedVersion: 3 },
+  ),
+  ChangeAppointment: exampleOf(
+    "appointmentId",
+    { example: "CorrectAppointmentWait", member: "appointment.appointmentId" },
+    { modality: "VIDEO", joinLink: "https://video.example.com/sala-7", expectedVersion: 4 },
   ),
   GetAppointment: exampleOf("appointmentId", booked),
   ListAppointmentChanges: exampleOf("appointmentId", booked),

@@ -10,7 +10,13 @@ export function deskExamples(day: Day): RequestExamples {
   return {
     GetWaitlistEntry: exampleOf("waitlistEntryId", entry),
     ListWaitlistEntries: example({ statuses: ["ACTIVE"], pageSize: 20 }),
-    CloseWaitlistEntry: exampleOf("waitlistEntryId", entry, { reason: "Ya no necesita la cita.", expectedVersion: 1 }),
+    ChangeWaitlistEntry: exampleOf("waitlistEntryId", entry, {
+      dateFrom: day(1),
+      dateTo: day(60),
+      preferredPeriods: ["MORNING", "AFTERNOON"],
+      expectedVersion: 1,
+    }),
+    CloseWaitlistEntry: exampleOf("waitlistEntryId", entry, { reason: "Ya no necesita la cita.", expectedVersion: 2 }),
     GetCase: exampleOf("userAttentionCaseId", userCase),
     ListCases: example({ statuses: ["RECEIVED", "OPEN"], pageSize: 20 }),
     TakeCase: exampleOf("userAttentionCaseId", userCase, { expectedVersion: 1 }),

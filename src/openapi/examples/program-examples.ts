@@ -84,5 +84,10 @@ export function programAdminExamples(day: Day): RequestExamples {
     GetOccupancy: example({ dateFrom: day(1), dateTo: day(7), programId: demo.program.primary }),
     SearchFreeSlots: example({ serviceId: demo.service.general, dateFrom: day(1), dateTo: day(14) }),
     ListOpportunityBreaches: example({ dateFrom: day(-30), dateTo: day(30) }),
+    GetOpportunityIndicators: example({
+      monthFrom: day(-30).slice(0, 7),
+      monthTo: day(0).slice(0, 7),
+      groupBy: ["MONTH", "SERVICE"],
+    }),
   };
 }

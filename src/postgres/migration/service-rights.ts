@@ -27,6 +27,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   contract_services: REPLACE,
   event_outbox: REPLACE,
   event_positions: REPLACE,
+  opportunity_changes: REPLACE,
   option_token_keys: REPLACE,
   patient_search_words: REPLACE,
   program_practitioners: REPLACE,
@@ -59,11 +60,14 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   tenant_settings: CHANGE,
   time_event_progress: CHANGE,
   user_attention_cases: CHANGE,
+  unfilled_minutes: CHANGE,
   waitlist_entries: CHANGE,
 
   appointment_holds: ALL,
   freed_slots: ALL,
   idempotency_keys: ALL,
+  opportunity_states: ALL,
+  opportunity_summaries: ALL,
   quota_windows: ALL,
   slots: ALL,
   webhook_deliveries: ALL,
@@ -72,7 +76,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
 
 /** Columns of append-only tables that the service may also update. Row-level security allows it only to empty them. */
 export const erasableColumns: Readonly<Record<string, readonly string[]>> = {
-  appointment_history: ["comment", "correction_reason"],
+  appointment_history: ["comment", "correction_reason", "visit_before"],
   patient_changes: ["former_document_number", "former_document_type", "reason"],
 };
 

@@ -5,7 +5,8 @@ import { type DeskWaitlistEntryRecord, lockWaitlistEntry } from "./desk/waitlist
 import { type HoldRecord, lockHold } from "./holds/holds.js";
 import { lockPatientOf, lockPatientsOf } from "./patients/patient-locks.js";
 import { lockPatient, type PatientRecord } from "./patients/patients.js";
-import { shareProgram } from "./schedule/programs.js";
+import { shareCalendar } from "./schedule/calendars.js";
+import { shareProgram, shareProgramOf } from "./schedule/programs.js";
 import {
   lockFormerSlots,
   lockPractitioner,
@@ -35,7 +36,7 @@ export interface WantedLocks {
   readonly freesSlot?: boolean;
   /**
    * Whether to lock the slots and the practitioner at the appointment's time, because the appointment becomes live
-   * again.
+   * again. The calendar and the program are shared, because the schedule may no longer have the time.
    */
   readonly takesTimeAgain?: boolean;
 }
@@ -87,7 +88,7 @@ export interface Locked {
  *    change holidays;
  * 3. the program, holiday, block or location that changes. A transaction that has the calendar exclusively needs no
  *    further locks here. Overbooking locks the program FOR SHARE, because no slot of the rules shows that a
- *    practitioner leaves the program meanwhile;
+ *    practitioner leaves the program meanwhile. So does an appointment that becomes live again;
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
  *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks all records of a person
  *    (`erasure-locks.ts`);
@@ -121,7 +122,9 @@ export async function lockInOrder(transaction: Transaction, wanted: WantedLocks)
   const occupiedBy = wanted.freesSlot === true ? appointmentId : undefined;
   const returning = wanted.takesTimeAgain === true ? appointmentId : undefined;
   const run = option === undefined ? time?.run : runOf(option);
+  if (returning !== undefined) shareCalendar(transaction);
   if (programId !== undefined) shareProgram(transaction, programId);
+  if (returning !== undefined) shareProgramOf(transaction, returning);
   const [patient, waitlistEntry, appointment, isTokenFresh, slots, formerSlots, isPractitionerActive, hold] =
     await Promise.all([
       patientKey && lockPatientBy(transaction, patientKey),

@@ -5,19 +5,22 @@ import {
   type AppointmentChange,
   type AppointmentChange_Slot,
   AppointmentChange_SlotSchema,
+  AppointmentChange_VisitSchema,
   AppointmentChange_WaitSchema,
   AppointmentChangeSchema,
 } from "../../gen/cupo/clinic/v1/appointment_change_pb.js";
 import {
   type AppointmentDetails,
   AppointmentDetails_DisplacementCause,
+  AppointmentDetails_Modality,
   AppointmentDetails_Status,
   AppointmentDetailsSchema,
 } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
-import type { AppointmentChangeRecord } from "../../postgres/tables/appointments/appointment-history.js";
-import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import type { AppointmentChangeRecord, RecordedVisit } from "../../postgres/tables/appointments/appointment-history.js";
+import type { AppointmentRecord, VisitModality } from "../../postgres/tables/appointments/appointments.js";
 import type { Displacement } from "../../postgres/tables/schedule/slots.js";
 import { presentOf } from "../resources/present-of.js";
+import type { ChangedAppointment } from "./appointment-transitions.js";
 
 /** Converts an appointment record to the Appointment message of the access API. */
 export function toAppointment(kept: AppointmentRecord): Appointment {
@@ -49,8 +52,17 @@ export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentC
     principal,
     correlationId,
     ...(kept.waitBefore && { fromWait: create(AppointmentChange_WaitSchema, presentOf(kept.waitBefore)) }),
+    ...(kept.visitBefore && { fromVisit: visitOf(kept.visitBefore) }),
     ...presentOf({ cancellationReasonId, noShowReasonId, comment, actor, correctionReason, mergedFromPatientId }),
   });
+}
+
+function visitOf({ modality, ...visit }: RecordedVisit) {
+  return create(AppointmentChange_VisitSchema, { ...presentOf(visit), ...modalityOf(modality) });
+}
+
+function modalityOf(modality: VisitModality | undefined) {
+  return modality && { modality: AppointmentDetails_Modality[modality] };
 }
 
 function slotBefore(kept: AppointmentChangeRecord): AppointmentChange_Slot {
@@ -87,11 +99,13 @@ export function toAppointmentDetails(
   kept: AppointmentRecord,
   displacement: Displacement | undefined,
 ): AppointmentDetails {
-  const { id: appointmentId, localDate: _, ruleId: __, startsAt, endsAt, createdAt, updatedAt, status, ...rest } = kept;
+  const { id: appointmentId, localDate: _, ruleId: __, startsAt, endsAt, createdAt, updatedAt, ...others } = kept;
+  const { status, modality, ...rest } = others;
   return create(AppointmentDetailsSchema, {
     ...presentOf(rest),
     appointmentId,
     status: AppointmentDetails_Status[status],
+    ...modalityOf(modality),
     startsAt: timestampFromDate(startsAt),
     endsAt: timestampFromDate(endsAt),
     createdAt: timestampFromDate(createdAt),
@@ -99,6 +113,11 @@ export function toAppointmentDetails(
     displaced: displacement !== undefined,
     ...(displacement === undefined ? {} : displacedBy(displacement)),
   });
+}
+
+/** Converts a changed appointment to the response of the operation that changed it. */
+export function detailsOf({ appointment, displacement }: ChangedAppointment): { appointment: AppointmentDetails } {
+  return { appointment: toAppointmentDetails(appointment, displacement) };
 }
 
 function displacedBy({ cause, blockId, isAccepted }: Displacement) {

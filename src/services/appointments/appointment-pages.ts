@@ -7,13 +7,17 @@ import {
 import type { ListAppointmentsRequest } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { AppointmentFilter, StartPage } from "../../postgres/tables/appointments/appointment-filter.js";
 import { type ListedAppointment, listAppointments } from "../../postgres/tables/appointments/appointment-lists.js";
+import { healthcareServices, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
 import { findPatientNames } from "../../postgres/tables/patients/patients.js";
+import { findResources } from "../../postgres/tables/resources/resources.js";
 import { readableWithScopeOf } from "../../proto-options.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { nameIn } from "../resources/enum-names.js";
+import { idFilter } from "../resources/id-filter.js";
 import { startAfter } from "../resources/page-keys.js";
 import { cutPage, type PageRequest, readPage } from "../resources/pages.js";
+import { presentOf } from "../resources/present-of.js";
 import { toAppointmentDetails } from "./appointment-messages.js";
 
 const NAMING_SCOPE = readableWithScopeOf(AppointmentDetailsSchema.field.patientName);
@@ -36,23 +40,44 @@ export async function pageOfAppointments(
  * for them and the caller has the scope to read them.
  */
 export async function listAppointmentsPage(request: ListAppointmentsRequest, call: ReadyCall) {
-  const { dateFrom, dateTo, includePatientNames = false } = request;
+  const { dateFrom, dateTo, includePatientNames = false, includeNames = false } = request;
+  const practitioner = idFilter(request.practitionerIds, request.practitionerId);
+  const location = idFilter(request.locationIds, request.locationId);
   const filter: AppointmentFilter = {
     patientId: request.patientId,
-    practitionerId: request.practitionerId,
+    practitionerId: practitioner.one,
     programId: request.programId,
-    locationId: request.locationId,
+    locationId: location.one,
+    practitionerIds: practitioner.several,
+    locationIds: location.several,
+    serviceIds: request.serviceIds.map((id) => id.toLowerCase()).toSorted(),
     statuses: request.statuses.map((status) => nameIn(AppointmentDetails_Status, status)),
     displaced: request.displaced,
     from: dateFrom === undefined ? undefined : new Date(startOfLocalDay(dateFrom)),
     before: dateTo === undefined ? undefined : new Date(endOfLocalDay(dateTo)),
   };
-  const filters = [...Object.values(filter), includePatientNames];
+  const filters = [...Object.values(filter), includePatientNames, includeNames];
   const page = await pageOfAppointments(request, "appointments", filters, (wanted) =>
     listAppointments(call.transaction, filter, wanted),
   );
   if (includePatientNames && call.principal.scopes.has(NAMING_SCOPE)) await namePatients(page.appointments, call);
+  if (includeNames) await nameResources(page.appointments, call);
   return page;
+}
+
+/** Adds the names of the practitioners and services that the caller can see. */
+async function nameResources(appointments: readonly AppointmentDetails[], call: ReadyCall): Promise<void> {
+  const { transaction, principal } = call;
+  const idsOf = (key: "practitionerId" | "serviceId") => [...new Set(appointments.map((each) => each[key]))];
+  const [people, services] = await Promise.all([
+    findResources(transaction, principal, practitioners, idsOf("practitionerId")),
+    findResources(transaction, principal, healthcareServices, idsOf("serviceId")),
+  ]);
+  for (const appointment of appointments) {
+    const practitionerName = people.get(appointment.practitionerId)?.fullName;
+    const serviceName = services.get(appointment.serviceId)?.name;
+    Object.assign(appointment, presentOf({ practitionerName, serviceName }));
+  }
 }
 
 /**

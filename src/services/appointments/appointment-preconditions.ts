@@ -1,4 +1,4 @@
-import { conflict } from "../../errors.js";
+import { conflict, type FieldError } from "../../errors.js";
 import { isMovable } from "../../postgres/tables/appointments/appointment-status.js";
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
@@ -31,6 +31,12 @@ export function requireMovable(
 
 /** Requires that a patient is active. Otherwise throws 409 on `field`. */
 export function requireActive(patient: PatientRecord | undefined, field: string): void {
-  if (patient?.status === "ACTIVE") return;
-  throw conflict({ code: "PATIENT_NOT_ACTIVE", field, message: "the patient is not ACTIVE" });
+  const [error] = inactivePatient(patient, field);
+  if (error !== undefined) throw conflict(error);
+}
+
+/** Returns a conflict on `field` if a patient is not active. */
+export function inactivePatient(patient: PatientRecord | undefined, field: string): FieldError[] {
+  if (patient?.status === "ACTIVE") return [];
+  return [{ code: "PATIENT_NOT_ACTIVE", field, message: "the patient is not ACTIVE" }];
 }

@@ -21,6 +21,7 @@ import { toAppointment } from "./appointment-messages.js";
 import { requireMovable } from "./appointment-preconditions.js";
 import { endBookedHold } from "./booked-hold.js";
 import { requireOption, type TakenSlots, takeSlots } from "./take-slots.js";
+import type { NamedConflicts } from "./time-conflicts.js";
 
 /** Rescheduling of appointments (specification section 4.3). `now` returns milliseconds since the epoch. */
 export function createAppointmentService(
@@ -30,16 +31,18 @@ export function createAppointmentService(
   return {
     async rescheduleAppointment(request, call) {
       const opened = await tokens.open(request.optionToken, call.principal);
-      return { appointment: toAppointment(await reschedule(request, opened, call, now())) };
+      const moved = await reschedule(request, opened, call, { nowMs: now(), named: "FIRST" });
+      return { appointment: toAppointment(moved) };
     },
   };
 }
 
-async function reschedule(
-  request: RescheduleAppointmentRequestValid,
+/** Moves an appointment to the option of a token. A conflict of the new time names as many items as `named` says. */
+export async function reschedule(
+  request: Pick<RescheduleAppointmentRequestValid, "appointmentId" | "expectedVersion">,
   opened: OpenedToken,
   call: ReadyCall,
-  nowMs: number,
+  { nowMs, named }: { readonly nowMs: number; readonly named: NamedConflicts },
 ): Promise<AppointmentRecord> {
   const transaction = call.transaction;
   const appointmentId = requireFound(parseOpaqueId(request.appointmentId), "appointmentId");
@@ -57,7 +60,7 @@ async function reschedule(
     ({ subject, serviceId }) =>
       subject.kind === "APPOINTMENT" && subject.id === appointment.id && serviceId === appointment.serviceId,
   );
-  const taken = takeSlots(transaction, option, { locked, offer, busy }, nowMs);
+  const taken = await takeSlots(transaction, option, { locked, offer, busy }, { found: [], named, nowMs });
   const moved = await move(appointment, locked.occupiedSlots, taken, call, nowMs);
   endBookedHold(call, locked.hold, moved.id, nowMs);
   return moved;

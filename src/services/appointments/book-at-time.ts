@@ -1,6 +1,6 @@
-import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
-import { type CupoError, type FieldErrorCode, validationFailed } from "../../errors.js";
+import { conflicts, type FieldError } from "../../errors.js";
 import type { AppointmentPlacement, AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import { type BusyPeople, findBusyInRun, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
 import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
@@ -15,21 +15,23 @@ import {
   insertOwnSlot,
   occupySlots,
 } from "../../postgres/tables/schedule/slots.js";
-import {
-  earliestStart,
-  endOfBookableStarts,
-  isBookableStart,
-  isWithinOneDay,
-  minuteOf,
-} from "../../scheduling/booking-times.js";
-import { clinicTimeZone, formatInstant, localDateAt } from "../../scheduling/local-clock.js";
+import { earliestStart, isWithinOneDay } from "../../scheduling/booking-times.js";
+import { clinicTimeZone, localDateAt } from "../../scheduling/local-clock.js";
 import type { ChangedAppointment } from "./appointment-transitions.js";
 import { addAppointment, newAppointment } from "./booking.js";
 import { type BookingReferences, judgeReferences, requireUsable } from "./booking-references.js";
-import { type BookingTarget, checkTarget, findTargetOffer, requireOffered } from "./booking-target.js";
+import {
+  type BookingTarget,
+  checkTarget,
+  findTargetOffer,
+  invalid,
+  requireOffered,
+  requireStart,
+} from "./booking-target.js";
 import { type GivenWait, requireReplaceable, type Wait } from "./booking-wait.js";
 import { closeServedEntry, requireServes } from "./served-entry.js";
-import { fill, patientIsBusy, placementOf, requireFree, type TakenSlots, takeTime } from "./take-slots.js";
+import { fill, placementOf, type TakenSlots, takeTime } from "./take-slots.js";
+import { isAny, patientOverlap, timeConflicts } from "./time-conflicts.js";
 
 /** A request for an appointment with a practitioner at a given time. */
 export interface TimedBooking extends BookingTarget, BookingReferences, GivenWait {
@@ -43,8 +45,9 @@ export interface TimedBooking extends BookingTarget, BookingReferences, GivenWai
 /**
  * Books the free slots of a practitioner from a given time, as many as the appointment needs.
  *
- * Throws 422 if the slots from that time are too short or have gaps. Throws 409 if a slot is taken, the day has no
- * capacity left, or the practitioner or the patient has another appointment.
+ * Throws 422 if the slots from that time are too short or have gaps. Throws 409 with all conflicts: the patient is not
+ * active, the waitlist entry is closed, a slot is taken, the practitioner or the patient has another appointment, or the
+ * day has no capacity left.
  */
 export async function bookAppointmentAt(
   request: TimedBooking,
@@ -59,9 +62,9 @@ export async function bookAppointmentAt(
       "INVALID_VALUE",
       "the practitioner has no free adjacent slots from this time that are long enough: search for availability, or overbook",
     );
-  requireFree(slots, "startsAt");
   const placement = placementOf(slots, time.locationId);
-  takeTime(call.transaction, placement, { busy: time.busy, heldDay: undefined, nowMs }, "startsAt");
+  const found = [...time.found, ...timeConflicts({ slots, busy: time.busy }, "startsAt")];
+  await takeTime(call.transaction, placement, { found, named: "ALL", heldDay: undefined, nowMs }, "startsAt");
   return bookSlots(request, call, time, { slots, placement }, nowMs);
 }
 
@@ -69,7 +72,8 @@ export async function bookAppointmentAt(
  * Books a time of a practitioner like {@link bookAppointmentAt} if possible. Otherwise it creates a slot for the
  * appointment. That slot may overlap other slots of the practitioner, and it uses no capacity of the day.
  *
- * Throws 409 if the patient has another appointment at that time. Overbooking cannot override this.
+ * Throws 409 if the patient is not active, the waitlist entry is closed, or the patient has another appointment at that
+ * time. Overbooking cannot override these conflicts.
  */
 export async function overbookAppointment(
   request: TimedBooking & { readonly reason: string },
@@ -77,12 +81,14 @@ export async function overbookAppointment(
   nowMs: number,
 ): Promise<ChangedAppointment> {
   const time = await lockTime(request, call, nowMs, true);
+  const found = [...time.found, ...(time.isPatientBusyBeside ? [patientOverlap("startsAt")] : [])];
+  if (isAny(time.found)) throw conflicts(found);
   const ordinary = await tryOrdinary(call, time, nowMs);
   if (ordinary !== undefined) {
     return { appointment: bookSlots(request, call, time, ordinary, nowMs), displacement: undefined };
   }
   const placement = placementBeside(request, time);
-  if (time.isPatientBusyBeside) throw patientIsBusy("startsAt");
+  if (isAny(found)) throw conflicts(found);
   const overbooked = { overbooked: true, overbookingReason: request.reason };
   const appointment = {
     ...newAppointment(call, request, { ...placement, ...time.wait, firstVisit: time.firstVisit }, nowMs),
@@ -106,10 +112,12 @@ interface LockedTime {
   readonly isPatientBusyBeside: boolean;
   readonly wait: Wait;
   readonly firstVisit: boolean;
+  /** Conflicts of the patient and the waitlist entry. */
+  readonly found: readonly FieldError[];
 }
 
 async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, isBeside: boolean): Promise<LockedTime> {
-  const startMs = requireStart(request, nowMs);
+  const startMs = requireStart(request.startsAt, nowMs);
   const transaction = call.transaction;
   const begunSince = request.startsAt === undefined ? new Date(earliestStart(nowMs)) : undefined;
   const [references, judged, slot] = await Promise.all([
@@ -134,19 +142,13 @@ async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, i
     isFirstVisit(transaction, { patientId, serviceId, on: { localDate: localDateAt(startMs) } }),
   ]);
   const unusable = [...references.unusable, ...judged.inactive];
-  requireUsable(locked, { missing: [...references.missing, ...judged.missing], unusable }, waitlistEntryId);
+  const missing = [...references.missing, ...judged.missing];
+  const conflicting = requireUsable(locked, { missing, unusable }, waitlistEntryId);
   requireServes(locked.waitlistEntry, patientId, serviceId);
   requireReplaceable(references.replaced, patientId, serviceId);
-  return {
-    startMs,
-    minutes,
-    locationId: requireOffered(found, locked.isPractitionerActive),
-    locked,
-    busy,
-    isPatientBusyBeside,
-    wait: references.wait,
-    firstVisit,
-  };
+  const locationId = requireOffered(found, locked.isPractitionerActive);
+  const people = { busy, isPatientBusyBeside, wait: references.wait, firstVisit };
+  return { startMs, minutes, locationId, locked, ...people, found: conflicting };
 }
 
 /**
@@ -160,7 +162,7 @@ async function tryOrdinary(
 ): Promise<TakenSlots | undefined> {
   if (!fill(slots, minutes) || slots.some(({ appointmentId }) => appointmentId !== undefined)) return undefined;
   const placement = placementOf(slots, locationId);
-  if (busy.isPatientBusy) throw patientIsBusy("startsAt");
+  if (busy.isPatientBusy) throw conflicts([patientOverlap("startsAt")]);
   const day = countedDay(placement);
   if (busy.isPractitionerBusy || day === undefined) return undefined;
   return (await tryCapacity(transaction, day, nowMs)) ? { slots, placement } : undefined;
@@ -200,17 +202,4 @@ function placementBeside(
 
 function timeFrom(startMs: number, minutes: number): Pick<AppointmentPlacement, "startsAt" | "endsAt"> {
   return { startsAt: new Date(startMs), endsAt: new Date(startMs + minutes * 60_000) };
-}
-
-function requireStart({ startsAt }: TimedBooking, nowMs: number): number {
-  if (startsAt === undefined) return minuteOf(nowMs);
-  const startMs = timestampMs(startsAt);
-  if (isBookableStart(startMs, nowMs)) return startMs;
-  const [earliest, end] = [earliestStart(nowMs), endOfBookableStarts(nowMs)].map(formatInstant);
-  const message = `the value must be a whole minute, from ${earliest} and before ${end}`;
-  throw invalid("startsAt", "OUT_OF_RANGE", message);
-}
-
-function invalid(field: string, code: FieldErrorCode, message: string): CupoError {
-  return validationFailed([{ code, field, message }]);
 }

@@ -10,9 +10,9 @@ import {
 import type { Locked } from "../../postgres/tables/locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { inactive, missing } from "../resources/preconditions.js";
-import { requireActive } from "./appointment-preconditions.js";
+import { inactivePatient } from "./appointment-preconditions.js";
 import { type GivenWait, judgeWait, type Wait } from "./booking-wait.js";
-import { requireWaiting } from "./served-entry.js";
+import { closedEntry } from "./served-entry.js";
 
 /** The references of every booking, with an option or by time. */
 export interface BookingReferences {
@@ -65,21 +65,20 @@ export async function judgeReferences(
 }
 
 /**
- * Throws 404 if something does not exist, then 409 if the patient is not active or the waitlist entry is closed, then
- * 422 if another reference is not active or a date is out of range.
+ * Throws 404 if something does not exist, then 422 if a reference is not active or a date is out of range. Otherwise
+ * returns the conflicts: the patient is not active, the waitlist entry is closed.
  */
 export function requireUsable(
   { patient, waitlistEntry }: Pick<Locked, "patient" | "waitlistEntry">,
   { missing: unknown, unusable }: Pick<JudgedReferences, "missing" | "unusable">,
   waitlistEntryId: string | undefined,
-): void {
+): FieldError[] {
   const absent = [...unknown];
   if (patient === undefined) absent.unshift(missing("patientId"));
   if (waitlistEntryId !== undefined && waitlistEntry === undefined) absent.push(missing("waitlistEntryId"));
   if (absent.length > 0) throw unknownReferences(absent);
-  requireActive(patient, "patientId");
-  requireWaiting(waitlistEntry);
   if (unusable.length > 0) throw validationFailed(unusable);
+  return [...inactivePatient(patient, "patientId"), ...closedEntry(waitlistEntry)];
 }
 
 async function isActive(

@@ -1,30 +1,31 @@
-import { AppointmentDetails_Status } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { BookingService } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { cancellationReasons, noShowReasons } from "../../postgres/tables/catalogs/catalogs.js";
 import type { VisitMargins } from "../../scheduling/visit-times.js";
-import { nameIn } from "../resources/enum-names.js";
-import { correctStatus } from "./appointment-correction.js";
-import { toAppointmentDetails } from "./appointment-messages.js";
+import { findOptions } from "../options/option-search.js";
+import { matchWaitlistEntry } from "../options/waitlist-match.js";
+import { runOrTry } from "../resources/run-or-try.js";
+import { detailsOf, toAppointmentDetails } from "./appointment-messages.js";
 import { appointmentReadMethods } from "./appointment-read-methods.js";
-import type { ChangedAppointment } from "./appointment-transitions.js";
+import { reschedule } from "./appointment-service.js";
 import * as transitions from "./appointment-transitions.js";
 import { bookAppointmentAt, overbookAppointment } from "./book-at-time.js";
 import { bookAppointment } from "./booking.js";
-import { findOptions } from "./option-search.js";
-import { correctWait } from "./wait-correction.js";
-import { matchWaitlistEntry } from "./waitlist-match.js";
+import { changeVisit } from "./visit-change.js";
+
+/** The methods of BookingService that correct what was recorded. */
+export type CorrectionMethod = "correctAppointmentStatus" | "correctAppointmentWait";
 
 /**
  * Booking: from the search for an option to the last status of an appointment. `now` returns milliseconds since the
- * epoch.
+ * epoch. The methods that correct appointments are in `corrections/`.
  */
 export function createBookingService(
   now: () => number,
   tokens: OptionTokens,
   margins: VisitMargins,
-): Implementation<typeof BookingService> {
+): Omit<Implementation<typeof BookingService>, CorrectionMethod> {
   const { moveOn } = transitions;
   const clock = () => ({ nowMs: now(), margins });
   return {
@@ -52,13 +53,20 @@ export function createBookingService(
     },
     async bookAppointment(request, call) {
       const opened = await tokens.open(request.optionToken, call.principal);
-      return { appointment: toAppointmentDetails(await bookAppointment(request, opened, call, now()), undefined) };
+      const book = () => bookAppointment(request, opened, call, now());
+      return { appointment: toAppointmentDetails(await runOrTry(call, request.validateOnly, book), undefined) };
+    },
+    async moveAppointment(request, call) {
+      const opened = await tokens.open(request.optionToken, call.principal);
+      const move = () => reschedule(request, opened, call, { nowMs: now(), named: "ALL" });
+      return { appointment: toAppointmentDetails(await runOrTry(call, request.validateOnly, move), undefined) };
     },
     async bookAppointmentAt(request, call) {
-      return { appointment: toAppointmentDetails(await bookAppointmentAt(request, call, now()), undefined) };
+      const book = () => bookAppointmentAt(request, call, now());
+      return { appointment: toAppointmentDetails(await runOrTry(call, request.validateOnly, book), undefined) };
     },
     async overbookAppointment(request, call) {
-      return detailsOf(await overbookAppointment(request, call, now()));
+      return detailsOf(await runOrTry(call, request.validateOnly, () => overbookAppointment(request, call, now())));
     },
     async confirmAppointment(request, call) {
       return detailsOf(await moveOn(call, transitions.confirm, request, clock()));
@@ -74,22 +82,15 @@ export function createBookingService(
       const request = { appointmentId, expectedVersion, reason, comment };
       return detailsOf(await moveOn(call, transitions.missAppointment, request, clock()));
     },
-    async cancelAppointment({ appointmentId, expectedVersion, cancellationReasonId, comment }, call) {
+    async cancelAppointment({ appointmentId, expectedVersion, cancellationReasonId, comment, validateOnly }, call) {
       const reason = { field: "cancellationReasonId", id: cancellationReasonId, table: cancellationReasons } as const;
       const request = { appointmentId, expectedVersion, reason, comment };
-      return detailsOf(await moveOn(call, transitions.cancel, request, clock()));
+      const cancel = () => moveOn(call, transitions.cancel, request, clock());
+      return detailsOf(await runOrTry(call, validateOnly, cancel));
     },
-    async correctAppointmentStatus({ appointmentId, expectedVersion, status, reason }, call) {
-      const request = { appointmentId, expectedVersion, to: nameIn(AppointmentDetails_Status, status), reason };
-      return detailsOf(await correctStatus(call, request, now()));
-    },
-    async correctAppointmentWait(request, call) {
-      return detailsOf(await correctWait(call, request, now()));
+    async changeAppointment(request, call) {
+      return detailsOf(await changeVisit(request, call, now()));
     },
     ...appointmentReadMethods,
   };
-}
-
-function detailsOf({ appointment, displacement }: ChangedAppointment) {
-  return { appointment: toAppointmentDetails(appointment, displacement) };
 }

@@ -1,9 +1,12 @@
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
-import { type CupoError, type FieldError, validationFailed } from "../../errors.js";
+import { type CupoError, type FieldError, type FieldErrorCode, validationFailed } from "../../errors.js";
 import { findProgramOffer, type Offer } from "../../postgres/tables/appointments/offers.js";
 import { healthcareServices, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { programs, worksIn } from "../../postgres/tables/schedule/programs.js";
+import { earliestStart, endOfBookableStarts, isBookableStart, minuteOf } from "../../scheduling/booking-times.js";
+import { formatInstant } from "../../scheduling/local-clock.js";
 import { inactive, missing } from "../resources/preconditions.js";
 
 /** The program, practitioner and service of a booking without an option. */
@@ -78,4 +81,19 @@ async function isActive(
   id: string,
 ): Promise<boolean | undefined> {
   return (await findResource(call.transaction, call.principal, table, id))?.active;
+}
+
+/** Returns the start of a booking, in milliseconds since the epoch. Throws 422 if nothing can be booked then. */
+export function requireStart(startsAt: Timestamp | undefined, nowMs: number): number {
+  if (startsAt === undefined) return minuteOf(nowMs);
+  const startMs = timestampMs(startsAt);
+  if (isBookableStart(startMs, nowMs)) return startMs;
+  const [earliest, end] = [earliestStart(nowMs), endOfBookableStarts(nowMs)].map(formatInstant);
+  const message = `the value must be a whole minute, from ${earliest} and before ${end}`;
+  throw invalid("startsAt", "OUT_OF_RANGE", message);
+}
+
+/** 422 for one field. */
+export function invalid(field: string, code: FieldErrorCode, message: string): CupoError {
+  return validationFailed([{ code, field, message }]);
 }

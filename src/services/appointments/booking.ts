@@ -13,13 +13,23 @@ import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { occupySlots } from "../../postgres/tables/schedule/slots.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
 import { endBookedHold } from "./booked-hold.js";
 import { type BookingReferences, judgeReferences, requireUsable } from "./booking-references.js";
 import { requireReplaceable, type Wait } from "./booking-wait.js";
 import { closeServedEntry, requireServes } from "./served-entry.js";
 import { requireOption, takeSlots } from "./take-slots.js";
 
-/** Books the slots of an option for the patient of the option. */
+/**
+ * Books the slots of an option for the patient of the option.
+ *
+ * Throws, in this order:
+ * - 404 if the patient or a reference does not exist
+ * - 422 if a reference is not active, or the request does not fit its token, waitlist entry or replaced appointment
+ * - 410 if the token has expired
+ * - 409 with all conflicts: of the patient, the waitlist entry, the time and the capacity of the day
+ * - 410 if the option is gone and only that
+ */
 export async function bookAppointment(
   request: BookAppointmentRequestValid,
   opened: OpenedToken,
@@ -37,19 +47,19 @@ export async function bookAppointment(
     usable && isFirstVisit(transaction, { patientId, serviceId: usable.serviceId, on: usable }),
   ]);
   const entry = locked.waitlistEntry;
-  requireUsable(locked, references, waitlistEntryId);
+  const found = requireUsable(locked, references, waitlistEntryId);
   const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
   if (references.typeMinutes > option.minutes) throw optionTooShort();
   requireServes(entry, patientId, option.serviceId);
   requireReplaceable(references.replaced, patientId, option.serviceId);
-  const { slots, placement } = takeSlots(transaction, option, { locked, offer, busy }, nowMs);
-  const { serviceId } = option;
-  const appointment = newAppointment(
-    call,
-    { ...request, serviceId },
-    { ...placement, ...references.wait, firstVisit },
-    nowMs,
+  const { slots, placement } = await takeSlots(
+    transaction,
+    option,
+    { locked, offer, busy },
+    { found, named: "ALL", nowMs },
   );
+  const visit = { ...request, serviceId: option.serviceId };
+  const appointment = newAppointment(call, visit, { ...placement, ...references.wait, firstVisit }, nowMs);
   addAppointment(call, appointment);
   occupySlots(transaction, slots, appointment.id);
   closeServedEntry(call, entry, appointment);
@@ -86,9 +96,12 @@ export function newAppointment(
     consultationTypeId,
     payerId,
     replacesAppointmentId,
+    assignedOn: localDateAt(nowMs),
     cancellationReasonId: undefined,
     noShowReasonId: undefined,
     comment: undefined,
+    modality: undefined,
+    joinLink: undefined,
     overbooked: false,
     overbookingReason: undefined,
     createdAt: at,

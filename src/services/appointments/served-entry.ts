@@ -1,14 +1,14 @@
 import type { ReadyCall } from "../../call.js";
-import { conflict, validationFailed } from "../../errors.js";
+import { type FieldError, validationFailed } from "../../errors.js";
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import { type DeskWaitlistEntryRecord, writeWaitlistEntryClosure } from "../../postgres/tables/desk/waitlist.js";
 
 const FIELD = "waitlistEntryId";
 
-/** Requires that the waitlist entry is open. Throws 409 if it is closed. */
-export function requireWaiting(entry: DeskWaitlistEntryRecord | undefined): void {
-  if (entry === undefined || entry.deskStatus === "ACTIVE") return;
-  throw conflict({ code: "STATE_NOT_ALLOWED", field: FIELD, message: "the waitlist entry is closed" });
+/** Returns a conflict if the waitlist entry is closed. */
+export function closedEntry(entry: DeskWaitlistEntryRecord | undefined): FieldError[] {
+  if (entry === undefined || entry.deskStatus === "ACTIVE") return [];
+  return [{ code: "STATE_NOT_ALLOWED", field: FIELD, message: "the waitlist entry is closed" }];
 }
 
 /** Requires that the waitlist entry is for this patient and this service. Otherwise throws 422. */

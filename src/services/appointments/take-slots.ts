@@ -1,15 +1,16 @@
 import type { Transaction } from "../../call.js";
-import { CupoError, conflict, type FieldErrorCode, validationFailed } from "../../errors.js";
+import { CupoError, conflict, conflicts, type FieldError, validationFailed } from "../../errors.js";
 import type { OptionClaims } from "../../option-tokens/option-claims.js";
 import type { OpenedToken } from "../../option-tokens/option-tokens.js";
 import type { AppointmentPlacement } from "../../postgres/tables/appointments/appointments.js";
 import type { BusyPeople } from "../../postgres/tables/appointments/busy-people.js";
 import { countedDay, type DayOfRule } from "../../postgres/tables/appointments/day-counters.js";
 import type { Offer } from "../../postgres/tables/appointments/offers.js";
-import { exchangeCapacity } from "../../postgres/tables/capacities.js";
+import { exchangeCapacity, isSameDay } from "../../postgres/tables/capacities.js";
 import { type HoldRecord, isLiveHold } from "../../postgres/tables/holds/holds.js";
 import type { Locked } from "../../postgres/tables/locks.js";
 import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { capacityExhausted, isAny, type NamedConflicts, refusalOf, timeConflicts } from "./time-conflicts.js";
 
 /**
  * The locked rows and the data that were read for an option. `busy` and `offer` are undefined if the token holds no
@@ -28,9 +29,11 @@ export interface TakenSlots {
   readonly placement: AppointmentPlacement;
 }
 
-/** What a time costs: who is busy, and the unit of capacity that it replaces. */
+/** The terms of taking a time. */
 export interface TimeTerms {
-  readonly busy: BusyPeople;
+  /** The conflicts that were found, if any. */
+  readonly found: readonly FieldError[];
+  readonly named: NamedConflicts;
   /** The day on which the appointment already uses a unit. */
   readonly heldDay: DayOfRule | undefined;
   readonly nowMs: number;
@@ -60,47 +63,42 @@ export function requireOption(
  * Takes the locked slots of an option and one unit of their day's capacity. The unit replaces the one that the
  * appointment already uses. The unit of a hold becomes that of the appointment.
  *
- * Throws like {@link requireSlots}, and 409 if the day has no capacity left.
+ * Throws 409 for conflicts: those `found` before, those of the time, and a day without capacity. Throws 410 like
+ * {@link requireSlots}, unless there are conflicts `found` before.
  */
-export function takeSlots(
+export async function takeSlots(
   transaction: Transaction,
   option: OptionClaims,
   looked: LookedUpOption,
-  nowMs: number,
-): TakenSlots {
+  { found, named, nowMs }: Pick<TimeTerms, "found" | "named" | "nowMs">,
+): Promise<TakenSlots> {
   const { occupiedSlots, hold } = looked.locked;
-  const { slots, placement, busy } = requireSlots(option, looked, occupiedSlots, nowMs);
-  takeTime(transaction, placement, { busy, heldDay: countedDay(occupiedSlots[0]), nowMs, hold }, "optionToken");
+  const { slots, placement, conflicting } = requireSlots(option, looked, occupiedSlots, nowMs, found);
+  const heldDay = countedDay(occupiedSlots[0]);
+  const terms = { found: [...found, ...conflicting], named, heldDay, nowMs, hold };
+  await takeTime(transaction, placement, terms, "optionToken");
   return { slots, placement };
 }
 
 /**
- * Returns the locked slots of an option, which are free. `occupiedSlots` are those of the appointment to move.
- *
- * Throws 410 if the token was already used, its hold has ended, or the option has changed since the search. Throws 409
- * in these cases:
- * - the appointment already has one of the slots
- * - another appointment has one of the slots, or the practitioner is busy
- * - the patient has another appointment or a hold at that time
+ * Returns the locked slots of an option, and the conflicts of its time except for the capacity of its day.
+ * `occupiedSlots` are those of the appointment to move. Throws 410 if the token was already used, its hold has ended, or
+ * the option has changed since the search; 409 in its place if conflicts were found before.
  */
 export function requireSlots(
   option: OptionClaims,
   { locked, offer, busy }: LookedUpOption,
   occupiedSlots: readonly SlotRecord[],
   nowMs: number,
-): TakenSlots & { readonly busy: BusyPeople } {
+  found: readonly FieldError[] = [],
+): TakenSlots & { readonly conflicting: readonly FieldError[] } {
   const { slots, hold } = locked;
-  if (!locked.isTokenFresh || !isSameRun(slots, option, nowMs)) throw optionGone();
-  if (option.holdId !== undefined && (hold === undefined || !isLiveHold(hold, nowMs))) throw optionGone();
-  if (offer === undefined || !isSameOffer(offer, option) || !locked.isPractitionerActive) throw optionGone();
+  if (!locked.isTokenFresh || !isSameRun(slots, option, nowMs)) throw goneOr(found);
+  if (option.holdId !== undefined && (hold === undefined || !isLiveHold(hold, nowMs))) throw goneOr(found);
+  if (offer === undefined || !isSameOffer(offer, option) || !locked.isPractitionerActive) throw goneOr(found);
   if (busy === undefined) throw new Error("the busy times for the option were not read");
-  const held = new Set(occupiedSlots.map(({ id }) => id));
-  if (slots.some(({ id }) => held.has(id))) {
-    throw taken("optionToken", "SAME_SLOT", "the appointment already has this slot: choose another option");
-  }
-  requireFree(slots, "optionToken");
-  requireNobodyBusy(busy, "optionToken");
-  return { slots, placement: placementOf(slots, offer.locationId), busy };
+  const conflicting = timeConflicts({ slots, ownSlots: occupiedSlots, busy }, "optionToken");
+  return { slots, placement: placementOf(slots, offer.locationId), conflicting };
 }
 
 /** Whether slots are adjacent and last at least so many minutes together. The slots must be ordered by start. */
@@ -123,47 +121,27 @@ export function placementOf(slots: readonly SlotRecord[], locationId: string): A
   return { programId, ruleId, practitionerId, locationId, localDate, startsAt, endsAt: last.endsAt };
 }
 
-/** 409 on a field of the request if another appointment has one of the slots. */
-export function requireFree(slots: readonly SlotRecord[], field: string): void {
-  if (slots.some(({ appointmentId }) => appointmentId !== undefined)) {
-    throw taken(field, "SLOT_OCCUPIED", "another appointment has taken the slot: search for options again");
-  }
-}
-
 /**
- * Takes one unit of the day's capacity and gives back the unit of `heldDay`, if there is one. Throws 409 on `field` if
- * the practitioner or the patient is busy.
+ * Takes one unit of the day's capacity and gives back the unit of `heldDay`, if there is one. Throws 409 on `field` for
+ * the conflicts that were found.
  *
- * If no capacity is left, the call also fails with 409 on `field`. The statement that takes the unit reports this, so the
- * check costs no extra round trip.
+ * If there are none and no capacity is left, the call also fails with 409 on `field`. The statement that takes the unit
+ * reports this, so the check costs no extra round trip.
  */
-export function takeTime(
+export async function takeTime(
   transaction: Transaction,
   placement: AppointmentPlacement,
-  { busy, heldDay, nowMs, hold }: TimeTerms,
+  { found, named, heldDay, nowMs, hold }: TimeTerms,
   field: string,
-): void {
-  requireNobodyBusy(busy, field);
+): Promise<void> {
   const day = countedDay(placement);
-  if (day === undefined) return;
   const heldUntil = hold?.usesUnit === true ? hold.expiresAt : undefined;
-  exchangeCapacity(transaction, day, heldDay, { nowMs, heldUntil }, () => capacityExhausted(field));
-}
-
-function requireNobodyBusy({ isPractitionerBusy, isPatientBusy }: BusyPeople, field: string): void {
-  if (isPractitionerBusy)
-    throw taken(field, "SLOT_OCCUPIED", "the practitioner has another appointment or a hold at that time");
-  if (isPatientBusy) throw patientIsBusy(field);
-}
-
-/** 409: the day of a slot has no capacity left. */
-export function capacityExhausted(field: string): CupoError {
-  return taken(field, "CAPACITY_EXHAUSTED", "all capacity of the day is used: choose another day");
-}
-
-/** 409: the patient has another appointment or a hold at that time. Overbooking cannot override this. */
-export function patientIsBusy(field: string): CupoError {
-  return taken(field, "PATIENT_OVERLAP", "the patient has another appointment or a hold at that time");
+  if (isAny(found)) {
+    const unit = heldUntil === undefined && !isSameDay(day, heldDay) ? day : undefined;
+    throw await refusalOf(transaction, found, { day: unit, nowMs, named }, field);
+  }
+  if (day === undefined) return;
+  exchangeCapacity(transaction, day, heldDay, { nowMs, heldUntil }, () => conflict(capacityExhausted(field)));
 }
 
 function isSameRun(slots: readonly SlotRecord[], option: OptionClaims, nowMs: number): boolean {
@@ -175,13 +153,13 @@ function isSameOffer({ locationId, emergency }: Offer, option: OptionClaims): bo
   return locationId === option.locationId && emergency === option.emergency;
 }
 
+function goneOr(found: readonly FieldError[]): CupoError {
+  return isAny(found) ? conflicts(found) : optionGone();
+}
+
 /** 410: the option can no longer be taken. */
 export function optionGone(): CupoError {
   return new CupoError("OPTION_EXPIRED", {
     detail: "The option has expired, was used, or its slot is no longer offered. Search for options again.",
   });
-}
-
-function taken(field: string, code: FieldErrorCode, message: string): CupoError {
-  return conflict({ code, field, message });
 }

@@ -8,13 +8,15 @@ import {
 } from "../../gen/cupo/clinic/v1/user_attention_case_details_pb.js";
 import {
   type WaitlistEntryDetails,
+  type WaitlistEntryDetails_EarlierWish,
+  WaitlistEntryDetails_EarlierWishSchema,
   WaitlistEntryDetails_Period,
   WaitlistEntryDetails_Status,
   WaitlistEntryDetailsSchema,
 } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import type { Closable } from "../../postgres/tables/desk/closures.js";
 import type { DeskCaseRecord } from "../../postgres/tables/desk/user-attention-cases.js";
-import type { DeskWaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
+import type { DeskWaitlistEntryRecord, EarlierWish } from "../../postgres/tables/desk/waitlist.js";
 import { valueNamed } from "../resources/enum-names.js";
 import { presentOf } from "../resources/present-of.js";
 
@@ -30,7 +32,16 @@ export function toWaitlistEntryDetails(entry: DeskWaitlistEntryRecord): Waitlist
     createdAt: timestampFromDate(entry.createdAt),
     status: WaitlistEntryDetails_Status[entry.deskStatus],
     preferredPeriods: entry.preferredPeriods.map((name) => valueNamed(WaitlistEntryDetails_Period, name)),
+    earlierWishes: entry.earlierWishes?.map(toEarlierWish) ?? [],
     ...presentOf({ locationId, practitionerId, appointmentId, ...closureOf(entry) }),
+  });
+}
+
+function toEarlierWish({ preferredPeriods, replacedAt, ...wish }: EarlierWish): WaitlistEntryDetails_EarlierWish {
+  return create(WaitlistEntryDetails_EarlierWishSchema, {
+    preferredPeriods: preferredPeriods.map((name) => valueNamed(WaitlistEntryDetails_Period, name)),
+    replacedAt: timestampFromDate(new Date(replacedAt)),
+    ...presentOf(wish),
   });
 }
 

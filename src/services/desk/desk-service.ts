@@ -7,6 +7,7 @@ import { recordCaseAccess } from "./case-access.js";
 import { closeCase, listCasesPage, takeCase } from "./desk-cases.js";
 import { toUserAttentionCaseDetails, toWaitlistEntryDetails } from "./desk-messages.js";
 import { closeEntry, listEntries } from "./desk-waitlist.js";
+import { changeWish } from "./wish-change.js";
 
 /**
  * The waitlist and the user-attention cases, for the clinic's desks. A closed entry or case never changes. `now`
@@ -23,6 +24,9 @@ export function createDeskService(now: () => number): Implementation<typeof Desk
     },
     async closeWaitlistEntry(request, call) {
       return { waitlistEntry: toWaitlistEntryDetails(await closeEntry(request, call, now())) };
+    },
+    async changeWaitlistEntry(request, call) {
+      return { waitlistEntry: toWaitlistEntryDetails(await changeWish(request, call, now())) };
     },
     async getCase({ userAttentionCaseId }, call) {
       const kept = requireFound(await findCase(call.transaction, userAttentionCaseId), "userAttentionCaseId");

@@ -13,6 +13,7 @@ import {
   writeWaitlistEntryClosure,
 } from "../../postgres/tables/desk/waitlist.js";
 import { nameIn } from "../resources/enum-names.js";
+import { idFilter } from "../resources/id-filter.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { missing, requireFound, requireVersion } from "../resources/preconditions.js";
 import { closureNow, stateNotAllowed } from "./closing.js";
@@ -23,12 +24,21 @@ const ALL = ["ACTIVE", "CLOSED"] as const;
 
 /** Returns one page of the waitlist entries that match a request. */
 export async function listEntries(request: ListWaitlistEntriesRequest, call: ReadyCall) {
-  const { patientId, serviceId, locationId, practitionerId, createdFrom, createdTo } = request;
+  const { patientId, createdFrom, createdTo } = request;
+  const service = idFilter(request.serviceIds, request.serviceId);
+  const location = idFilter(request.locationIds, request.locationId);
+  const practitioner = idFilter(request.practitionerIds, request.practitionerId);
   const wanted = request.statuses.map((status) => nameIn(WaitlistEntryDetails_Status, status)).toSorted();
-  const filters = [wanted, patientId, serviceId, locationId, practitionerId, createdFrom, createdTo];
+  const filters = [wanted, patientId, service, location, practitioner, createdFrom, createdTo];
   const page = readPage(request, "waitlist entries", filters);
   const statuses = wanted.length === 0 ? ALL : wanted;
-  const filter = { statuses, patientId, serviceId, locationId, practitionerId, ...createdBetween(request) };
+  const one = { serviceId: service.one, locationId: location.one, practitionerId: practitioner.one };
+  const several = {
+    serviceIds: service.several,
+    locationIds: location.several,
+    practitionerIds: practitioner.several,
+  };
+  const filter = { statuses, patientId, ...one, ...several, ...createdBetween(request) };
   const found = await listWaitlistEntries(call.transaction, filter, deskPageOf(page));
   const { rows, next } = cutPage(found, page, deskKeyOf, "waitlist entries", filters);
   return { waitlistEntries: rows.map(toWaitlistEntryDetails), ...next };

@@ -65,7 +65,8 @@ function toWaitlistEntry({ id, createdAt, status }: WaitlistEntryRecord): Waitli
   });
 }
 
-function refusePastRange(dateTo: string, nowMs: number): void {
+/** Requires that a wish does not end before today. Otherwise throws 422. */
+export function refusePastRange(dateTo: string, nowMs: number): void {
   const today = localDateAt(nowMs);
   if (dateTo >= today) return;
   const message = `the value must not be before today in ${clinicTimeZone}, ${today}`;

@@ -10,6 +10,7 @@ import { findOfferedSlot } from "../../postgres/tables/holds/offerable-slots.js"
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound } from "../resources/preconditions.js";
+import { runOrTry } from "../resources/run-or-try.js";
 import { toAppointmentHold } from "./hold-messages.js";
 import { holdOption } from "./hold-option.js";
 
@@ -30,12 +31,14 @@ const DEFAULT_MINUTES = 5;
 export function createHoldService(ports: HoldPorts): Implementation<typeof HoldService> {
   const { now, tokens, holdsPerPrincipal } = ports;
   return {
-    async holdAppointmentOption({ optionToken, alternativeOptionTokens, minutes = DEFAULT_MINUTES }, call) {
+    async holdAppointmentOption(request, call) {
+      const { optionToken, alternativeOptionTokens, minutes = DEFAULT_MINUTES, validateOnly } = request;
       const open = (token: string) => tokens.open(token, call.principal);
       const [token, ...alternatives] = await Promise.all([open(optionToken), ...alternativeOptionTokens.map(open)]);
       const terms = { minutes, perPrincipal: holdsPerPrincipal, nowMs: now() };
-      const held = await holdOption(token, alternatives, call, terms);
-      return { hold: toAppointmentHold(held.hold, terms.nowMs, sealed(held, call, tokens)) };
+      const held = await runOrTry(call, validateOnly, () => holdOption(token, alternatives, call, terms));
+      const heldToken = validateOnly === true ? undefined : sealed(held, call, tokens);
+      return { hold: toAppointmentHold(held.hold, terms.nowMs, heldToken) };
     },
     async releaseHold({ holdId }, call) {
       const nowMs = now();

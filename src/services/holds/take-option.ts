@@ -1,5 +1,5 @@
 import type { ReadyCall } from "../../call.js";
-import { type CupoError, conflict } from "../../errors.js";
+import { conflict, type FieldError } from "../../errors.js";
 import type { OptionClaims } from "../../option-tokens/option-claims.js";
 import type { AppointmentPlacement } from "../../postgres/tables/appointments/appointments.js";
 import { type BusySubject, findBusyInRun } from "../../postgres/tables/appointments/busy-people.js";
@@ -10,9 +10,10 @@ import { requireHolder } from "../../postgres/tables/holds/hold-holders.js";
 import { countLiveHolds, endExpiredHolds, type HoldRecord, insertHold } from "../../postgres/tables/holds/holds.js";
 import { type Locked, lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
-import { requireActive, requireMovable } from "../appointments/appointment-preconditions.js";
-import { requireWaiting } from "../appointments/served-entry.js";
-import { capacityExhausted, optionGone, requireSlots } from "../appointments/take-slots.js";
+import { inactivePatient, requireMovable } from "../appointments/appointment-preconditions.js";
+import { closedEntry } from "../appointments/served-entry.js";
+import { optionGone, requireSlots } from "../appointments/take-slots.js";
+import { capacityExhausted, isAny, refusalOf } from "../appointments/time-conflicts.js";
 
 /** How many options a principal can hold, for how long this one is held, and the time of the call. */
 export interface HoldTerms {
@@ -49,7 +50,10 @@ export function locksOf(subject: BusySubject) {
   return "patientId" in subject ? { patient: { id: subject.patientId } } : { patient: subject, ...subject };
 }
 
-/** Locks an option in the ordinary order and holds it. Errors about the option itself go through `judge`. */
+/**
+ * Locks an option in the ordinary order and holds it. Throws 409 with all conflicts. Errors about the option alone go
+ * through `judge`.
+ */
 export async function takeOption(
   option: OptionClaims,
   call: HoldingCall,
@@ -66,33 +70,42 @@ export async function takeOption(
     "patientId" in subject ? [] : findOccupiedSlots(transaction, subject.appointmentId),
     countLiveHolds(transaction, subject, nowMs),
   ]);
-  const patientId = requireSubject(locked, nowMs);
-  requireWaiting(locked.waitlistEntry);
-  if (live >= MAX_OF_PATIENT) throw tooMany(`the patient has ${live} live holds: release or book one of them`);
-  const { placement } = judged(judge, () => requireSlots(option, { locked, offer, busy }, occupiedSlots, nowMs));
-  const usesUnit = !isSameDay(countedDay(placement), countedDay(occupiedSlots[0]));
+  const { patientId, found } = requireSubject(locked, live, nowMs);
+  const { placement, conflicting } = judged(judge, () =>
+    requireSlots(option, { locked, offer, busy }, occupiedSlots, nowMs),
+  );
+  const day = countedDay(placement);
+  const usesUnit = !isSameDay(day, countedDay(occupiedSlots[0]));
+  const all = [...found, ...conflicting];
+  if (isAny(all)) {
+    const unit = usesUnit ? day : undefined;
+    const refusal = await refusalOf(transaction, all, { day: unit, nowMs, named: "ALL" }, "optionToken");
+    throw isAny(found) ? refusal : judge(refusal);
+  }
   const hold = newHold(call, option, { ...placement, patientId, usesUnit }, terms);
   endExpiredHolds(transaction, hold, nowMs);
   if (usesUnit) {
-    const exhausted = () => judge(capacityExhausted("optionToken"));
+    const exhausted = () => judge(conflict(capacityExhausted("optionToken")));
     holdUnit(transaction, hold, { nowMs, until: hold.expiresAt }, exhausted);
   }
   if (limit !== undefined) {
-    requireHolder(transaction, hold, { nowMs, limit }, () =>
-      tooMany(`the client has ${limit} live holds: release or book one of them`),
-    );
+    requireHolder(transaction, hold, { nowMs, limit }, () => conflict(tooMany(`the client has ${limit}`)));
   }
   insertHold(transaction, hold);
   call.effects.push({ resourceType: "AppointmentHold", resourceId: hold.id, action: "CREATE" });
   return { hold, option };
 }
 
-/** Returns the patient of the locked subject. Throws 409 if nothing can be booked or moved for it. */
-function requireSubject({ patient, appointment }: Locked, nowMs: number): string {
-  if (appointment === undefined) requireActive(patient, "optionToken");
-  else requireMovable(appointment, patient, "optionToken", nowMs);
+/**
+ * Returns the patient of the locked subject, who has `live` holds, and the conflicts of the patient and of the waitlist
+ * entry. Throws 409 if the appointment cannot be moved, 410 if the patient does not exist.
+ */
+function requireSubject({ patient, appointment, waitlistEntry }: Locked, live: number, nowMs: number) {
+  if (appointment !== undefined) requireMovable(appointment, patient, "optionToken", nowMs);
   if (patient === undefined) throw optionGone();
-  return patient.id;
+  const found = [...inactivePatient(patient, "optionToken"), ...closedEntry(waitlistEntry)];
+  if (live >= MAX_OF_PATIENT) found.push(tooMany(`the patient has ${live}`));
+  return { patientId: patient.id, found };
 }
 
 function judged<T>(judge: Judge, run: () => T): T {
@@ -127,6 +140,6 @@ function newHold(
   };
 }
 
-function tooMany(message: string): CupoError {
-  return conflict({ code: "HOLD_LIMIT", field: "optionToken", message });
+function tooMany(count: string): FieldError {
+  return { code: "HOLD_LIMIT", field: "optionToken", message: `${count} live holds: release or book one of them` };
 }

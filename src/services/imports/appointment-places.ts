@@ -1,4 +1,3 @@
-import type { FieldError } from "../../errors.js";
 import { isLive } from "../../postgres/tables/appointments/appointment-status.js";
 import {
   findBusyTimes,
@@ -9,7 +8,7 @@ import { lockCapacitiesLeft, lockSlotsOfTimes } from "../../postgres/tables/impo
 import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import type { JudgedAppointment } from "./appointment-judgement.js";
 import type { ImportBatch } from "./import-batch.js";
-import { targetOf } from "./row-references.js";
+import { Diary, overlapErrors, type Span } from "./overlaps.js";
 
 /** An appointment with the free slots that it takes, ordered by start; none if it gets a slot of its own. */
 export interface PlacedAppointment extends JudgedAppointment {
@@ -49,7 +48,7 @@ export async function placeAppointments(
       time.isAhead && (busyPractitioners.has(row.index) || practitioners.overlaps(practitionerId, time));
     const isRefused = isPractitionerBusy && value.overbookingReason === undefined;
     if (isPatientBusy || isRefused) {
-      batch.reject(row, overlapErrors(appointment, isPatientBusy, isRefused));
+      batch.reject(row, overlapErrors(value, isPatientBusy, isRefused));
       return [];
     }
     if (isLive(time.status)) patients.add(patientId, time);
@@ -81,20 +80,6 @@ export function dayOf(slot: SlotRecord | undefined) {
   return { ruleId: slot.ruleId, localDate: slot.localDate };
 }
 
-function overlapErrors({ draft: { value } }: JudgedAppointment, isPatientBusy: boolean, isRefused: boolean) {
-  const errors: FieldError[] = [];
-  if (isPatientBusy) {
-    const message = "the patient has another appointment or a hold at that time";
-    errors.push({ code: "PATIENT_OVERLAP", field: targetOf("appointment.patient", value.patient), message });
-  }
-  if (isRefused) {
-    const message =
-      "the practitioner has another appointment or a hold at that time: send overbookingReason if this is right";
-    errors.push({ code: "SLOT_OCCUPIED", field: targetOf("appointment.practitioner", value.practitioner), message });
-  }
-  return errors;
-}
-
 function timeOf(person: "patientId" | "practitionerId") {
   return (appointment: JudgedAppointment): PersonTime => ({
     position: appointment.draft.row.index,
@@ -110,21 +95,6 @@ function wantedSlots(appointment: JudgedAppointment) {
 
 function span({ draft: { time } }: JudgedAppointment) {
   return { startsAt: new Date(time.startMs), endsAt: new Date(time.endMs) };
-}
-
-type Span = Pick<JudgedAppointment["draft"]["time"], "startMs" | "endMs">;
-
-/** The times of people in a batch. */
-class Diary {
-  readonly #times = new Map<string, Span[]>();
-
-  overlaps(personId: string, { startMs, endMs }: Span): boolean {
-    return (this.#times.get(personId) ?? []).some((time) => time.startMs < endMs && startMs < time.endMs);
-  }
-
-  add(personId: string, time: Span): void {
-    this.#times.set(personId, [...(this.#times.get(personId) ?? []), time]);
-  }
 }
 
 /** The locked slots of a batch that no appointment has. */

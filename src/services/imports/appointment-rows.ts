@@ -8,7 +8,7 @@ import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { judgeAppointment } from "./appointment-judgement.js";
 import { dayOf, type PlacedAppointment, placeAppointments } from "./appointment-places.js";
 import { type AppointmentDraft, readAppointmentReferences } from "./appointment-references.js";
-import { type ImportClock, importClock, judgeTime } from "./appointment-times.js";
+import { type ImportClock, importClock, judgeTime, latestAssignment } from "./appointment-times.js";
 import { type DueDateOf, readDueDates } from "./due-dates.js";
 import type { ImportBatch, RowOf } from "./import-batch.js";
 import { mapInTurns } from "./turns.js";
@@ -65,7 +65,7 @@ async function write(batch: ImportBatch, placed: readonly PlacedAppointment[], d
   const made = await mapInTurns(placed, (place) => ({ place, appointment: newAppointment(batch, place, dueDateOf) }));
   const appointments = made.map(({ appointment }) => appointment);
   const changes = appointments.map((appointment) => changeOf(undefined, appointment, principal, call));
-  insertAppointments(transaction, source, appointments, changes);
+  insertAppointments(transaction, source, appointments, changes, call);
   const runs = made.flatMap(({ place: { slots }, appointment }) => {
     const day = dayOf(slots[0]);
     return day === undefined ? [] : [{ appointmentId: appointment.id, slotIds: slots.map(({ id }) => id), day }];
@@ -86,7 +86,7 @@ async function write(batch: ImportBatch, placed: readonly PlacedAppointment[], d
 function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf: DueDateOf): AppointmentRecord {
   const { draft, patientId, practitionerId, serviceId, locationId, slots } = place;
   const { value, time, programId } = draft;
-  const { requestedOn, desiredOn, firstVisit, comment } = value;
+  const { requestedOn, assignedOn, desiredOn, firstVisit, comment } = value;
   const appointmentTypeId = typeOf(value);
   const ruleId = slots[0]?.ruleId;
   const isOutside = ruleId === undefined;
@@ -111,10 +111,13 @@ function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf:
     comment,
     requestedOn,
     dueOn: dueDateOf({ holderId: appointmentTypeId, requestedOn }),
+    assignedOn: assignedOn ?? latestAssignment(time.localDate, batch.nowMs),
     desiredOn,
     replacesAppointmentId: undefined,
     firstVisit,
     payerId: draft.payerId,
+    modality: undefined,
+    joinLink: undefined,
     overbooked: isOutside,
     overbookingReason: isOutside
       ? (value.overbookingReason ?? `Imported from ${batch.source.sourceSystem}.`)

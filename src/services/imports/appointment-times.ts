@@ -39,12 +39,8 @@ export function judgeTime(
   value: ImportedAppointmentValid,
   clock: ImportClock,
 ): { readonly time: ImportedTime; readonly errors: readonly FieldError[] } {
-  const startMs = timestampMs(value.startsAt);
-  const endMs = timestampMs(value.endsAt);
-  const localDate = localDateAt(startMs);
-  const status = nameIn(AppointmentDetails_Status, value.status);
-  const isAhead = startMs > clock.nowMs && (status === "PENDING" || status === "CONFIRMED");
-  const time = { startMs, endMs, localDate, status, isAhead };
+  const time = readTime(value, clock.nowMs);
+  const { localDate, status } = time;
   const errors = [
     ...timeErrors(time, clock),
     ...statusErrors(time, clock),
@@ -52,6 +48,17 @@ export function judgeTime(
     ...requestErrors(value, localDate, clock),
   ];
   return { time, errors };
+}
+
+/** Returns the time of an appointment, at the current time in milliseconds since the epoch. */
+export function readTime(
+  value: Pick<ImportedAppointmentValid, "startsAt" | "endsAt" | "status">,
+  nowMs: number,
+): ImportedTime {
+  const startMs = timestampMs(value.startsAt);
+  const status = nameIn(AppointmentDetails_Status, value.status);
+  const isAhead = startMs > nowMs && (status === "PENDING" || status === "CONFIRMED");
+  return { startMs, endMs: timestampMs(value.endsAt), localDate: localDateAt(startMs), status, isAhead };
 }
 
 function timeErrors({ startMs, endMs, localDate }: ImportedTime, { endMs: latestMs }: ImportClock): FieldError[] {
@@ -103,15 +110,23 @@ function reasonErrors(value: ImportedAppointmentValid, status: AppointmentStatus
   return [...errors, item("comment", "INVALID_VALUE", "the field must be absent without a reason")];
 }
 
+/** Returns the last date (YYYY-MM-DD) on which an appointment of a local date can have been requested and booked. */
+export function latestAssignment(localDate: string, nowMs: number): string {
+  const today = localDateAt(nowMs);
+  return today < localDate ? today : localDate;
+}
+
 function requestErrors(
-  { requestedOn, desiredOn }: ImportedAppointmentValid,
+  { requestedOn, assignedOn, desiredOn }: ImportedAppointmentValid,
   localDate: string,
-  { today }: ImportClock,
+  { nowMs }: ImportClock,
 ): FieldError[] {
-  const latest = today < localDate ? today : localDate;
+  const latest = latestAssignment(localDate, nowMs);
   const errors: FieldError[] = [];
   if (requestedOn > latest)
     errors.push(item("requestedOn", "OUT_OF_RANGE", `the value must be ${latest} at the latest`));
+  if (assignedOn !== undefined && (assignedOn < requestedOn || assignedOn > latest))
+    errors.push(item("assignedOn", "OUT_OF_RANGE", `the value must be from requestedOn through ${latest}`));
   if (desiredOn !== undefined && desiredOn < requestedOn)
     errors.push(item("desiredOn", "OUT_OF_RANGE", "the value must not be before requestedOn"));
   return errors;

@@ -1,7 +1,6 @@
 import type { Transaction } from "../../call.js";
 import { readHolidaysAfter, readWaitLimits } from "../../postgres/tables/catalogs/wait-limits.js";
 import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
-import { addCalendarDays } from "../../scheduling/local-date.js";
 
 /** A wait: the appointment type or the service that limits it, and its first local date, YYYY-MM-DD. */
 export interface Waiting {
@@ -26,20 +25,8 @@ export async function readDueDates(
     readHolidaysAfter(transaction, first),
   ]);
   const limitOf = new Map(limits.map((limit) => [limit.holderId, limit]));
-  const dueDates = new Map<string, string>();
   return ({ holderId, requestedOn }) => {
     const limit = limitOf.get(holderId);
-    if (limit === undefined) return undefined;
-    const name = `${holderId} ${requestedOn}`;
-    const last = addCalendarDays(requestedOn, 3 * limit.maxWaitDays + 100);
-    const due =
-      dueDates.get(name) ??
-      lastDayOfWait(
-        requestedOn,
-        limit,
-        holidays.filter((date) => date > requestedOn && date <= last),
-      );
-    dueDates.set(name, due);
-    return due;
+    return limit && lastDayOfWait(requestedOn, limit, holidays);
   };
 }

@@ -7,8 +7,8 @@ import {
 } from "../../gen/cupo/clinic/v1/import_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { countImported, importKinds, lockSource } from "../../postgres/tables/imports/imported-resources.js";
-import { beginTrial, endTrial } from "../../postgres/tables/imports/trial.js";
 import type { VisitMargins } from "../../scheduling/visit-times.js";
+import { runOrTry } from "../resources/run-or-try.js";
 import { ImportBatch } from "./import-batch.js";
 import { importRows } from "./import-rows.js";
 import { createRowHashes } from "./row-hashes.js";
@@ -44,9 +44,7 @@ export function createImportService({ validatorOf, ...ports }: ImportPorts): Imp
   };
 }
 
-/**
- * Imports the valid rows of a batch. A trial does the same and takes everything back, so that it finds the same errors.
- */
+/** Imports the valid rows of a batch. With `validateOnly` the outcomes have no ids of new resources. */
 async function importBatch(
   { sourceSystem, rows, validateOnly = false }: ImportResourcesRequestValid,
   call: ReadyCall,
@@ -55,14 +53,13 @@ async function importBatch(
   const { transaction } = call;
   const source = { tenantId: transaction.tenantId, sourceSystem };
   const errors = await mapInTurns(rows, validateRow);
-  if (validateOnly) beginTrial(transaction);
-  const hashes = createRowHashes(await lockSource(transaction, source));
-  const batch = new ImportBatch(call, source, now(), hashes, rows.length);
-  await importRows(batch, { rows, errors, hashes }, margins);
-  const outcomes = batch.outcomes();
+  const outcomes = await runOrTry(call, validateOnly, async () => {
+    const hashes = createRowHashes(await lockSource(transaction, source));
+    const batch = new ImportBatch(call, source, now(), hashes, rows.length);
+    await importRows(batch, { rows, errors, hashes }, margins);
+    return batch.outcomes();
+  });
   if (!validateOnly) return outcomes;
-  endTrial(transaction);
-  call.effects.length = 0;
   return outcomes.map((outcome) =>
     outcome.state === ImportOutcome_State.CREATED ? { state: outcome.state } : outcome,
   );

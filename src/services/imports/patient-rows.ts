@@ -1,26 +1,22 @@
 import { toJson } from "@bufbuild/protobuf";
-import { TimestampSchema, timestampMs } from "@bufbuild/protobuf/wkt";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { FieldError } from "../../errors.js";
 import type { ImportedPatientValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import { PatientDetails_Status } from "../../gen/cupo/clinic/v1/patient_details_pb.js";
 import { insertPatients } from "../../postgres/tables/imports/import-patients.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
-import { formatInstant } from "../../scheduling/local-clock.js";
+import { futureConsent } from "../patients/consent-time.js";
 import { nameIn } from "../resources/enum-names.js";
 import type { ImportBatch, RowOf } from "./import-batch.js";
 import { mapInTurns } from "./turns.js";
 
-/** How far the clock of the other system may be ahead of this one. */
-const CLOCK_SKEW_MS = 5 * 60_000;
-
 /** Imports patients. An ACTIVE patient whose document another ACTIVE patient has is a duplicate. */
 export async function importPatients(batch: ImportBatch, rows: readonly RowOf<ImportedPatientValid>[]): Promise<void> {
   const { call, source } = batch;
-  const latestMs = batch.nowMs + CLOCK_SKEW_MS;
   const past = rows.filter(({ row, value }) => {
-    const isPast = timestampMs(value.consentGrantedAt) <= latestMs;
-    if (!isPast) batch.reject(row, [futureConsent(latestMs)]);
-    return isPast;
+    const errors = futureConsent("patient.consentGrantedAt", value.consentGrantedAt, batch.nowMs);
+    if (errors.length > 0) batch.reject(row, errors);
+    return errors.length === 0;
   });
   if (past.length === 0) return;
   const drafts = await mapInTurns(past, ({ row, value }) => ({
@@ -51,11 +47,6 @@ function newPatient({ call, nowMs }: ImportBatch, value: ImportedPatientValid): 
     createdAt: at,
     updatedAt: at,
   };
-}
-
-function futureConsent(latestMs: number): FieldError {
-  const message = `the value must not be in the future: ${formatInstant(latestMs)} at the latest`;
-  return { code: "OUT_OF_RANGE", field: "patient.consentGrantedAt", message };
 }
 
 const takenDocument: FieldError = {

@@ -13,14 +13,8 @@ export interface RowHashes {
 
 /** Creates the hashes with the key of a source. */
 export function createRowHashes(key: Buffer): RowHashes {
-  const keys = new Map<string, string>();
   return {
-    keyOf(kind, sourceId) {
-      const name = `${kind}\n${sourceId}`;
-      const known = keys.get(name) ?? hash(key, name);
-      keys.set(name, known);
-      return known;
-    },
+    keyOf: (kind, sourceId) => hash(key, `${kind}\n${sourceId}`),
     contentOf: (row) => hash(key, toBinary(ImportRowSchema, row, { writeUnknownFields: false })),
   };
 }

@@ -5,14 +5,15 @@ import type { Implementation } from "../../implementation.js";
 import {
   listOpportunityBreaches,
   type OpportunityBreachRecord,
-} from "../../postgres/tables/appointments/opportunity-breaches.js";
+} from "../../postgres/tables/opportunity/opportunity-breaches.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { dateAndIdAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
+import { readIndicators } from "./indicators.js";
 
 const LIST = "opportunity breaches";
 
-/** Breaches of the opportunity definitions. `now` returns milliseconds since the epoch. */
+/** Waits, and breaches of the opportunity definitions. `now` returns milliseconds since the epoch. */
 export function createOpportunityService(now: () => number): Implementation<typeof OpportunityService> {
   return {
     async listOpportunityBreaches(request, call) {
@@ -30,6 +31,9 @@ export function createOpportunityService(now: () => number): Implementation<type
       });
       const { rows, next } = cutPage(found, page, ({ dueOn, id }) => [dueOn, id], LIST, filters);
       return { opportunityBreaches: rows.map(toOpportunityBreach), ...next };
+    },
+    async getOpportunityIndicators(request, call) {
+      return { opportunityIndicators: await readIndicators(request, call, now()) };
     },
   };
 }

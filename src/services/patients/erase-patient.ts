@@ -105,8 +105,8 @@ async function emptyRecords(call: ReadyCall, patientId: string, locked: LockedFo
   ]);
   const notes = noted.flat();
   const withText = appointments.filter(
-    ({ id, comment, overbookingReason }) =>
-      reported.has(id) || comment !== undefined || overbookingReason !== undefined,
+    ({ id, comment, overbookingReason, joinLink }) =>
+      reported.has(id) || comment !== undefined || overbookingReason !== undefined || joinLink !== undefined,
   );
   for (const appointment of withText) emptyAppointment(call, appointment, at);
   emptyCases(
@@ -128,7 +128,8 @@ async function emptyRecords(call: ReadyCall, patientId: string, locked: LockedFo
 function emptyAppointment(call: ReadyCall, appointment: AppointmentRecord, at: Date): void {
   const overbookingReason = appointment.overbookingReason === undefined ? undefined : "";
   const version = appointment.version + 1;
-  const emptied = { ...appointment, comment: undefined, overbookingReason, version, updatedAt: at };
+  const texts = { comment: undefined, overbookingReason, joinLink: undefined };
+  const emptied = { ...appointment, ...texts, version, updatedAt: at };
   updateAppointment(call.transaction, emptied);
   insertAppointmentChange(call.transaction, appointment, emptied, call.principal, call);
   changed(call, { resourceType: "Appointment", resourceId: appointment.id, version });

@@ -1,5 +1,5 @@
 import { toJson } from "@bufbuild/protobuf";
-import { type Timestamp, TimestampSchema, timestampMs } from "@bufbuild/protobuf/wkt";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
 import { type CupoError, conflict, validationFailed } from "../../errors.js";
 import type { Patient } from "../../gen/cupo/access/v1/patient_pb.js";
@@ -16,13 +16,10 @@ import {
   type PatientRecord,
   writePatient,
 } from "../../postgres/tables/patients/patients.js";
-import { formatInstant } from "../../scheduling/local-clock.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { changesOf } from "../resources/resources.js";
+import { futureConsent } from "./consent-time.js";
 import { toPatient } from "./patient-messages.js";
-
-/** How far the clock of a caller may be ahead of this one. */
-const CLOCK_SKEW_MS = 5 * 60_000;
 
 /** Registration and update of patients (specification section 4.2). `now` returns milliseconds since the epoch. */
 export function createPatientService(now: () => number): Implementation<typeof PatientService> {
@@ -43,7 +40,8 @@ function registerPatient(
   call: ReadyCall,
   nowMs: number,
 ): Patient {
-  refuseFutureConsent(consentGrantedAt, nowMs);
+  const errors = futureConsent("consentGrantedAt", consentGrantedAt, nowMs);
+  if (errors.length > 0) throw validationFailed(errors);
   const transaction = call.transaction;
   const { documentType, documentNumber, fullName, phone } = request;
   const at = new Date(nowMs);
@@ -98,11 +96,4 @@ export function duplicateDocument(): CupoError {
     field: "documentNumber",
     message: "another active patient has this document",
   });
-}
-
-function refuseFutureConsent(grantedAt: Timestamp, nowMs: number): void {
-  const latestMs = nowMs + CLOCK_SKEW_MS;
-  if (timestampMs(grantedAt) <= latestMs) return;
-  const message = `the value must not be in the future: ${formatInstant(latestMs)} at the latest`;
-  throw validationFailed([{ code: "OUT_OF_RANGE", field: "consentGrantedAt", message }]);
 }

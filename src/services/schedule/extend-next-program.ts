@@ -43,7 +43,7 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
   addMissingSlots(transaction, part.plan, now);
   markMaterialized(transaction, programId, part.progress, now);
   if (part.progress.through === through) {
-    deletePastSlots(transaction, programId, new Date(nowMs - KEEP_PAST_SLOTS_MS));
+    await deletePastSlots(transaction, programId, new Date(nowMs - KEEP_PAST_SLOTS_MS));
   }
   return { kind: "ADDED", programId, through: part.progress.through };
 }

@@ -1,5 +1,7 @@
 import type { Transaction } from "../../call.js";
 import { requestExtension } from "../../postgres/job-queue.js";
+import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import { dropSummaries } from "../../postgres/tables/opportunity/summaries.js";
 import {
   countOpenSlots,
   findMadePrograms,
@@ -12,9 +14,15 @@ import {
   previewSlots,
   type SlotChanges,
 } from "../../postgres/tables/schedule/schedule-preview.js";
-import { addMissingSlots, lockChangingSlots, withdrawLockedSlots } from "../../postgres/tables/schedule/slot-plan.js";
+import {
+  addMissingSlots,
+  lockChangingSlots,
+  retainUnfitSlotsOf,
+  withdrawLockedSlots,
+} from "../../postgres/tables/schedule/slot-plan.js";
 import { type DateSpan, horizonFrom } from "../../scheduling/horizon.js";
-import { previousDate } from "../../scheduling/local-date.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
+import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
 import { MAX_SLOTS_IN_PART } from "./plan-parts.js";
 import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs } from "./plan-slots.js";
 
@@ -61,9 +69,12 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
   return done;
 }
 
+/** Waits that are counted end at most so many days after today: a patient can be attended before the appointment. */
+const LAST_WAIT_DAYS = 2;
+
 /**
  * Updates the slots of one date for a holiday change that the same transaction writes. `programIds` must be all
- * programs of the tenant that have a schedule.
+ * programs of the tenant that have a schedule. If counted waits can include the date, their summaries are built anew.
  */
 export async function remakeDate(
   transaction: Transaction,
@@ -71,10 +82,33 @@ export async function remakeDate(
   { date, isHoliday }: HolidayChange,
   nowMs: number,
 ): Promise<void> {
+  if (date <= addCalendarDays(localDateAt(nowMs), LAST_WAIT_DAYS)) dropSummaries(transaction);
   const span = { from: date, through: date };
   const changes = { holiday: { date, isHoliday } };
   await remakeSpan(transaction, { programIds, span, changes, maxOpenSlots: Number.POSITIVE_INFINITY }, nowMs);
 }
+
+/**
+ * Retains the slots of an appointment that the schedule of its program does not have, with the cause. The schedule gets
+ * free slots in their place if only the location of the program differs. The transaction must have taken the slots and
+ * must share the locks of the calendar and the program. Slots of the past stay as they are.
+ */
+export async function retainUnfit(
+  transaction: Transaction,
+  { id, programId, practitionerId, localDate }: TakenPlace,
+  nowMs: number,
+): Promise<void> {
+  const span = { from: localDate, through: localDate };
+  const change = { programIds: [programId], span, changes: {}, practitionerId, maxOpenSlots: Number.POSITIVE_INFINITY };
+  const plan = await planSpan(transaction, change, nowMs);
+  if (plan === undefined) return;
+  const now = new Date(nowMs);
+  retainUnfitSlotsOf(transaction, id, plan, now);
+  addMissingSlots(transaction, plan, now);
+}
+
+/** The id of an appointment, and where its slots are. */
+type TakenPlace = Pick<AppointmentRecord, "id" | "programId" | "practitionerId" | "localDate">;
 
 async function planSpan(
   transaction: Transaction,

@@ -4,10 +4,16 @@ import {
   WaitlistEntry_Status as EntryStatus,
   WaitlistEntry_Period as Period,
 } from "../../../src/gen/cupo/access/v1/waitlist_entry_pb.js";
-import { AppointmentDetails_Status as Status } from "../../../src/gen/cupo/clinic/v1/appointment_details_pb.js";
+import {
+  AppointmentDetails_Modality as Modality,
+  AppointmentDetails_Status as Status,
+} from "../../../src/gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { AppointmentHold } from "../../../src/gen/cupo/clinic/v1/appointment_hold_pb.js";
 import { UserAttentionCaseDetails_Status as CaseStatus } from "../../../src/gen/cupo/clinic/v1/user_attention_case_details_pb.js";
-import { WaitlistEntryDetails_Status as EntryDetailsStatus } from "../../../src/gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
+import {
+  WaitlistEntryDetails_Status as EntryDetailsStatus,
+  WaitlistEntryDetails_Period as EntryPeriod,
+} from "../../../src/gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import type { WriteTask } from "./tasks.js";
 import { bookBySearch, findAppointment, findPatient } from "./usual-steps.js";
 import { DATES, given, timeOf, type Week } from "./week.js";
@@ -32,6 +38,15 @@ export function wednesday(task: WriteTask): void {
       comment: "Viaja esta semana.",
     });
     expect(week.keep(OSCAR, appointment)).toMatchObject({ status: Status.CANCELLED, comment: "Viaja esta semana." });
+  });
+
+  task("Undo a cancellation", async (week) => {
+    const { appointment } = await week.supervisor.booking.correctAppointmentStatus({
+      ...week.latest(OSCAR),
+      status: Status.PENDING,
+      reason: "Viaja la otra semana.",
+    });
+    expect(week.keep(OSCAR, appointment)).toMatchObject({ status: Status.PENDING, displaced: false });
   });
 
   task("Move an appointment", async (week) => {
@@ -92,6 +107,36 @@ export function wednesday(task: WriteTask): void {
   });
 
   offering(task);
+
+  task("Turn an appointment into a longer video visit", async (week) => {
+    const { appointment } = await week.reception.booking.changeAppointment({
+      ...week.latest(OSCAR),
+      durationMinutes: 40,
+      modality: Modality.VIDEO,
+      joinLink: "https://video.example.com/sala-7",
+    });
+    expect(timeOf(week.keep(OSCAR, appointment).endsAt)).toBe("07:40");
+  });
+
+  task("Change the wish of a waiting patient", async (week) => {
+    const { desk } = week.reception;
+    const { patientId } = await findPatient(week.reception, VALENTINA);
+    const wish = { dateFrom: DATES.Thursday, dateTo: DATES.Saturday };
+    const { waitlistEntry: entry } = await week.reception.waitlist.createWaitlistEntry({
+      patientId,
+      serviceId: week.id("service", "ODONTO"),
+      ...wish,
+      preferredPeriods: [Period.AFTERNOON],
+    });
+    const { waitlistEntry } = await desk.changeWaitlistEntry({
+      waitlistEntryId: given(entry).id,
+      expectedVersion: 1,
+      ...wish,
+      preferredPeriods: [EntryPeriod.MORNING],
+    });
+    expect(given(waitlistEntry).earlierWishes).toMatchObject([{ ...wish, preferredPeriods: [EntryPeriod.AFTERNOON] }]);
+    expect(given(waitlistEntry).createdAt).toEqual(given(entry).createdAt);
+  });
 
   task("Write and read notes", async (week) => {
     const { notes } = week.reception;

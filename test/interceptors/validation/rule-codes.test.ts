@@ -26,6 +26,7 @@ describe("the table of rule codes", () => {
         "required",
         "string.uuid",
         "string.uuid_empty",
+        "enum.defined_only",
         "enum.not_in",
         "int32.gte",
         "int32.gte_lte",

@@ -12,6 +12,10 @@ export interface AppointmentFilter {
   readonly practitionerId: string | undefined;
   readonly programId: string | undefined;
   readonly locationId: string | undefined;
+  /** Several practitioners, locations or services, without duplicates; empty for any. */
+  readonly practitionerIds: readonly string[];
+  readonly locationIds: readonly string[];
+  readonly serviceIds: readonly string[];
   /** Statuses without duplicates; empty for any status. */
   readonly statuses: readonly AppointmentStatus[];
   /** Whether the appointment is displaced: its program no longer has its slot. */
@@ -55,18 +59,22 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
  *
  * For every filter there is an index in the order of the list, which is read no further than the page. Displaced
  * appointments are found by their slots, which are few. Other appointments are read for each status separately, because
- * the indexes are ordered within one status.
+ * the indexes are ordered within one status. So are those of several practitioners.
  */
 export function wantedAppointments(
   transaction: Transaction,
   filter: AppointmentFilter,
   page: StartPage,
 ): Knex.QueryBuilder {
-  const { statuses, displaced, patientId } = filter;
+  const { statuses, displaced, patientId, practitionerIds } = filter;
   if (displaced === true && patientId === undefined) return inRetainedSlots(transaction, filter, page);
-  const all = () => matching(transaction, filter, page);
-  const ofEach = statuses.map((status) => all().where({ "a.status": status }));
-  return ofEach.length > 1 ? sql.queryBuilder().unionAll(ofEach, true) : (ofEach[0] ?? all());
+  const people = practitionerIds.length === 0 ? [filter.practitionerId] : practitionerIds;
+  const all = people.map((practitionerId) => () => matching(transaction, { ...filter, practitionerId }, page));
+  const ofEach = all.flatMap((read) =>
+    statuses.length === 0 ? [read()] : statuses.map((status) => read().where({ "a.status": status })),
+  );
+  const [first] = ofEach;
+  return first !== undefined && ofEach.length === 1 ? first : sql.queryBuilder().unionAll(ofEach, true);
 }
 
 function matching({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
@@ -74,25 +82,31 @@ function matching({ tenantId }: Transaction, filter: AppointmentFilter, page: St
   const ids = toPartialRow(appointmentColumns, givenOnly({ patientId, practitionerId, programId, locationId }));
   const query = sql("appointments as a").where({ "a.tenant_id": tenantId }).where(qualified("a", ids));
   query.select(COLUMNS).select({ listed_at: "a.starts_at" });
+  if (filter.locationIds.length > 0) query.whereRaw("a.location_id = ANY(?::uuid[])", [[...filter.locationIds]]);
+  if (filter.serviceIds.length > 0) query.whereRaw("a.service_id = ANY(?::uuid[])", [[...filter.serviceIds]]);
   if (displaced !== undefined) query.whereRaw(`${IS_DISPLACED} = ?`, [tenantId, displaced]);
   return pageOf(query, filter, page, ["a.starts_at", "a.id"]);
 }
 
-const IS_WANTED = `(SELECT a.location_id = COALESCE(?::uuid, a.location_id) AND (a.status = ANY(?::text[]) OR ?::integer = 0)
+const IS_WANTED = `(SELECT (a.location_id = ANY(?::uuid[]) OR ?::integer = 0)
+    AND (a.service_id = ANY(?::uuid[]) OR ?::integer = 0) AND (a.status = ANY(?::text[]) OR ?::integer = 0)
   FROM appointments AS a WHERE a.tenant_id = ? AND a.id = s.appointment_id)`;
 
 /**
- * Looks up the location and the status of appointments one by one, in the order of the slots. A join might read all
+ * Looks up the location, the service and the status of appointments one by one, in the order of the slots. A join might read all
  * appointments. CASE keeps the order of the two conditions: the first one excludes most slots.
  */
 function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
-  const { practitionerId, programId, locationId, statuses } = filter;
+  const { practitionerId, programId, practitionerIds, serviceIds, statuses } = filter;
+  const locationIds = filter.locationId === undefined ? filter.locationIds : [filter.locationId];
   const ids = toPartialRow(appointmentColumns, givenOnly({ practitionerId, programId }));
   const slots = sql("slots as s").where({ "s.tenant_id": tenantId }).where(qualified("s", ids)).whereRaw("s.retained");
+  if (practitionerIds.length > 0) slots.whereRaw("s.practitioner_id = ANY(?::uuid[])", [[...practitionerIds]]);
   const first = [filter.from ?? null, tenantId];
-  if (locationId === undefined && statuses.length === 0) slots.whereRaw(IS_FIRST_RETAINED, first);
+  if (locationIds.length + serviceIds.length + statuses.length === 0) slots.whereRaw(IS_FIRST_RETAINED, first);
   else {
-    const wanted = [locationId ?? null, statuses as string[], statuses.length, tenantId];
+    const lists = [locationIds, serviceIds, statuses].flatMap((list) => [[...list], list.length]);
+    const wanted = [...lists, tenantId];
     slots.whereRaw(`CASE WHEN ${IS_WANTED} THEN ${IS_FIRST_RETAINED} END`, [...wanted, ...first]);
   }
   pageOf(slots.select("s.appointment_id", "s.starts_at"), filter, page, ["s.starts_at", "s.appointment_id"]);

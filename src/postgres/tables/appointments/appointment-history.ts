@@ -1,9 +1,10 @@
 import type { Call, Principal, Transaction } from "../../../call.js";
-import { type ColumnsOf, readRecords, toRow } from "../../columns.js";
+import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentStatus } from "./appointment-status.js";
 import type { AppointmentRecord } from "./appointments.js";
+import { insertCounts } from "./counted-appointments.js";
 
 /** A stored change of an appointment. The `from…` attributes are undefined for the booking. */
 export interface AppointmentChangeRecord {
@@ -35,17 +36,25 @@ export interface AppointmentChangeRecord {
   readonly mergedFromPatientId: string | undefined;
   /** The wait before the change, if the change corrects it. */
   readonly waitBefore: RecordedWait | undefined;
+  /** The visit before the change, if the change is one of the visit. */
+  readonly visitBefore: RecordedVisit | undefined;
 }
+
+/** The attributes of an appointment about the visit itself. */
+export type RecordedVisit = Partial<
+  Pick<AppointmentRecord, "serviceId" | "appointmentTypeId" | "modality" | "joinLink">
+>;
 
 /** The attributes of an appointment about the wait of the patient. */
 export type RecordedWait = Partial<
   Pick<AppointmentRecord, "requestedOn" | "dueOn" | "desiredOn" | "firstVisit" | "payerId">
 >;
 
-/** A correction: why, and whether it is one of the wait. */
-export interface Correction {
-  readonly reason: string;
+/** Why a change corrects something, and which attributes it is about beside the status, time and place. */
+export interface ChangeTopic {
+  readonly reason?: string;
   readonly isOfWait?: boolean;
+  readonly isOfVisit?: boolean;
 }
 
 /** The column of each attribute of a change. */
@@ -74,6 +83,7 @@ export const changeColumns = {
   correctionReason: "correction_reason",
   mergedFromPatientId: "merged_from_patient_id",
   waitBefore: "wait_before",
+  visitBefore: "visit_before",
 } as const satisfies ColumnsOf<AppointmentChangeRecord>;
 
 const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as const, (row) =>
@@ -81,8 +91,8 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 );
 
 /**
- * Appends a change to the history of an appointment. `before` is undefined for a new appointment, `correction` for
- * changes that are not corrections.
+ * Appends a change to the history of an appointment, and to what the indicators of opportunity count. `before` is
+ * undefined for a new appointment, `topic` for changes of status, time and place.
  */
 export function insertAppointmentChange(
   transaction: Transaction,
@@ -90,10 +100,11 @@ export function insertAppointmentChange(
   after: AppointmentRecord,
   principal: Principal,
   call: Call,
-  correction?: Correction,
+  topic?: ChangeTopic,
 ): void {
-  const change = changeOf(before, after, principal, call, correction);
+  const change = changeOf(before, after, principal, call, topic);
   transaction.send(insertChange({ tenant_id: transaction.tenantId, ...toRow(changeColumns, change) }));
+  insertCounts(transaction, before, after, call);
 }
 
 /** Returns the change that {@link insertAppointmentChange} appends. */
@@ -102,7 +113,7 @@ export function changeOf(
   after: AppointmentRecord,
   principal: Principal,
   call: Call,
-  correction?: Correction,
+  topic: ChangeTopic = {},
 ): AppointmentChangeRecord {
   return {
     appointmentId: after.id,
@@ -126,14 +137,33 @@ export function changeOf(
     actor: call.actor,
     correlationId: call.correlationId,
     changedAt: after.updatedAt,
-    correctionReason: correction?.reason,
+    correctionReason: topic.reason,
     mergedFromPatientId: before?.patientId === after.patientId ? undefined : before?.patientId,
-    waitBefore: before !== undefined && correction?.isOfWait === true ? waitOf(before) : undefined,
+    waitBefore: before !== undefined && topic.isOfWait === true ? waitOf(before) : undefined,
+    visitBefore: before !== undefined && topic.isOfVisit === true ? visitOf(before) : undefined,
   };
 }
 
 function waitOf({ requestedOn, dueOn, desiredOn, firstVisit, payerId }: AppointmentRecord): RecordedWait {
   return { requestedOn, dueOn, desiredOn, firstVisit, payerId };
+}
+
+function visitOf({ serviceId, appointmentTypeId, modality, joinLink }: AppointmentRecord): RecordedVisit {
+  return { serviceId, appointmentTypeId, modality, joinLink };
+}
+
+/** Returns the status of an appointment before its last cancellation; undefined if the history has none. */
+export async function findStatusBeforeCancellation(
+  transaction: Transaction,
+  appointmentId: string,
+): Promise<AppointmentStatus | undefined> {
+  const query = sql("appointment_history")
+    .where({ tenant_id: transaction.tenantId, appointment_id: appointmentId, to_status: "CANCELLED" })
+    .whereRaw("from_status <> 'CANCELLED'")
+    .orderBy("version", "desc")
+    .limit(1)
+    .select({ fromStatus: "from_status" });
+  return (await readRecord<{ fromStatus: AppointmentStatus }>(transaction, query))?.fromStatus;
 }
 
 /** Returns at most `limit` changes of an appointment with a version above `afterVersion`, the oldest first. */

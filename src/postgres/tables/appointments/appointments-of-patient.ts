@@ -42,11 +42,12 @@ export async function emptyHistory(transaction: Transaction, ids: readonly strin
   const emptied = {
     comment: null,
     correction_reason: sql.raw("CASE WHEN correction_reason IS NOT NULL THEN '' END"),
+    visit_before: sql.raw("visit_before - 'joinLink'"),
   };
   const query = sql("appointment_history")
     .where({ tenant_id: transaction.tenantId })
     .whereRaw("appointment_id = ANY(?::uuid[])", [ids as string[]])
-    .whereRaw("(comment IS NOT NULL OR correction_reason <> '')")
+    .whereRaw("(comment IS NOT NULL OR correction_reason <> '' OR visit_before ->> 'joinLink' IS NOT NULL)")
     .update(emptied)
     .returning("appointment_id");
   const rows = await transaction.rows<{ appointment_id: string }>(query);

@@ -17,6 +17,9 @@ export interface AppointmentPlacement {
   readonly endsAt: Date;
 }
 
+/** How a visit takes place. */
+export type VisitModality = "IN_PERSON" | "PHONE" | "VIDEO" | "HOME";
+
 /** A stored appointment. */
 export interface AppointmentRecord extends AppointmentPlacement {
   readonly id: string;
@@ -33,6 +36,8 @@ export interface AppointmentRecord extends AppointmentPlacement {
   /** The local dates (YYYY-MM-DD) on which the wait of the patient begins and by which it must end. */
   readonly requestedOn: string | undefined;
   readonly dueOn: string | undefined;
+  /** The local date (YYYY-MM-DD) of the booking; undefined if that was not recorded, and it is the date of createdAt. */
+  readonly assignedOn: string | undefined;
   /** The local date (YYYY-MM-DD) for which the patient asked. */
   readonly desiredOn: string | undefined;
   /** The cancelled or missed appointment whose wait this one continues. */
@@ -41,6 +46,10 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly firstVisit: boolean | undefined;
   /** The payer of the visit. */
   readonly payerId: string | undefined;
+  /** How the visit takes place; undefined if it is not known. */
+  readonly modality: VisitModality | undefined;
+  /** Where patient and practitioner meet. Only a VIDEO visit has one. */
+  readonly joinLink: string | undefined;
   /** Whether it is outside the schedule: it may overlap others of its practitioner and uses no daily capacity. */
   readonly overbooked: boolean;
   /** Why it was overbooked. The reason stays when the appointment is moved into the schedule. */
@@ -71,10 +80,13 @@ export const appointmentColumns = {
   comment: "comment",
   requestedOn: "requested_on",
   dueOn: "due_on",
+  assignedOn: "assigned_on",
   desiredOn: "desired_on",
   replacesAppointmentId: "replaces_appointment_id",
   firstVisit: "first_visit",
   payerId: "payer_id",
+  modality: "modality",
+  joinLink: "join_link",
   overbooked: "overbooked",
   overbookingReason: "overbooking_reason",
   createdAt: "created_at",

@@ -29,6 +29,21 @@ export interface DeskWaitlistEntryRecord extends WaitlistEntryRecord, Closable {
   readonly version: number;
   /** The appointment that was booked for the entry. */
   readonly appointmentId: string | undefined;
+  /** The oldest first; undefined if the wish never changed. */
+  readonly earlierWishes: readonly EarlierWish[] | undefined;
+}
+
+/** What suits the patient of an entry. */
+export type Wish = Pick<
+  WaitlistEntryRecord,
+  "dateFrom" | "dateTo" | "preferredPeriods" | "locationId" | "practitionerId"
+>;
+
+/** A wish that was replaced. `replacedAt` is RFC 3339. */
+export interface EarlierWish extends Wish {
+  readonly replacedAt: string;
+  readonly replacedBy: string;
+  readonly replacedByActor: string | undefined;
 }
 
 /** The attributes that closing an entry writes. */
@@ -40,6 +55,10 @@ export interface WaitlistFilter extends DeskFilter<DeskWaitlistEntryRecord["desk
   readonly serviceId: string | undefined;
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
+  /** Several services, locations or practitioners, without duplicates; empty for any. */
+  readonly serviceIds: readonly string[];
+  readonly locationIds: readonly string[];
+  readonly practitionerIds: readonly string[];
 }
 
 /** The column of each attribute of an open entry. */
@@ -87,21 +106,37 @@ export async function lockWaitlistEntry(
 /** Returns one page of the tenant's entries, the oldest first. */
 export async function listWaitlistEntries(
   transaction: Transaction,
-  { statuses, createdFrom, createdTo, ...equal }: WaitlistFilter,
+  { statuses, createdFrom, createdTo, serviceIds, locationIds, practitionerIds, ...equal }: WaitlistFilter,
   page: DeskPage,
 ): Promise<DeskWaitlistEntryRecord[]> {
   const columns = toPartialRow(waitlistColumns, givenOnly(equal));
   const wanted = { statuses, createdFrom, createdTo };
+  const lists = { service_id: serviceIds, location_id: locationIds, practitioner_id: practitionerIds };
   return readRecords(
     transaction,
-    deskPage(() => entries(transaction).where(columns), wanted, page),
+    deskPage(() => ofSome(entries(transaction).where(columns), lists), wanted, page),
   );
+}
+
+function ofSome(query: Knex.QueryBuilder, lists: Readonly<Record<string, readonly string[]>>): Knex.QueryBuilder {
+  for (const [column, ids] of Object.entries(lists)) {
+    if (ids.length > 0) query.whereRaw("?? = ANY(?::uuid[])", [column, [...ids]]);
+  }
+  return query;
 }
 
 /** Closes an entry that the transaction has locked. */
 export function writeWaitlistEntryClosure(transaction: Transaction, id: string, closure: WaitlistEntryClosure): void {
   const key = { tenant_id: transaction.tenantId, id };
   transaction.send(sql("waitlist_entries").where(key).update(toRow(CLOSURE_COLUMNS, closure)));
+}
+
+/** Writes the wish of an entry that the transaction has locked. */
+export function writeWish(transaction: Transaction, { id, earlierWishes, ...entry }: DeskWaitlistEntryRecord): void {
+  const { dateFrom, dateTo, preferredPeriods, locationId, practitionerId, version } = entry;
+  const wish = toPartialRow(waitlistColumns, { dateFrom, dateTo, preferredPeriods, locationId, practitionerId });
+  const row = { ...wish, version, earlier_wishes: JSON.stringify(earlierWishes) };
+  transaction.send(sql("waitlist_entries").where({ tenant_id: transaction.tenantId, id }).update(row));
 }
 
 /** Locks all entries of a patient in the order of their ids until the transaction ends. */
@@ -114,5 +149,5 @@ export async function lockWaitlistEntriesOf(transaction: Transaction, patientId:
 export function entries({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("waitlist_entries")
     .where({ tenant_id: tenantId })
-    .select({ ...waitlistColumns, ...CLOSURE_COLUMNS, deskStatus: "desk_status" });
+    .select({ ...waitlistColumns, ...CLOSURE_COLUMNS, deskStatus: "desk_status", earlierWishes: "earlier_wishes" });
 }

@@ -1,26 +1,31 @@
-import type { Transaction } from "../../../call.js";
+import type { Call, Transaction } from "../../../call.js";
 import { toRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { type AppointmentChangeRecord, changeColumns } from "../appointments/appointment-history.js";
 import { type AppointmentRecord, appointmentColumns } from "../appointments/appointments.js";
 import { busyTime } from "../appointments/busy-times.js";
+import { countColumns, countsOf } from "../appointments/counted-appointments.js";
 import { bulkInsert, fromRows, type LockedSource } from "./bulk-insert.js";
 
 const insertRows = bulkInsert("appointments", Object.values(appointmentColumns));
 const insertChangeRows = bulkInsert("appointment_history", Object.values(changeColumns));
+const insertCountRows = bulkInsert("opportunity_changes", countColumns);
 
-/** Inserts appointments and the first entries of their histories. */
+/** Inserts appointments, the first entries of their histories, and what they count for the indicators of opportunity. */
 export function insertAppointments(
   transaction: Transaction,
   source: LockedSource,
   appointments: readonly AppointmentRecord[],
   changes: readonly AppointmentChangeRecord[],
+  call: Pick<Call, "newId">,
 ): void {
   const rows = appointments.map((appointment) => toRow(appointmentColumns, appointment));
   const changeRows = changes.map((change) => toRow(changeColumns, change));
   transaction.send(insertRows(source, rows));
   transaction.send(insertChangeRows(source, changeRows));
+  const countRows = appointments.flatMap((appointment) => countsOf(undefined, appointment, call));
+  transaction.send(insertCountRows(source, countRows));
 }
 
 /** Locks programs FOR SHARE in the order of their ids until the transaction ends, so that they do not change. */

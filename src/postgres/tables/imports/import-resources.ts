@@ -3,10 +3,6 @@ import { toPartialRow } from "../../columns.js";
 import { columnsOf, type ResourceRecord, type ResourceTable } from "../resources/resources.js";
 import { bulkInsert, type LockedSource } from "./bulk-insert.js";
 
-type Insert = ReturnType<typeof bulkInsert>;
-
-const inserts = new Map<string, Insert>();
-
 /**
  * Inserts resources. One whose code another resource of the same organization and company has is left out, and so is
  * one whose code an earlier one of the list has. Returns the ids of the inserted ones.
@@ -19,12 +15,7 @@ export async function insertResources<A extends object>(
 ): Promise<ReadonlySet<string>> {
   const columns = columnsOf(table);
   const rows = resources.map((resource) => toPartialRow(columns, { ...resource }));
-  const inserted = await transaction.rows<{ id: string }>(insertInto(table.name, columns)(source, rows));
+  const insert = bulkInsert(table.name, Object.values(columns), "ON CONFLICT DO NOTHING RETURNING id");
+  const inserted = await transaction.rows<{ id: string }>(insert(source, rows));
   return new Set(inserted.map(({ id }) => id));
-}
-
-function insertInto(table: string, columns: Readonly<Record<string, string>>): Insert {
-  const known = inserts.get(table) ?? bulkInsert(table, Object.values(columns), "ON CONFLICT DO NOTHING RETURNING id");
-  inserts.set(table, known);
-  return known;
 }

@@ -82,7 +82,8 @@ const RULES: Readonly<Record<string, string>> = {
     GROUP BY rule_id, local_date HAVING sum(live) <> sum(counted) OR sum(holders) <> sum(counted)`,
   ERASED_PATIENT_KNOWN: `SELECT p.id FROM patients p WHERE p.tenant_id = :tenant AND p.erased_at IS NOT NULL AND (
     EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id
-      AND (a.status IN ${UNFINISHED_STATUSES} OR a.comment IS NOT NULL OR a.overbooking_reason <> ''))
+      AND (a.status IN ${UNFINISHED_STATUSES} OR a.comment IS NOT NULL OR a.overbooking_reason <> ''
+        OR a.join_link IS NOT NULL))
     OR EXISTS (SELECT FROM waitlist_entries w WHERE w.tenant_id = :tenant AND w.patient_id = p.id
       AND (w.closed_at IS NULL OR w.close_reason <> ''))
     OR EXISTS (SELECT FROM user_attention_cases c WHERE c.tenant_id = :tenant AND c.patient_id = p.id

@@ -97,6 +97,13 @@ export function shareProgram(transaction: Transaction, programId: string): void 
   transaction.send(sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).select("id").forShare());
 }
 
+/** Like {@link shareProgram}, for the program of an appointment. */
+export function shareProgramOf(transaction: Transaction, appointmentId: string): void {
+  const { tenantId: tenant_id } = transaction;
+  const program = sql("appointments").where({ tenant_id, id: appointmentId }).select("program_id");
+  transaction.send(sql("programs").where({ tenant_id }).where("id", program).select("id").forShare());
+}
+
 /** Returns whether a practitioner works in a program. */
 export async function worksIn(
   transaction: Transaction,

@@ -35,6 +35,12 @@ export function withdrawLockedSlots(transaction: Transaction, plan: SlotPlan, no
   }
 }
 
+/** Retains the future slots of an appointment that a plan does not have, with the cause. The transaction has taken them. */
+export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: string, plan: SlotPlan, now: Date): void {
+  const bindings = { ...planBindings(transaction, plan, now), appointmentId };
+  transaction.send(sql.raw(`${RETAIN_UNFIT} AND s.appointment_id = :appointmentId`, bindings));
+}
+
 /** Inserts the missing future slots of a plan, in the current generation of their program. */
 export function addMissingSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
   if (plan.runs.length === 0 || plan.staff.length === 0) return;
@@ -42,12 +48,24 @@ export function addMissingSlots(transaction: Transaction, plan: SlotPlan, now: D
   transaction.send(sql.raw(INSERT_MISSING, planBindings(transaction, plan, now)));
 }
 
-/** Deletes the free slots of a program that started before an instant. */
-export function deletePastSlots(transaction: Transaction, programId: string, before: Date): void {
-  const slots = sql("slots").where({ tenant_id: transaction.tenantId, program_id: programId, appointment_id: null });
-  transaction.send(slots.where("starts_at", "<", before).delete());
+/**
+ * Deletes the free slots of a program that started before an instant. Adds their minutes to `unfilled_minutes`, because
+ * the fill rate of past months needs them.
+ */
+export async function deletePastSlots(transaction: Transaction, programId: string, before: Date): Promise<void> {
+  const key = { tenant: transaction.tenantId, programId };
+  const months = await transaction.rows<{ month: string; minutes: string }>(sql.raw(DELETE_PAST, { ...key, before }));
+  for (const month of months) transaction.send(sql.raw(ADD_UNFILLED, { ...key, ...month }));
 }
 
+const DELETE_PAST = `WITH gone AS (DELETE FROM slots
+    WHERE tenant_id = :tenant AND program_id = :programId AND appointment_id IS NULL AND starts_at < :before
+    RETURNING local_date, starts_at, ends_at)
+  SELECT date_trunc('month', local_date::timestamp)::date::text AS month,
+    (sum(extract(epoch FROM ends_at - starts_at)) / 60)::bigint AS minutes FROM gone GROUP BY 1 ORDER BY 1`;
+const ADD_UNFILLED = `INSERT INTO unfilled_minutes (tenant_id, program_id, month, minutes)
+  VALUES (:tenant, :programId, :month, :minutes) ON CONFLICT (tenant_id, program_id, month)
+  DO UPDATE SET minutes = unfilled_minutes.minutes + excluded.minutes`;
 const LOCK_CHANGING = `${PLAN} SELECT count(*) FROM (
     SELECT s.id FROM slots s WHERE ${IN_SCOPE} AND (s.retained = ${FITS} OR ${IS_REPLACED}
       OR s.retained AND (s.retained_by, s.retained_by_id) IS DISTINCT FROM (${CAUSE}, ${CAUSE_ID}))

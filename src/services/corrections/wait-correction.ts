@@ -7,10 +7,10 @@ import { lockInOrder } from "../../postgres/tables/locks.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
 import { displacementOf, findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
+import type { ChangedAppointment } from "../appointments/appointment-transitions.js";
+import { dateErrors } from "../appointments/booking-wait.js";
 import { findDueDate } from "../resources/due-date.js";
 import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
-import type { ChangedAppointment } from "./appointment-transitions.js";
-import { dateErrors } from "./booking-wait.js";
 
 /** A request to correct the wait of an appointment. An undefined attribute stays as it is. Dates are YYYY-MM-DD. */
 export interface WaitCorrection {

@@ -1,9 +1,12 @@
 import type { ReadyCall } from "../../call.js";
 import { type CupoError, conflict, type FieldErrorCode } from "../../errors.js";
-import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
+import {
+  findStatusBeforeCancellation,
+  insertAppointmentChange,
+} from "../../postgres/tables/appointments/appointment-history.js";
 import { type AppointmentStatus, isLive } from "../../postgres/tables/appointments/appointment-status.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
-import { type BusyPeople, findBusyAgain, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
+import { type BusyPeople, findBusyAgain } from "../../postgres/tables/appointments/busy-people.js";
 import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import { exchangeCapacity } from "../../postgres/tables/capacities.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
@@ -14,11 +17,13 @@ import {
   occupySlots,
   type SlotRecord,
 } from "../../postgres/tables/schedule/slots.js";
+import { requireActive } from "../appointments/appointment-preconditions.js";
+import type { ChangedAppointment } from "../appointments/appointment-transitions.js";
+import { fill } from "../appointments/take-slots.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
-import type { ChangedAppointment } from "./appointment-transitions.js";
-import { fill } from "./take-slots.js";
+import { retainUnfit } from "../schedule/remake-span.js";
 
-/** The status to which a correction takes each status back. */
+/** The status to which a correction takes each status back. CANCELLED goes back to the status before it. */
 const BACK: Readonly<Partial<Record<AppointmentStatus, AppointmentStatus>>> = {
   CHECKED_IN: "CONFIRMED",
   ATTENDED: "CHECKED_IN",
@@ -38,7 +43,7 @@ export interface CorrectionRequest {
  *
  * Throws 404 for an unknown appointment. Throws 409 for another version, for a status that cannot go back to `to`, and
  * for an erased patient. If the step freed the slots, it also throws 409 when the time is taken or the day has no
- * capacity left.
+ * capacity left. If the step was a cancellation, it also throws 409 for a patient who is not active.
  */
 export async function correctStatus(
   call: ReadyCall,
@@ -46,23 +51,24 @@ export async function correctStatus(
   nowMs: number,
 ): Promise<ChangedAppointment> {
   const transaction = call.transaction;
-  const takesTimeAgain = to === "CONFIRMED";
-  const wanted = { patient: { appointmentId }, appointmentId, takesTimeAgain };
-  const [locked, held, busy] = await Promise.all([
-    lockInOrder(transaction, wanted),
+  const [locked, held, busy, cancelledFrom] = await Promise.all([
+    lockInOrder(transaction, { patient: { appointmentId }, appointmentId, takesTimeAgain: true }),
     findOccupiedSlots(transaction, appointmentId),
-    takesTimeAgain ? findBusyAgain(transaction, appointmentId, nowMs) : nobodyBusy,
+    findBusyAgain(transaction, appointmentId, nowMs),
+    findStatusBeforeCancellation(transaction, appointmentId),
   ]);
   const appointment = requireFound(locked.appointment, "appointmentId");
   requireVersion(appointment, expectedVersion);
-  requireStepBack(appointment, to);
+  requireStepBack(appointment, cancelledFrom, to);
   if (locked.patient === undefined) throw refused("STATE_NOT_ALLOWED", "the patient of the appointment was erased");
+  if (appointment.status === "CANCELLED") requireActive(locked.patient, "appointmentId");
   const takenAgain = isLive(appointment.status)
     ? held
     : takeTimeAgain(call, appointment, { slots: locked.slots, busy }, nowMs);
   const corrected: AppointmentRecord = {
     ...appointment,
     status: to,
+    cancellationReasonId: undefined,
     noShowReasonId: undefined,
     comment: undefined,
     version: appointment.version + 1,
@@ -75,22 +81,28 @@ export async function correctStatus(
   return { appointment: corrected, displacement: displacementOf(await takenAgain) };
 }
 
-function requireStepBack({ status }: AppointmentRecord, to: AppointmentStatus): void {
-  if (BACK[status] === to) return;
-  throw refused("STATE_NOT_ALLOWED", `the appointment is ${status}, which cannot be taken back to ${to}`);
+function requireStepBack(
+  { status }: AppointmentRecord,
+  cancelledFrom: AppointmentStatus | undefined,
+  to: AppointmentStatus,
+): void {
+  const back = status === "CANCELLED" ? cancelledFrom : BACK[status];
+  if (back === to) return;
+  const only = back === undefined ? "" : `, only to ${back}`;
+  throw refused("STATE_NOT_ALLOWED", `the appointment is ${status}, which cannot be taken back to ${to}${only}`);
 }
 
 /**
  * Takes the time of the practitioner and the patient again, and one unit of the day's capacity. Returns the slots of
- * the appointment: its former slots if they still exist, otherwise one new slot. The database decides whether that slot
- * is retained.
+ * the appointment: its former slots if they still exist, otherwise one new slot. Slots that the schedule no longer has
+ * are retained.
  */
-function takeTimeAgain(
+async function takeTimeAgain(
   call: ReadyCall,
   appointment: AppointmentRecord,
   { slots, busy }: { readonly slots: readonly SlotRecord[]; readonly busy: BusyPeople },
   nowMs: number,
-): readonly SlotRecord[] | Promise<readonly SlotRecord[]> {
+): Promise<readonly SlotRecord[]> {
   const { transaction } = call;
   const { id, overbooked, startsAt, endsAt } = appointment;
   if ((busy.isPractitionerBusy && !overbooked) || slots.some(({ appointmentId }) => appointmentId !== undefined)) {
@@ -101,11 +113,9 @@ function takeTimeAgain(
   const day = countedDay(appointment);
   if (day !== undefined) exchangeCapacity(transaction, day, undefined, { nowMs }, capacityExhausted);
   const minutes = (endsAt.getTime() - startsAt.getTime()) / 60_000;
-  if (fill(slots, minutes)) {
-    occupySlots(transaction, slots, id);
-    return slots;
-  }
-  insertOwnSlot(transaction, call.newId(), appointment, false);
+  if (fill(slots, minutes)) occupySlots(transaction, slots, id);
+  else insertOwnSlot(transaction, call.newId(), appointment, false);
+  if (startsAt.getTime() > nowMs) await retainUnfit(transaction, appointment, nowMs);
   return findOccupiedSlots(transaction, id);
 }
 

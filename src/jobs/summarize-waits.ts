@@ -1,0 +1,31 @@
+import { isOlderServing } from "../postgres/migration/older-serving.js";
+import { runAsTenant, type TransactionSource } from "../postgres/run-transaction.js";
+import {
+  buildSummaries,
+  dropAllSummaries,
+  findTenantsWithChanges,
+  findTenantsWithoutSummaries,
+  moveChanges,
+} from "../postgres/tables/opportunity/summaries.js";
+
+/** A tenant with millions of appointments takes some ten seconds. */
+const LIMITS = { statementTimeoutMs: 600_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
+/** A migration that only the releases have that append changes. */
+const KNOWN_SINCE = "0044-opportunity-summaries";
+
+/**
+ * Builds missing summaries of appointments and moves the changes of all tenants to them. The indicators are right
+ * whether or not it runs, and fast if it does. While an older release serves the database, there are no summaries. A
+ * signal stops it after the current transaction.
+ */
+export async function summarizeWaits(database: TransactionSource, signal?: AbortSignal): Promise<void> {
+  if (await isOlderServing(database, KNOWN_SINCE)) return dropAllSummaries(database);
+  for (const tenantId of await findTenantsWithoutSummaries(database)) {
+    if (signal?.aborted === true) return;
+    await runAsTenant(database, tenantId, LIMITS, buildSummaries);
+  }
+  for (const tenantId of await findTenantsWithChanges(database)) {
+    let isMore = true;
+    while (isMore && signal?.aborted !== true) isMore = await runAsTenant(database, tenantId, LIMITS, moveChanges);
+  }
+}

@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Call, Transaction } from "../../../call.js";
+import { localDateAt } from "../../../scheduling/local-clock.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import { isLive } from "./appointment-status.js";
+import type { AppointmentRecord } from "./appointments.js";
+
+/** The columns of `opportunity_changes` that say what an appointment counts. */
+export const countedColumns = [
+  "service_id",
+  "location_id",
+  "program_id",
+  "payer_id",
+  "first_visit",
+  "requested_on",
+  "assigned_on",
+  "local_date",
+  "outcome",
+  "late",
+  "booked_minutes",
+] as const;
+
+/** The columns of a change of what the indicators of opportunity count. */
+export const countColumns = ["id", "change", ...countedColumns] as const;
+
+const NOT_KNOWN = "00000000-0000-0000-0000-000000000000";
+
+const insertCount = prepared(["tenant_id", ...countColumns], (row) => sql("opportunity_changes").insert(row));
+
+/**
+ * Appends what an appointment, new or changed, counts for the indicators of opportunity. It appends nothing if a change
+ * leaves the counted attributes as they are. `before` is undefined for a new appointment.
+ */
+export function insertCounts(
+  transaction: Transaction,
+  before: AppointmentRecord | undefined,
+  after: AppointmentRecord,
+  call: Pick<Call, "newId">,
+): void {
+  const { tenantId: tenant_id } = transaction;
+  for (const row of countsOf(before, after, call)) transaction.send(insertCount({ tenant_id, ...row }));
+}
+
+/** Returns the rows that {@link insertCounts} appends. */
+export function countsOf(
+  before: AppointmentRecord | undefined,
+  after: AppointmentRecord,
+  { newId }: Pick<Call, "newId">,
+) {
+  const [was, is] = [before && counted(before), counted(after)];
+  if (was === undefined) return [{ id: newId(), change: 1, ...is }];
+  if (isDeepStrictEqual(was, is)) return [];
+  return [
+    { id: newId(), change: -1, ...was },
+    { id: newId(), change: 1, ...is },
+  ];
+}
+
+/** Returns the same as `COUNTED_APPOINTMENTS` of `tables/opportunity/summary-cells.ts` selects. */
+function counted(appointment: AppointmentRecord): Readonly<Record<(typeof countedColumns)[number], unknown>> {
+  const { status, overbooked, startsAt, endsAt, localDate, dueOn, createdAt } = appointment;
+  const createdOn = localDateAt(createdAt.getTime());
+  return {
+    service_id: appointment.serviceId,
+    location_id: appointment.locationId,
+    program_id: appointment.programId,
+    payer_id: appointment.payerId ?? NOT_KNOWN,
+    first_visit: appointment.firstVisit ?? false,
+    requested_on: appointment.requestedOn ?? createdOn,
+    assigned_on: appointment.assignedOn ?? createdOn,
+    local_date: localDate,
+    outcome: status === "ATTENDED" || status === "NO_SHOW" ? status : "OTHER",
+    late: dueOn !== undefined && localDate > dueOn && status !== "CANCELLED",
+    booked_minutes: isLive(status) && !overbooked ? (endsAt.getTime() - startsAt.getTime()) / 60_000 : 0,
+  };
+}

@@ -1,0 +1,155 @@
+import type { Transaction } from "../../../call.js";
+import { readRecords } from "../../columns.js";
+import { liveHolds } from "../../held-until.js";
+import { sql } from "../../sql.js";
+import { CELLS, COUNTED_APPOINTMENTS, COUNTED_CHANGES, cellKey, cellSums } from "./summary-cells.js";
+
+/** An attribute by which appointments can be grouped. */
+export type GroupAttribute = "month" | "serviceId" | "locationId" | "payerId" | "programId";
+
+/** The months, filters and groups of indicators. */
+export interface IndicatorQuery {
+  /** The first days of the first and the last month, YYYY-MM-DD. */
+  readonly monthFrom: string;
+  readonly monthTo: string;
+  readonly serviceId: string | undefined;
+  readonly locationId: string | undefined;
+  readonly payerId: string | undefined;
+  readonly programId: string | undefined;
+  readonly groupBy: ReadonlySet<GroupAttribute>;
+  /** The current time. */
+  readonly now: Date;
+  /** The maximum number of groups. */
+  readonly limit: number;
+}
+
+/** The attributes of a group; undefined for those that the query does not group by. `month` is its first day. */
+export type Group = { readonly [K in GroupAttribute]: string | undefined };
+
+/** What the appointments of a group count. `…First` has the part of first visits. Histograms are decimal numbers. */
+export interface GroupRecord extends Group {
+  readonly assignedCalendar: string;
+  readonly assignedBusiness: string;
+  readonly attendedCalendar: string;
+  readonly attendedBusiness: string;
+  readonly assignedCalendarFirst: string;
+  readonly assignedBusinessFirst: string;
+  readonly attendedCalendarFirst: string;
+  readonly attendedBusinessFirst: string;
+  readonly breaches: number;
+  readonly noShows: number;
+  readonly bookedMinutes: number;
+}
+
+/**
+ * Returns what the appointments of each group count, ordered by the attributes of the group. It adds the summaries and
+ * the changes that are not in them. If the summaries of the tenant are not complete, it reads all its appointments.
+ */
+export function readGroups(transaction: Transaction, query: IndicatorQuery): Promise<GroupRecord[]> {
+  const text = `WITH counted AS (${COUNTED_CHANGES} AND ${IS_COMPLETE}
+      UNION ALL ${COUNTED_APPOINTMENTS} AND NOT ${IS_COMPLETE}), ${CELLS},
+    kept AS (SELECT ${KEY_AND_SUMS} FROM opportunity_summaries WHERE tenant_id = :tenant AND ${IS_COMPLETE}
+      UNION ALL SELECT ${KEY_AND_SUMS} FROM cells)
+    SELECT ${groupOf(query, COLUMNS)}, ${HISTOGRAMS.map(histogramsOf).join(", ")},
+      sum(breaches)::integer AS breaches, sum(no_shows)::integer AS "noShows",
+      sum(booked_minutes)::float8 AS "bookedMinutes"
+    FROM kept WHERE month BETWEEN :monthFrom::date AND :monthTo::date
+      AND ${["service_id", "location_id", "payer_id", "program_id"].map(isWanted).join(" AND ")}
+    GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5 LIMIT :limit`;
+  return readRecords(transaction, sql.raw(text, bindingsOf(transaction, query)));
+}
+
+/** The minutes of free slots of a group. It has no service and no payer. */
+export interface FreeMinutes extends Group {
+  readonly minutes: number;
+}
+
+/** Returns the minutes of the free slots of each group: those that the schedule has, and those deleted as past. */
+export function readFreeMinutes(transaction: Transaction, query: IndicatorQuery): Promise<FreeMinutes[]> {
+  const text = `WITH kept AS (
+      SELECT u.month, u.program_id, u.minutes FROM unfilled_minutes u
+      WHERE u.tenant_id = :tenant AND u.month BETWEEN :monthFrom::date AND :monthTo::date
+      UNION ALL
+      SELECT date_trunc('month', s.local_date::timestamp)::date, s.program_id,
+        sum(extract(epoch FROM s.ends_at - s.starts_at)) / 60
+      FROM slots s WHERE s.tenant_id = :tenant AND s.appointment_id IS NULL
+        AND s.local_date BETWEEN :monthFrom::date AND (:monthTo::date + interval '1 month' - interval '1 day')::date
+      GROUP BY 1, 2)
+    SELECT ${groupOf(query, { ...COLUMNS, serviceId: undefined, payerId: undefined })}, sum(minutes)::float8 AS minutes
+    FROM kept JOIN ${programs("id AS program_id, location_id")} USING (program_id) GROUP BY 1, 2, 3, 4, 5`;
+  return readRecords(transaction, sql.raw(text, bindingsOf(transaction, query)));
+}
+
+/** The day of the third next free slot of a group. It has no month and no payer. */
+export interface ThirdNext extends Group {
+  /** YYYY-MM-DD, local in America/Bogota. */
+  readonly localDate: string;
+}
+
+/** Returns the day of the third next free slot of each group that has three. Days without capacity left do not count. */
+export function readThirdNext(transaction: Transaction, query: IndicatorQuery): Promise<ThirdNext[]> {
+  const isByService = query.groupBy.has("serviceId") || query.serviceId !== undefined;
+  const services = `JOIN (SELECT program_id, service_id FROM program_services
+    WHERE tenant_id = :tenant AND ${isWanted("service_id")}) AS o USING (program_id)`;
+  const text = `WITH next AS (
+      SELECT p.program_id, p.location_id, s.starts_at, s.local_date
+      FROM ${programs("id AS program_id, location_id, active, emergency")}
+      CROSS JOIN LATERAL (SELECT s.starts_at, s.local_date FROM slots s
+        WHERE s.tenant_id = :tenant AND s.program_id = p.program_id AND s.appointment_id IS NULL
+          AND s.starts_at > :now::timestamptz AND NOT EXISTS (SELECT FROM day_counters c
+            JOIN program_rules r ON r.tenant_id = :tenant AND r.id = c.rule_id
+            WHERE c.tenant_id = :tenant AND c.rule_id = s.rule_id AND c.local_date = s.local_date
+              AND c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity)
+        ORDER BY s.starts_at LIMIT 3) AS s
+      WHERE p.active AND NOT p.emergency)
+    SELECT ${groupOf(query, { ...COLUMNS, month: undefined, payerId: undefined })},
+      (array_agg(local_date ORDER BY starts_at))[3] AS "localDate"
+    FROM next ${isByService ? services : ""} GROUP BY 1, 2, 3, 4, 5 HAVING count(*) >= 3`;
+  return readRecords(transaction, sql.raw(text, bindingsOf(transaction, query)));
+}
+
+const KEY_AND_SUMS = `${cellKey}, ${cellSums.join(", ")}`;
+const IS_COMPLETE = "EXISTS (SELECT FROM opportunity_states WHERE tenant_id = :tenant)";
+
+/** The columns of the attributes. */
+const COLUMNS: Readonly<Record<GroupAttribute, string | undefined>> = {
+  month: "month::text",
+  serviceId: "service_id",
+  locationId: "location_id",
+  payerId: "nullif(payer_id, '00000000-0000-0000-0000-000000000000'::uuid)",
+  programId: "program_id",
+};
+
+const HISTOGRAMS = [
+  ["assigned_calendar", "assignedCalendar"],
+  ["assigned_business", "assignedBusiness"],
+  ["attended_calendar", "attendedCalendar"],
+  ["attended_business", "attendedBusiness"],
+] as const;
+
+function histogramsOf([column, name]: (typeof HISTOGRAMS)[number]): string {
+  const first = `coalesce(sum(${column}) FILTER (WHERE first_visit), 0)`;
+  return `sum(${column})::text AS "${name}", ${first}::text AS "${name}First"`;
+}
+
+/** SQL for the five attributes of a group; null for those without a column, and those that the query does not group by. */
+function groupOf({ groupBy }: IndicatorQuery, columns: typeof COLUMNS): string {
+  return (Object.keys(COLUMNS) as GroupAttribute[])
+    .map((name) => `${(groupBy.has(name) ? columns[name] : undefined) ?? "NULL::text"} AS "${name}"`)
+    .join(", ");
+}
+
+function isWanted(column: string): string {
+  const name = column.replace(/_id$/, "Id");
+  return `(:${name}::uuid IS NULL OR ${column} = :${name}::uuid)`;
+}
+
+function programs(columns: string): string {
+  return `(SELECT ${columns} FROM programs WHERE tenant_id = :tenant AND (:programId::uuid IS NULL OR id = :programId::uuid)
+      AND ${isWanted("location_id")}) AS p`;
+}
+
+function bindingsOf({ tenantId: tenant }: Transaction, { groupBy: _, ...query }: IndicatorQuery) {
+  const { serviceId = null, locationId = null, payerId = null, programId = null } = query;
+  return { ...query, tenant, serviceId, locationId, payerId, programId };
+}

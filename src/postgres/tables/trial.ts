@@ -1,0 +1,20 @@
+import type { Transaction } from "../../call.js";
+import { prepared } from "../prepared.js";
+import { sql } from "../sql.js";
+
+const begin = prepared([], () => sql.raw("SAVEPOINT trial"))({});
+/** Fails if an earlier statement has failed. The end of the trial would hide that failure. */
+const check = prepared([], () => sql.raw("SELECT"))({});
+const end = prepared([], () => sql.raw("ROLLBACK TO SAVEPOINT trial"))({});
+
+/**
+ * Does the work and takes back everything that it did in the database, with its locks. Rejects like the work, and if one
+ * of its statements fails.
+ */
+export async function onTrial<T>(transaction: Transaction, work: () => Promise<T>): Promise<T> {
+  transaction.send(begin);
+  const result = await work();
+  await transaction.rows(check);
+  transaction.send(end);
+  return result;
+}

@@ -1,0 +1,37 @@
+/** Days of several waits. Mean, median and 90th percentile are undefined without waits. */
+export interface DayStatistics {
+  readonly count: number;
+  readonly sum: number;
+  readonly mean: number | undefined;
+  /** The middle wait, or the mean of the two middle waits. */
+  readonly median: number | undefined;
+  /** The smallest number of days that at least 90 % of the waits do not exceed. */
+  readonly p90: number | undefined;
+}
+
+const DIGITS = 8;
+
+/**
+ * Returns the statistics of a histogram. It is a decimal number. The number of waits of d days is in its eight digits
+ * from the power 8d on.
+ */
+export function statisticsOf(histogram: string): DayStatistics {
+  const counts: number[] = [];
+  for (let end = histogram.length; end > 0; end -= DIGITS) {
+    counts.push(Number(histogram.slice(Math.max(end - DIGITS, 0), end)));
+  }
+  const count = counts.reduce((total, waits) => total + waits, 0);
+  const sum = counts.reduce((total, waits, days) => total + waits * days, 0);
+  if (count === 0) return { count, sum, mean: undefined, median: undefined, p90: undefined };
+  const median = (daysOf(counts, Math.ceil(count / 2)) + daysOf(counts, Math.floor(count / 2) + 1)) / 2;
+  return { count, sum, mean: sum / count, median, p90: daysOf(counts, Math.ceil((count * 9) / 10)) };
+}
+
+/** Returns the days of the n-th shortest wait, from 1. */
+function daysOf(counts: readonly number[], n: number): number {
+  let passed = 0;
+  return counts.findIndex((waits) => {
+    passed += waits;
+    return passed >= n;
+  });
+}

@@ -1,0 +1,75 @@
+import type { Transaction } from "../../call.js";
+import { type CupoError, conflict, conflicts, type FieldError } from "../../errors.js";
+import type { BusyPeople } from "../../postgres/tables/appointments/busy-people.js";
+import type { DayOfRule } from "../../postgres/tables/appointments/day-counters.js";
+import { tryCapacity } from "../../postgres/tables/capacities.js";
+import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
+
+/** How many conflicts a refusal names: all, or only the first, as the published reschedule does. */
+export type NamedConflicts = "ALL" | "FIRST";
+
+/** A time that a call wants for an appointment. */
+export interface WantedTime {
+  readonly slots: readonly SlotRecord[];
+  /** The slots of the appointment to move. */
+  readonly ownSlots?: readonly SlotRecord[];
+  readonly busy: BusyPeople;
+}
+
+/** Returns the conflicts of a time, except for the capacity of its day. Each is an item on `field`. */
+export function timeConflicts({ slots, ownSlots = [], busy }: WantedTime, field: string): FieldError[] {
+  const ownIds = new Set(ownSlots.map(({ id }) => id));
+  const others = slots.filter(({ id }) => !ownIds.has(id));
+  const found: FieldError[] = [];
+  if (others.length < slots.length) {
+    found.push({
+      code: "SAME_SLOT",
+      field,
+      message: "the appointment already has this slot: choose another option",
+    });
+  }
+  if (others.some(({ appointmentId }) => appointmentId !== undefined)) {
+    const message = "another appointment has taken the slot: search for options again";
+    found.push({ code: "SLOT_OCCUPIED", field, message });
+  } else if (busy.isPractitionerBusy) {
+    const message = "the practitioner has another appointment or a hold at that time";
+    found.push({ code: "SLOT_OCCUPIED", field, message });
+  }
+  if (busy.isPatientBusy) found.push(patientOverlap(field));
+  return found;
+}
+
+/** The patient has another appointment or a hold at that time. Overbooking cannot override this. */
+export function patientOverlap(field: string): FieldError {
+  const message = "the patient has another appointment or a hold at that time";
+  return { code: "PATIENT_OVERLAP", field, message };
+}
+
+/** The day of a slot has no capacity left. */
+export function capacityExhausted(field: string): FieldError {
+  return { code: "CAPACITY_EXHAUSTED", field, message: "all capacity of the day is used: choose another day" };
+}
+
+/**
+ * Returns the 409 for conflicts that were found. If all are to be named, it asks the database whether the day has a unit
+ * of capacity left. `day` is undefined if the time needs no further unit.
+ */
+export async function refusalOf(
+  transaction: Transaction,
+  found: readonly [FieldError, ...FieldError[]],
+  {
+    day,
+    nowMs,
+    named,
+  }: { readonly day: DayOfRule | undefined; readonly nowMs: number; readonly named: NamedConflicts },
+  field: string,
+): Promise<CupoError> {
+  if (named === "FIRST") return conflict(found[0]);
+  const isFull = day !== undefined && !(await tryCapacity(transaction, day, nowMs));
+  return conflicts(isFull ? [...found, capacityExhausted(field)] : found);
+}
+
+/** Whether there is a conflict. */
+export function isAny(found: readonly FieldError[]): found is readonly [FieldError, ...FieldError[]] {
+  return found.length > 0;
+}

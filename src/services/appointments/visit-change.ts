@@ -1,0 +1,138 @@
+import type { ReadyCall } from "../../call.js";
+import { conflict, unknownReferences, validationFailed } from "../../errors.js";
+import { AppointmentDetails_Modality } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
+import type { ChangeAppointmentRequestValid } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
+import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
+import { isUnfinished } from "../../postgres/tables/appointments/appointment-status.js";
+import {
+  type AppointmentRecord,
+  findAppointment,
+  updateAppointment,
+} from "../../postgres/tables/appointments/appointments.js";
+import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
+import { findProgramOffer } from "../../postgres/tables/appointments/offers.js";
+import { appointmentTypes } from "../../postgres/tables/catalogs/catalogs.js";
+import { healthcareServices } from "../../postgres/tables/catalogs/reference-data.js";
+import { findResource } from "../../postgres/tables/resources/resources.js";
+import { displacementOf, findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
+import { findDueDate } from "../resources/due-date.js";
+import { nameIn } from "../resources/enum-names.js";
+import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
+import type { ChangedAppointment } from "./appointment-transitions.js";
+import { requireOffered } from "./booking-target.js";
+import { changeDuration, lockForDuration } from "./visit-duration.js";
+
+/**
+ * Changes the service, type, duration, modality or link of an unfinished appointment, at its start and with its
+ * practitioner.
+ *
+ * Throws 404 for an unknown appointment, service or type. Throws 409 for another version, a finished appointment, and a
+ * duration for which the time is not free. Throws 422 for a service or type that is not active or not offered, and for a
+ * link of a visit that is not by video.
+ */
+export async function changeVisit(
+  request: ChangeAppointmentRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<ChangedAppointment> {
+  const { transaction } = call;
+  const { appointmentId, expectedVersion } = request;
+  const [found, held, references] = await Promise.all([
+    findAppointment(transaction, appointmentId),
+    findOccupiedSlots(transaction, appointmentId),
+    judgeReferences(request, call),
+  ]);
+  const seen = requireFound(found, "appointmentId");
+  if (references.missing.length > 0) throw unknownReferences(references.missing);
+  requireVersion(seen, expectedVersion);
+  const minutes = request.durationMinutes ?? references.minutes;
+  const time = await lockForDuration(call, seen, held, minutes, nowMs);
+  const appointment = requireFound(time.locked.appointment, "appointmentId");
+  requireVersion(appointment, expectedVersion);
+  requireUnfinished(appointment);
+  if (references.inactive.length > 0) throw validationFailed(references.inactive);
+  const changed: AppointmentRecord = {
+    ...appointment,
+    ...(await changesOfVisit(request, appointment, call)),
+    ...(minutes !== undefined && changeDuration(call, appointment, time, minutes)),
+    version: appointment.version + 1,
+    updatedAt: new Date(nowMs),
+  };
+  updateAppointment(transaction, changed);
+  insertAppointmentChange(transaction, appointment, changed, call.principal, call, { isOfVisit: true });
+  const { id: resourceId, version } = changed;
+  call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
+  return { appointment: changed, displacement: displacementOf(await findOccupiedSlots(transaction, resourceId)) };
+}
+
+/** Returns the errors in the service and the type of a request, and the duration of the type. */
+async function judgeReferences({ serviceId, appointmentTypeId }: ChangeAppointmentRequestValid, call: ReadyCall) {
+  const { transaction, principal } = call;
+  const [service, type] = await Promise.all([
+    serviceId === undefined ? undefined : findResource(transaction, principal, healthcareServices, serviceId),
+    appointmentTypeId === undefined
+      ? undefined
+      : findResource(transaction, principal, appointmentTypes, appointmentTypeId),
+  ]);
+  const given = [
+    ["serviceId", serviceId, service],
+    ["appointmentTypeId", appointmentTypeId, type],
+  ] as const;
+  return {
+    missing: given.filter(([, id, found]) => id !== undefined && found === undefined).map(([field]) => missing(field)),
+    inactive: given.filter(([, , found]) => found?.active === false).map(([field]) => inactive(field)),
+    minutes: type?.durationMinutes,
+  };
+}
+
+function requireUnfinished({ status }: AppointmentRecord): void {
+  if (isUnfinished(status)) return;
+  const message = `the appointment is ${status}; only PENDING, CONFIRMED or CHECKED_IN can be changed`;
+  throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
+}
+
+/** Returns the attributes of the visit after the change, without its time. */
+async function changesOfVisit(
+  request: ChangeAppointmentRequestValid,
+  appointment: AppointmentRecord,
+  call: ReadyCall,
+): Promise<Partial<AppointmentRecord>> {
+  const { serviceId, appointmentTypeId } = request;
+  const { requestedOn } = appointment;
+  const { transaction } = call;
+  return {
+    ...modalityAfter(request, appointment),
+    ...(serviceId !== undefined && {
+      serviceId,
+      firstVisit: await firstVisitOf(serviceId, appointment, call),
+    }),
+    ...(appointmentTypeId !== undefined && {
+      appointmentTypeId,
+      dueOn: requestedOn && (await findDueDate(transaction, { appointmentTypeId }, requestedOn)),
+    }),
+  };
+}
+
+/** Requires that the program offers the service, and returns whether the appointment is a first visit for it. */
+async function firstVisitOf(serviceId: string, appointment: AppointmentRecord, call: ReadyCall): Promise<boolean> {
+  const { transaction, principal } = call;
+  const { id, patientId, programId } = appointment;
+  const [offer, firstVisit] = await Promise.all([
+    findProgramOffer(transaction, principal, { programId, serviceId }),
+    isFirstVisit(transaction, { patientId, serviceId, on: appointment }, id),
+  ]);
+  requireOffered({ offer, isMember: true }, true);
+  return firstVisit;
+}
+
+function modalityAfter(
+  request: ChangeAppointmentRequestValid,
+  appointment: AppointmentRecord,
+): Pick<AppointmentRecord, "modality" | "joinLink"> {
+  const modality =
+    request.modality === undefined ? appointment.modality : nameIn(AppointmentDetails_Modality, request.modality);
+  if (modality === "VIDEO") return { modality, joinLink: request.joinLink ?? appointment.joinLink };
+  if (request.joinLink === undefined) return { modality, joinLink: undefined };
+  const message = "only a visit with the modality VIDEO has a link";
+  throw validationFailed([{ code: "INVALID_VALUE", field: "joinLink", message }]);
+}

@@ -1,0 +1,103 @@
+import type { ReadyCall } from "../../call.js";
+import { type CupoError, conflict, conflicts, type FieldErrorCode, validationFailed } from "../../errors.js";
+import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import { type BusyPeople, findBusyInRun, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
+import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
+import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
+import { insertOwnSlot, occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { isWithinOneDay } from "../../scheduling/booking-times.js";
+import { clinicTimeZone } from "../../scheduling/local-clock.js";
+import { fill } from "./take-slots.js";
+import { isAny, patientOverlap, timeConflicts } from "./time-conflicts.js";
+
+const FIELD = "durationMinutes";
+
+/** The locked time of an appointment whose duration may change. `locked.slots` are the slots of the new duration. */
+export interface LockedDuration {
+  readonly locked: Locked;
+  readonly busy: BusyPeople;
+}
+
+/**
+ * Locks an appointment. With `minutes`, it also locks its patient, its practitioner and the slots of its time before and
+ * after the change. `seen` and `held` are the appointment and its slots as they were read without locks.
+ */
+export async function lockForDuration(
+  call: ReadyCall,
+  seen: AppointmentRecord,
+  held: readonly SlotRecord[],
+  minutes: number | undefined,
+  nowMs: number,
+): Promise<LockedDuration> {
+  const { transaction } = call;
+  const { id: appointmentId, practitionerId, startsAt } = seen;
+  const patient = { appointmentId };
+  if (minutes === undefined) {
+    return { locked: await lockInOrder(transaction, { patient, appointmentId }), busy: nobodyBusy };
+  }
+  const [first] = held;
+  const isOwn = first === undefined || first.ruleId === undefined || first.retained;
+  const run = isOwn ? undefined : { firstSlotId: first.id, minutes };
+  const wanted = { patient, appointmentId, time: { practitionerId, run }, freesSlot: true };
+  const time = { startsAt, endsAt: new Date(startsAt.getTime() + minutes * 60_000) };
+  const [locked, busy, isPatientBusy] = await Promise.all([
+    lockInOrder(transaction, wanted),
+    run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { appointmentId }, { nowMs }),
+    run === undefined && isBusy(transaction, { patientId: seen.patientId }, time, appointmentId, nowMs),
+  ]);
+  return { locked, busy: run === undefined ? { isPractitionerBusy: false, isPatientBusy } : busy };
+}
+
+/**
+ * Takes the slots that follow an appointment or frees its last ones, until it lasts so many minutes. Returns its end. An
+ * overbooked appointment gets a new slot of its own. An appointment uses one unit of its day, however long it is.
+ *
+ * Throws 409 for a displaced appointment, and with all conflicts for a time that is not free. Throws 422 if there are no such slots.
+ */
+export function changeDuration(
+  { transaction, newId }: ReadyCall,
+  appointment: AppointmentRecord,
+  { locked: { slots, occupiedSlots }, busy }: LockedDuration,
+  minutes: number,
+): Pick<AppointmentRecord, "endsAt"> {
+  const { id, startsAt, overbooked } = appointment;
+  const endsAt = new Date(startsAt.getTime() + minutes * 60_000);
+  if (occupiedSlots.some(({ retained }) => retained)) throw displaced();
+  if (overbooked) {
+    if (!isWithinOneDay(startsAt.getTime(), minutes)) throw endsLater();
+    if (busy.isPatientBusy) throw conflict(patientOverlap(FIELD));
+    releaseSlots(transaction, occupiedSlots);
+    insertOwnSlot(transaction, newId(), { ...appointment, endsAt }, true);
+    return { endsAt };
+  }
+  if (!fill(slots, minutes)) throw noSlots();
+  const held = new Set(occupiedSlots.map((slot) => slot.id));
+  const wanted = new Set(slots.map((slot) => slot.id));
+  const added = slots.filter((slot) => !held.has(slot.id));
+  const found = timeConflicts({ slots: added, busy }, FIELD);
+  if (isAny(found)) throw conflicts(found);
+  releaseSlots(
+    transaction,
+    occupiedSlots.filter((slot) => !wanted.has(slot.id)),
+  );
+  if (added.length > 0) occupySlots(transaction, added, id);
+  return { endsAt: slots.at(-1)?.endsAt ?? endsAt };
+}
+
+function displaced(): CupoError {
+  const message = "the appointment is displaced: reschedule it to a time of the schedule";
+  return conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
+}
+
+function noSlots(): CupoError {
+  return invalid("INVALID_VALUE", "the practitioner has no adjacent slots after the appointment that are long enough");
+}
+
+function endsLater(): CupoError {
+  const message = `the appointment must end on the day on which it starts, in ${clinicTimeZone}`;
+  return invalid("INVALID_RANGE", message);
+}
+
+function invalid(code: FieldErrorCode, message: string): CupoError {
+  return validationFailed([{ code, field: FIELD, message }]);
+}

@@ -1,0 +1,23 @@
+import { AppointmentDetails_Status } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
+import type { BookingService } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { detailsOf } from "../appointments/appointment-messages.js";
+import type { CorrectionMethod } from "../appointments/booking-service.js";
+import { nameIn } from "../resources/enum-names.js";
+import { correctStatus } from "./status-correction.js";
+import { correctWait } from "./wait-correction.js";
+
+/** The methods of BookingService that correct appointments. `now` returns milliseconds since the epoch. */
+export function createCorrectionMethods(
+  now: () => number,
+): Pick<Implementation<typeof BookingService>, CorrectionMethod> {
+  return {
+    async correctAppointmentStatus({ appointmentId, expectedVersion, status, reason }, call) {
+      const request = { appointmentId, expectedVersion, to: nameIn(AppointmentDetails_Status, status), reason };
+      return detailsOf(await correctStatus(call, request, now()));
+    },
+    async correctAppointmentWait(request, call) {
+      return detailsOf(await correctWait(call, request, now()));
+    },
+  };
+}
