@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { brokenInvariants, everythingBroken } from "../schedule/invariants.js";
 import { openContest } from "../schedule/last-unit.js";
 import { runStorm } from "../schedule/storm.js";
-import { createStormFixture, type StormFixture } from "../schedule/storm-fixture.js";
+import { createStormFixture, offerFreedSlots, type StormFixture } from "../schedule/storm-fixture.js";
 import { contendWhileKilled } from "./contest-while-killed.js";
 import { type Journal, openJournal } from "./kill-storm-journal.js";
 import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
@@ -15,6 +15,8 @@ const KILLS = Number(process.env["KILLS"] || 2);
 const DONE_BETWEEN = 60;
 const SLACK_MS = 120_000;
 const KILL_MS = 10_000;
+/** Until a hold of a minute has expired and the job of a minute has offered a slot. */
+const EXPIRY_MS = 180_000;
 /** More days than in a storm without kills: appointments whose answer was lost occupy slots until the end. */
 const DAYS = 8;
 const CHOICES = 20;
@@ -30,6 +32,7 @@ let fixture: StormFixture;
 beforeAll(async () => {
   twins = await startKillableTwins();
   fixture = await createStormFixture(twins.both[0]);
+  await offerFreedSlots(twins.both[0], fixture, DAYS);
 }, SLACK_MS);
 
 afterAll(() => twins.close(), SLACK_MS);
@@ -38,7 +41,7 @@ describe("a storm with kills of processes and PostgreSQL", () => {
   test(
     "loses nothing acknowledged, repeats nothing and leaves consistent bookings",
     async () => {
-      const journal = await stormWithKills(victims(KILLS));
+      const journal = await stormWithKills(victims(KILLS), hasExpiredAndOffered);
       expect(await replayAll(journal)).toEqual([]);
       expect(await wrongEffects(journal, twins.both[0])).toEqual([]);
       expect(journal.contradictions()).toEqual([]);
@@ -46,7 +49,7 @@ describe("a storm with kills of processes and PostgreSQL", () => {
       expect(journal.faults).toEqual([]);
       expect(journal.lost).not.toEqual([]);
     },
-    SLACK_MS + KILLS * KILL_MS,
+    SLACK_MS + EXPIRY_MS + KILLS * KILL_MS,
   );
 
   test(
@@ -97,14 +100,26 @@ describe(`a contest of ${CONTENDERS} for the last unit of a day, with kills of p
   );
 });
 
-/** Runs a storm until each of these victims was killed and restarted during it. */
-async function stormWithKills(killed: readonly Victim[]): Promise<Journal> {
+/** Whether a hold expired and its time was held again, and slots were offered. */
+async function hasExpiredAndOffered(): Promise<boolean> {
+  const found = await twins.both[0].query(
+    `SELECT 1 FROM appointment_holds HAVING bool_or(ended_at = expires_at) AND bool_or(waitlist_entry_id IS NOT NULL)`,
+  );
+  return found.length > 0;
+}
+
+/** Runs a storm until each of these victims was killed and restarted during it, the last one when `isRipe` says so. */
+async function stormWithKills(
+  killed: readonly Victim[],
+  isRipe: () => Promise<boolean> = async () => true,
+): Promise<Journal> {
   const [service] = twins.both;
   const journal = openJournal(twins.both, twins.recovery);
   let isOver = false;
   const broken: string[] = [];
   const kill = async () => {
-    for (const victim of killed) {
+    for (const [i, victim] of killed.entries()) {
+      if (i === killed.length - 1) await vi.waitUntil(isRipe, { timeout: EXPIRY_MS, interval: 500 });
       await journal.more(randomInt(1, DONE_BETWEEN));
       await twins.killAndRestart(victim);
       broken.push(...(await brokenInvariants(service)));

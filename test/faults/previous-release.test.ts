@@ -34,6 +34,8 @@ const NEW_RPCS: ReadonlySet<string> = new Set([
   "ListDisplacedAppointments",
   "HoldAppointmentOption",
   "ReleaseHold",
+  "ListHolds",
+  "GetHold",
   "MoveAppointment",
   "ChangeAppointment",
 ]);

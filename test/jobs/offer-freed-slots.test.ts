@@ -16,7 +16,16 @@ import {
   runOffers,
   wait,
 } from "./offers-under-test.js";
-import { cancel, MINUTE_MS, moveTo, newPatient, newTenant } from "./time-events-under-test.js";
+import {
+  cancel,
+  holdRow,
+  MINUTE_MS,
+  moveTo,
+  newPatient,
+  newTenant,
+  WAITING,
+  waitingForLock,
+} from "./time-events-under-test.js";
 
 let service: TestService;
 let database: Database;
@@ -206,6 +215,35 @@ describe("several workers", () => {
     const offered = await Promise.all([run(), run(), run(), run()]);
     expect(offered.reduce((sum, count) => sum + count)).toBe(1);
     expect(await offersOf(clinic)).toHaveLength(1);
+  });
+
+  test("go on if one of them dies before it commits", async () => {
+    const { waitlistEntryId } = await wait(clinic);
+    await freeSlot(clinic);
+    const holder = await holdRow(clinic, "waitlist_entries", waitlistEntryId);
+    const dying = expect(run()).rejects.toThrow();
+    await waitingForLock(service);
+    await service.query(`SELECT pg_terminate_backend(pid) ${WAITING}`);
+    await dying;
+    await holder.query("ROLLBACK");
+    expect(await offersOf(clinic)).toEqual([]);
+    expect(await run()).toBe(1);
+    expect(await onlyOffer(clinic)).toMatchObject({ waitlistEntryId });
+  });
+
+  test("offer nothing to an entry that is closed meanwhile, and then the slot to the next", async () => {
+    const [first, second] = [await wait(clinic), await wait(clinic)];
+    await freeSlot(clinic);
+    const holder = await holdRow(clinic, "waitlist_entries", first.waitlistEntryId);
+    const offering = run();
+    await waitingForLock(service);
+    await holder.query(
+      `UPDATE waitlist_entries SET closed_at = now(), closed_by = 'x', close_reason = ''
+       WHERE id = '${first.waitlistEntryId}'; COMMIT`,
+    );
+    expect(await offering).toBe(0);
+    expect(await run()).toBe(1);
+    expect((await onlyOffer(clinic)).waitlistEntryId).toBe(second.waitlistEntryId);
   });
 });
 

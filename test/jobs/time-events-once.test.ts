@@ -9,7 +9,7 @@ import {
   begin,
   bookOn,
   HOUR_MS,
-  holdAppointment,
+  holdRow,
   newPatient,
   newTenant,
   runJob,
@@ -63,7 +63,7 @@ describe("each event is written once", () => {
   test("although the process dies after it wrote some, before it commits", async () => {
     const { appointmentId, startsAt } = await bookOn(clinic, await newPatient(clinic), day(clinic, 3));
     service.stopAt(Date.parse(startsAt) - 24 * HOUR_MS);
-    const holder = await holdAppointment(clinic, appointmentId);
+    const holder = await holdRow(clinic, "appointments", appointmentId);
     const dying = expect(runJob(database, service)).rejects.toThrow();
     await waitingForLock(service);
     await service.query(`SELECT pg_terminate_backend(pid) ${WAITING}`);

@@ -102,12 +102,16 @@ export async function waitingForLock(service: TestService): Promise<void> {
   await eventually(async () => (await service.query(`SELECT 1 ${WAITING}`)).length > 0);
 }
 
-/** Locks an appointment as a call that changes it does, on a connection of its own, until the test ends. */
-export async function holdAppointment({ service, as }: Clinic, id: string): Promise<Client> {
+/** Locks an appointment or an entry as a call that changes it does, on a connection of its own, until the test ends. */
+export async function holdRow(
+  { service, as }: Clinic,
+  table: "appointments" | "waitlist_entries",
+  id: string,
+): Promise<Client> {
   const holder = new Client(service.databaseUrl);
   await holder.connect();
   onTestFinished(() => holder.end());
   await holder.query(`BEGIN; SET LOCAL cupo.tenant_id = '${as.tenantId}'`);
-  await holder.query(`SELECT FROM appointments WHERE id = '${id}' FOR NO KEY UPDATE`);
+  await holder.query(`SELECT FROM ${table} WHERE id = '${id}' FOR NO KEY UPDATE`);
   return holder;
 }

@@ -12,7 +12,7 @@ import {
   bookOn,
   cancel,
   HOUR_MS,
-  holdAppointment,
+  holdRow,
   MINUTE_MS,
   moveTo,
   newPatient,
@@ -113,7 +113,7 @@ describe("a reminder", () => {
   test("is not due for an appointment that a call moves while the job waits for it", async () => {
     const { appointmentId, startsAt } = await bookOn(clinic, await patient(), day(clinic, 3));
     service.stopAt(Date.parse(startsAt) - 24 * HOUR_MS);
-    const holder = await holdAppointment(clinic, appointmentId);
+    const holder = await holdRow(clinic, "appointments", appointmentId);
     const running = runJob(database, service);
     await waitingForLock(service);
     const moved = "starts_at = starts_at + interval '1 hour', ends_at = ends_at + interval '1 hour'";

@@ -32,6 +32,8 @@ const QUERIES: Readonly<Record<string, string>> = {
       AND a.starts_at < h.ends_at AND a.ends_at > h.starts_at)`,
   "a hold that outlived its time":
     "SELECT id FROM appointment_holds WHERE ended_at > expires_at OR expires_at > starts_at",
+  "a slot that was offered twice to a waitlist entry": `SELECT slot_id FROM appointment_holds
+     WHERE waitlist_entry_id IS NOT NULL GROUP BY tenant_id, slot_id, waitlist_entry_id HAVING count(*) > 1`,
   "a wrong counter of holds": `SELECT rule_id FROM
      (SELECT c.tenant_id, c.rule_id, c.local_date, count(*) AS counted FROM day_counters c, unnest(c.held) AS until, now
        WHERE until > now.at GROUP BY 1, 2, 3) c FULL JOIN

@@ -1,7 +1,7 @@
 import * as fixtures from "../contract/fixtures.js";
 import { withoutNewMembers } from "../support/released-members.js";
 import type { TestService } from "../support/service.js";
-import { day, openClinic } from "./clinic.js";
+import { day, mustCall, openClinic } from "./clinic.js";
 
 /**
  * The resources of a storm: two programs with the same hours, practitioners and patients, and one for walk-ins today.
@@ -70,4 +70,16 @@ function aroundTheClockRule(service: TestService) {
     validFrom: day({ service }, 0),
     validTo: day({ service }, 1),
   };
+}
+
+/** Offers freed slots for five minutes, and puts each patient on the waitlist for the next days. */
+export async function offerFreedSlots(
+  service: TestService,
+  { patientIds, serviceId }: StormFixture,
+  days: number,
+): Promise<void> {
+  const clinic = { service, as: {} };
+  await mustCall(clinic, "UpdateTenantSettings", { freedSlotOfferMinutes: 5, expectedVersion: 1 });
+  const wish = { serviceId, dateFrom: day(clinic, 0), dateTo: day(clinic, days + 2), preferredPeriods: ["MORNING"] };
+  for (const patientId of patientIds) await mustCall(clinic, "CreateWaitlistEntry", { ...wish, patientId });
 }

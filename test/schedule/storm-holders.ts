@@ -12,18 +12,19 @@ interface KnownHold {
   readonly optionToken: string;
 }
 
-/** Longer than a storm, so that no hold expires in it. */
-const MINUTES = 10;
+/** A short hold expires in a storm that lasts more than a minute; a long one does not. */
+const MINUTES = [1, 10] as const;
 
 /**
- * Holds an option for a patient or for an appointment, half of the time one of several. Then books or releases it, or
- * leaves it to another caller.
+ * Holds an option for a patient or for an appointment, half of the time one of several. Then books or releases it,
+ * leaves it to another caller, or lets it expire. Now and then answers an offer of a freed slot instead.
  */
 export async function holdSomething(
   storm: Storm,
   appointments: Appointments,
   holds: Map<string, KnownHold>,
 ): Promise<void> {
+  if (randomInt(6) === 0) return answerOffer(storm, appointments);
   const left = pick([...holds.values()]);
   if (left !== undefined && randomInt(3) === 0) return endHold(storm, appointments, holds, left);
   const made = await makeHold(storm, appointments);
@@ -44,10 +45,21 @@ async function makeHold(storm: Storm, appointments: Appointments): Promise<Known
   const alternatives = randomInt(2) === 0 ? {} : { alternativeOptionTokens: others };
   const { status, body } = await storm.send("HoldAppointmentOption", {
     optionToken,
-    minutes: MINUTES,
+    minutes: pick(MINUTES) ?? 1,
     ...alternatives,
   });
   return status === 200 ? (body["hold"] as KnownHold) : undefined;
+}
+
+/** Books or releases an offer to a waitlist entry, if there is one. */
+async function answerOffer(storm: Storm, appointments: Appointments): Promise<void> {
+  const { body } = await storm.send("ListHolds", { pageSize: 200 });
+  const holds = (body["holds"] ?? []) as readonly { readonly holdId: string; readonly waitlistEntryId?: string }[];
+  const offer = pick(holds.filter(({ waitlistEntryId }) => waitlistEntryId !== undefined));
+  if (offer === undefined) return;
+  const answer = await storm.send("GetHold", { holdId: offer.holdId });
+  const offered = answer.body["hold"] as Partial<KnownHold> | undefined;
+  if (offered?.optionToken !== undefined) await endHold(storm, appointments, new Map(), offered as KnownHold);
 }
 
 async function endHold(
