@@ -84,6 +84,25 @@ describe("the indicators", () => {
     await expectSums(service, clinic.tenantId, { ...wholeTime(clinic), groupBy: [...ALL] });
   });
 
+  test("have summaries that VerifyInvariants compares with the appointments", async () => {
+    const clinic = await openLargeClinic(service, 50);
+    await summarizeWaits(database);
+    const found = async () => {
+      const { invariantReport } = await mustCall(clinic, "VerifyInvariants", {});
+      const { findings } = invariantReport as unknown as {
+        findings: readonly { name: string; exampleIds: string[] }[];
+      };
+      return findings.filter(({ name }) => name === "SUMMARY_WRONG");
+    };
+    await bookFirst(clinic, await fixtures.createPatient(service, {}, clinic.as));
+    expect(await found()).toEqual([]);
+    await summarizeWaits(database);
+    expect(await found()).toEqual([]);
+    await service.query(`UPDATE appointments SET assigned_on = requested_on WHERE tenant_id = '${clinic.tenantId}'
+      AND service_id = '${clinic.serviceId}'`);
+    expect(await found()).toMatchObject([{ exampleIds: [clinic.serviceId] }]);
+  });
+
   test("come from the appointments while an older release serves the database, which appends no changes", async () => {
     const clinic = await openLargeClinic(service, 50);
     await summarizeWaits(database);

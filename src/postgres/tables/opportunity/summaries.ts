@@ -49,9 +49,18 @@ const ADD = `INSERT INTO opportunity_summaries (tenant_id, ${cellKey}, ${SUMS})
  * The summaries of all appointments, less the changes that are still to be moved. One snapshot has both. So summaries
  * and changes equal the appointments, whatever commits meanwhile.
  */
-const BUILD = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION ALL ${CHANGES_TAKEN_BACK}), ${CELLS} ${ADD}`;
+const WITHOUT_CHANGES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION ALL ${CHANGES_TAKEN_BACK}), ${CELLS}`;
+const BUILD = `${WITHOUT_CHANGES} ${ADD}`;
 const MOVE = `WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uuid[])), ${CELLS} ${ADD}
   ON CONFLICT (tenant_id, ${cellKey}) DO UPDATE SET ${KEPT}`;
+
+/** SQL for the services of summaries that differ from the appointments, if the summaries of the tenant are complete. */
+export const WRONG_SUMMARIES = `${WITHOUT_CHANGES} SELECT service_id FROM (
+    SELECT ${cellKey}, ${SUMS} FROM cells
+    UNION ALL SELECT ${cellKey}, ${cellSums.map((sum) => `-${sum}`).join(", ")} FROM opportunity_summaries
+    WHERE tenant_id = :tenant) AS both
+  WHERE EXISTS (SELECT FROM opportunity_states WHERE tenant_id = :tenant)
+  GROUP BY ${cellKey} HAVING ${cellSums.map((sum) => `sum(${sum}) <> 0`).join(" OR ")}`;
 
 /**
  * Builds the summaries of a tenant from its appointments. Holidays cannot change meanwhile, because waits in business
