@@ -19,7 +19,7 @@ import { valueNamed } from "../resources/enum-names.js";
 import { presentOf } from "../resources/present-of.js";
 
 export function toWaitlistEntryDetails(entry: DeskWaitlistEntryRecord): WaitlistEntryDetails {
-  const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId, appointmentId, version } = entry;
+  const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId, appointmentId, dueOn, version } = entry;
   return create(WaitlistEntryDetailsSchema, {
     waitlistEntryId: entry.id,
     patientId,
@@ -30,7 +30,7 @@ export function toWaitlistEntryDetails(entry: DeskWaitlistEntryRecord): Waitlist
     createdAt: timestampFromDate(entry.createdAt),
     status: WaitlistEntryDetails_Status[entry.deskStatus],
     preferredPeriods: entry.preferredPeriods.map((name) => valueNamed(WaitlistEntryDetails_Period, name)),
-    ...presentOf({ locationId, practitionerId, appointmentId, ...closureOf(entry) }),
+    ...presentOf({ locationId, practitionerId, appointmentId, dueOn, ...closureOf(entry) }),
   });
 }
 

@@ -109,7 +109,7 @@ export function readThirdNext(transaction: Transaction, query: IndicatorQuery): 
 }
 
 const KEY_AND_SUMS = `${cellKey}, ${cellSums.join(", ")}`;
-const IS_COMPLETE = "EXISTS (SELECT FROM opportunity_states WHERE tenant_id = :tenant)";
+const IS_COMPLETE = "EXISTS (SELECT FROM opportunity_states WHERE tenant_id = :tenant AND built_through IS NULL)";
 
 /** The columns of the attributes. */
 const COLUMNS: Readonly<Record<GroupAttribute, string | undefined>> = {
