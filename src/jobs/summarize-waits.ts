@@ -21,8 +21,11 @@ const KNOWN_SINCE = "0044-opportunity-summaries";
 export async function summarizeWaits(database: TransactionSource, signal?: AbortSignal): Promise<void> {
   if (await isOlderServing(database, KNOWN_SINCE)) return dropAllSummaries(database);
   const repeat = async (tenantId: string, work: (transaction: Transaction) => Promise<boolean>) => {
-    let isMore = true;
-    while (isMore && signal?.aborted !== true) isMore = await runAsTenant(database, tenantId, LIMITS, work);
+    for (;;) {
+      if (signal?.aborted === true) return;
+      const isMore = await runAsTenant(database, tenantId, LIMITS, work);
+      if (!isMore) return;
+    }
   };
   for (const tenantId of await findTenantsWithoutSummaries(database)) await repeat(tenantId, buildSummaries);
   for (const tenantId of await findTenantsWithChanges(database)) await repeat(tenantId, moveChanges);

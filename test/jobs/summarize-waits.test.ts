@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 describe("the indicators of 100,000 appointments of a year", () => {
-  test("equal a sum by hand, to the unit, from the appointments and from summaries", async () => {
+  test("equal a sum by hand, to the unit, from the appointments and from summaries", { timeout: 300_000 }, async () => {
     const clinic = await openLargeClinic(service, 100_000);
     for (const days of [-300, -301, -200, -40]) {
       await mustCall(clinic, "CreateHoliday", { date: day(clinic, days), name: "Fiesta", active: true });

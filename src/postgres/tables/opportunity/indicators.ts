@@ -149,7 +149,8 @@ function programs(columns: string): string {
       AND ${isWanted("location_id")}) AS p`;
 }
 
-function bindingsOf({ tenantId: tenant }: Transaction, { groupBy: _, ...query }: IndicatorQuery) {
+function bindingsOf({ tenantId: tenant }: Transaction, query: IndicatorQuery) {
+  const { monthFrom, monthTo, now, limit } = query;
   const { serviceId = null, locationId = null, payerId = null, programId = null } = query;
-  return { ...query, tenant, serviceId, locationId, payerId, programId };
+  return { tenant, monthFrom, monthTo, now, limit, serviceId, locationId, payerId, programId };
 }
