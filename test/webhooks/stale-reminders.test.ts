@@ -11,7 +11,15 @@ import * as fixtures from "../contract/fixtures.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import { begin, MINUTE_MS, newTenant, runJob } from "../jobs/time-events-under-test.js";
 import { appointmentType, provideResource } from "../operations-clinic/resources-under-test.js";
-import { appointmentIn, type Clinic, day, materialize, type OptionBody, openClinic, optionsIn } from "../schedule/clinic.js";
+import {
+  appointmentIn,
+  type Clinic,
+  day,
+  materialize,
+  type OptionBody,
+  openClinic,
+  optionsIn,
+} from "../schedule/clinic.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { openCaller, type RpcCaller } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -89,7 +97,7 @@ test(
     for (let date = 0; date < DAYS; date += 1) {
       service.stopAt(Date.parse(`${day(clinic, 2)}T11:00:00Z`) - DAY_MS - MINUTE_MS);
       await materialize(clinic);
-    const plans = await Promise.all(Array.from(starts.keys(), (id) => planOf(id)));
+      const plans = await Promise.all(Array.from(starts.keys(), (id) => planOf(id)));
       for (let step = 0; step < SLOTS - 1; step += 1) {
         service.stopAt(service.now() + (DUE_STEPS.get(step) ?? 0));
         const moves = plans.map(({ appointmentId, options }, each) =>
