@@ -14,6 +14,12 @@ export const dayPeriods: Readonly<Record<DayPeriod, readonly LocalWindow[]>> = {
   NIGHT: [hours(0, 6), hours(22, 24)],
 };
 
+/** Returns the period in which a second of a local day lies. */
+export function periodOf(secondOfDay: number): DayPeriod {
+  const isIn = ({ startSecond, endSecond }: LocalWindow) => startSecond <= secondOfDay && secondOfDay < endSecond;
+  return (["MORNING", "AFTERNOON", "EVENING"] as const).find((period) => dayPeriods[period].some(isIn)) ?? "NIGHT";
+}
+
 function hours(start: number, end: number): LocalWindow {
   return { startSecond: start * 3600, endSecond: end * 3600 };
 }

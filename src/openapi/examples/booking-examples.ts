@@ -119,6 +119,7 @@ export function displacedExamples(day: Day): RequestExamples {
       },
       taken: { "choices[0].appointmentId": booked },
     },
+    FindSubstitutes: { request: { appointmentIds: [UNKNOWN_ID] }, taken: { "appointmentIds[0]": booked } },
     OfferDisplacedAppointmentOptions: {
       request: { appointmentIds: [UNKNOWN_ID], dateFrom: day(1), dateTo: day(30) },
       taken: { "appointmentIds[0]": booked },

@@ -10,13 +10,18 @@ export function deskExamples(day: Day): RequestExamples {
   return {
     GetWaitlistEntry: exampleOf("waitlistEntryId", entry),
     ListWaitlistEntries: example({ statuses: ["ACTIVE"], pageSize: 20 }),
+    MatchSlot: example({
+      programId: demo.program.primary,
+      practitionerId: demo.practitioner.mora,
+      startsAt: `${day(1)}T08:00:00-05:00`,
+    }),
     ChangeWaitlistEntry: exampleOf("waitlistEntryId", entry, {
       dateFrom: day(1),
       dateTo: day(60),
       preferredPeriods: ["MORNING", "AFTERNOON"],
       expectedVersion: 1,
     }),
-    CloseWaitlistEntry: exampleOf("waitlistEntryId", entry, { reason: "Ya no necesita la cita.", expectedVersion: 2 }),
+    CloseWaitlistEntry: exampleOf("waitlistEntryId", entry, { reason: "Ya no necesita la cita.", expectedVersion: 1 }),
     GetCase: exampleOf("userAttentionCaseId", userCase),
     ListCases: example({ statuses: ["RECEIVED", "OPEN"], pageSize: 20 }),
     TakeCase: exampleOf("userAttentionCaseId", userCase, { expectedVersion: 1 }),

@@ -11,6 +11,7 @@ import type { Implementation } from "../../implementation.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { listDisplacedAppointments } from "../../postgres/tables/appointments/appointment-lists.js";
 import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { findSubstitutes, type Substitute } from "../../postgres/tables/displaced/substitutes.js";
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
@@ -40,6 +41,9 @@ export function createDisplacedAppointmentService(
     async substitutePractitioner({ choices, practitionerId }, call) {
       return { outcomes: await substitutePractitioner(choices, practitionerId, call, now()) };
     },
+    async findSubstitutes({ appointmentIds }, { transaction, principal }) {
+      return { substitutes: (await findSubstitutes(transaction, principal, appointmentIds, now())).map(toSubstitute) };
+    },
     async offerDisplacedAppointmentOptions(request, call) {
       const nowMs = now();
       const offers: Offer[] = [];
@@ -47,6 +51,10 @@ export function createDisplacedAppointmentService(
       return { offers };
     },
   };
+}
+
+function toSubstitute({ practitionerId, appointmentIds }: Substitute) {
+  return { practitionerId, appointmentIds: [...appointmentIds] };
 }
 
 type Offer = MessageInitShape<typeof DisplacedAppointmentOfferSchema>;
