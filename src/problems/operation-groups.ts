@@ -25,6 +25,7 @@ export const referring = [
   "ReplaceProgramPractitioners",
   "PreviewPractitionerChange",
   "SubstitutePractitioner",
+  "SwapPractitioners",
   "CheckEligibility",
   "MergePatients",
   "CloseWaitlistEntry",

@@ -54,7 +54,7 @@ describe("MatchSlot", () => {
       await openClinic(service, { as: clinic.as }),
     ];
     const people = await Promise.all([0, 1, 2, 3].map(() => fixtures.createPatient(service, {}, clinic.as)));
-    const [inactive, busy, holding, free] = people.map((id) => `${id}`);
+    const [inactive, busy, holding, free] = people;
     const ids: string[] = [];
     for (const patientId of people) ids.push(await wait({ patientId }));
     const closing = { waitlistEntryId: await wait(), expectedVersion: 1, reason: "Atendida." };
@@ -62,7 +62,7 @@ describe("MatchSlot", () => {
     await mustCall(clinic, "SetPatientStatus", { patientId: `${inactive}`, status: "INACTIVE", expectedVersion: 1 });
     await bookFirst(elsewhere, `${busy}`);
     await holdFirst(third, { patientId: `${holding}` });
-    expect(await matches(clinic)).toEqual([ids[people.indexOf(`${free}`)]]);
+    expect(await matches(clinic)).toEqual([ids[people.indexOf(free ?? "")]]);
   });
 
   test("knows a slot that is booked, and none that the schedule does not have", async () => {
@@ -89,7 +89,7 @@ async function matches(clinic: Clinic, changes: JsonObject = {}): Promise<unknow
   for (let pageToken = ""; ; ) {
     const page = await mustCall(clinic, "MatchSlot", { ...request, pageSize: 1, pageToken });
     ids.push(...(page["waitlistEntries"] as JsonObject[]).map(({ waitlistEntryId }) => waitlistEntryId));
-    pageToken = `${page["nextPageToken"] ?? ""}`;
+    pageToken = (page as { nextPageToken?: string }).nextPageToken ?? "";
     if (pageToken === "") return ids;
   }
 }
