@@ -45,6 +45,7 @@ export const conflictCodes = {
         "CancelAppointment",
         "CorrectAppointmentStatus",
         "ChangeAppointment",
+        "SwapPractitioners",
         "SetPatientStatus",
         "CorrectPatientDocument",
         "MergePatients",
@@ -93,7 +94,9 @@ export const conflictCodes = {
     meaning: "The slot, or the practitioner at that time, is taken.",
     cause: "Another appointment was booked first, or another caller holds the time.",
     remedy: "Search again, and choose another option.",
-    answeredBy: { CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus", "ChangeAppointment"] },
+    answeredBy: {
+      CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus", "ChangeAppointment", "SwapPractitioners"],
+    },
   },
   CAPACITY_EXHAUSTED: {
     meaning: "The rule of the program has no capacity left on the day.",

@@ -27,6 +27,7 @@ export const referring = [
   "ReplaceProgramPractitioners",
   "PreviewPractitionerChange",
   "SubstitutePractitioner",
+  "SwapPractitioners",
   "CheckEligibility",
   "MergePatients",
   "CloseWaitlistEntry",

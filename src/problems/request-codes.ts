@@ -34,6 +34,7 @@ export const requestCodes = {
         "ChangeAppointment",
         "ErasePatient",
         "SubstitutePractitioner",
+        "SwapPractitioners",
         "ListEvents",
         "WatchEvents",
         ...bookings,
@@ -115,6 +116,7 @@ export const requestCodes = {
     answeredBy: {
       VALIDATION_FAILED: [
         "RegisterPatient",
+        "SwapPractitioners",
         "CreateWaitlistEntry",
         "ChangeWaitlistEntry",
         "CorrectAppointmentWait",

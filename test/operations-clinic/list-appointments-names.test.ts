@@ -70,9 +70,11 @@ describe("ListAppointments with the names of patients", () => {
 describe("ListAppointments with the names of practitioners and services", () => {
   test("returns both names, without an access record", async () => {
     const { clinic, ana } = await openDay();
-    const [first] = itemsIn(await list({ includeNames: true }, clinic.as), "appointments");
+    const [first] = itemsIn(await list({ includeNames: true }, clinic.as), "appointments") as unknown as {
+      practitionerId: string;
+    }[];
     const { practitioner } = (await read(clinic, "GetPractitioner", {
-      practitionerId: `${first?.["practitionerId"]}`,
+      practitionerId: `${first?.practitionerId}`,
     })) as {
       practitioner: JsonObject;
     };

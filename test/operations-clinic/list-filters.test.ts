@@ -100,7 +100,7 @@ async function listed(clinic: Clinic, request: JsonObject): Promise<unknown[]> {
   for (let pageToken = ""; ; ) {
     const page = await mustCall(clinic, "ListAppointments", { ...request, pageSize: 1, pageToken });
     ids.push(...(page["appointments"] as JsonObject[]).map(({ appointmentId }) => appointmentId));
-    pageToken = `${page["nextPageToken"] ?? ""}`;
+    pageToken = (page as { nextPageToken?: string }).nextPageToken ?? "";
     if (pageToken === "") return ids;
   }
 }

@@ -80,14 +80,20 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "UpdateProgramRule",
     "CreateProgramRule",
     "BookAppointmentAt",
-    "ChangeAppointment",
     "MergePatients",
     "ErasePatient",
     "TestWebhook",
     "ReplayWebhook",
   ]),
   /** Schedules are planned from rows read before, and withdrawn and retained slots are part of the answer. */
-  ...each(4, ["UpdateHoliday", "MaterializeSchedule", "OverbookAppointment", "CreateScheduleBlock"]),
+  ...each(4, [
+    "ChangeAppointment",
+    "SwapPractitioners",
+    "UpdateHoliday",
+    "MaterializeSchedule",
+    "OverbookAppointment",
+    "CreateScheduleBlock",
+  ]),
   ...each(5, ["UpdateScheduleBlock", "CancelScheduleBlock"]),
   /** A batch of any number of rows: each kind reads what its rows refer to. */
   ...each(8, ["ImportResources"]),

@@ -69,6 +69,7 @@ const ruleCodes = {
   note_subject: { code: "INVALID_VALUE", fields: ["patient_id", "appointment_id"] },
   search_criterion: { code: "REQUIRED", fields: ["document_number_prefix", "phone", "name"] },
   merge_of_two: { code: "INVALID_VALUE", fields: ["survivor_patient_id", "duplicate_patient_id"] },
+  swap_of_two: { code: "INVALID_VALUE", fields: ["practitioner_id", "other_practitioner_id"] },
   time_range: { code: "INVALID_RANGE", fields: ["starts_at", "ends_at"] },
   block_target: { code: "INVALID_VALUE", fields: ["practitioner_id", "location_id", "program_id"] },
   choices_once: { code: "DUPLICATE", fields: ["choices"] },

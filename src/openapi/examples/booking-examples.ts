@@ -131,6 +131,14 @@ export function displacedExamples(day: Day): RequestExamples {
       },
       taken: { "choices[0].appointmentId": booked },
     },
+    SwapPractitioners: example({
+      programId: demo.program.primary,
+      practitionerId: demo.practitioner.mora,
+      otherPractitionerId: demo.practitioner.salcedo,
+      startsAt: `${day(60)}T08:00:00-05:00`,
+      endsAt: `${day(60)}T12:00:00-05:00`,
+    }),
+    FindSubstitutes: { request: { appointmentIds: [UNKNOWN_ID] }, taken: { "appointmentIds[0]": booked } },
     OfferDisplacedAppointmentOptions: {
       request: { appointmentIds: [UNKNOWN_ID], dateFrom: day(1), dateTo: day(30) },
       taken: { "appointmentIds[0]": booked },

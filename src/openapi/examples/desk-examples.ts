@@ -10,6 +10,11 @@ export function deskExamples(day: Day): RequestExamples {
   return {
     GetWaitlistEntry: exampleOf("waitlistEntryId", entry),
     ListWaitlistEntries: example({ statuses: ["ACTIVE"], pageSize: 20 }),
+    MatchSlot: example({
+      programId: demo.program.primary,
+      practitionerId: demo.practitioner.mora,
+      startsAt: `${day(1)}T08:00:00-05:00`,
+    }),
     ChangeWaitlistEntry: exampleOf("waitlistEntryId", entry, {
       dateFrom: day(1),
       dateTo: day(60),

@@ -157,23 +157,23 @@ export function runOf({ slotId: firstSlotId, minutes }: Pick<WantedOption, "slot
 export interface LockedTogether {
   readonly patients: ReadonlyMap<string, PatientRecord>;
   readonly appointments: ReadonlyMap<string, AppointmentRecord>;
-  /** The slots that the appointments occupy, and those of the practitioner at the same times. */
+  /** The slots that the appointments occupy, and those of the practitioners at the same times. */
   readonly slots: readonly SlotRecord[];
 }
 
 /**
- * Locks several appointments with their patients and slots, in the order of {@link lockInOrder}. With `practitionerId`,
- * it also locks the slots of that practitioner in the same programs at the same times.
+ * Locks several appointments with their patients and slots, in the order of {@link lockInOrder}. It also locks
+ * the slots of these practitioners in the same programs at the same times.
  */
 export async function lockAllInOrder(
   transaction: Transaction,
   appointmentIds: readonly string[],
-  practitionerId?: string,
+  practitionerIds: readonly string[] = [],
 ): Promise<LockedTogether> {
   const [patients, appointments, slots] = await Promise.all([
     lockPatientsOf(transaction, appointmentIds),
     lockAppointments(transaction, appointmentIds),
-    lockSlotsOf(transaction, appointmentIds, practitionerId),
+    lockSlotsOf(transaction, appointmentIds, practitionerIds),
   ]);
   return {
     patients: new Map(patients.map((patient) => [patient.id, patient])),

@@ -7,6 +7,7 @@ import { recordCaseAccess } from "./case-access.js";
 import { closeCase, listCasesPage, takeCase } from "./desk-cases.js";
 import { toUserAttentionCaseDetails, toWaitlistEntryDetails } from "./desk-messages.js";
 import { closeEntry, listEntries } from "./desk-waitlist.js";
+import { listMatches } from "./slot-matches.js";
 import { changeWish } from "./wish-change.js";
 
 /**
@@ -24,6 +25,9 @@ export function createDeskService(now: () => number): Implementation<typeof Desk
     },
     async closeWaitlistEntry(request, call) {
       return { waitlistEntry: toWaitlistEntryDetails(await closeEntry(request, call, now())) };
+    },
+    async matchSlot(request, call) {
+      return listMatches(request, call, now());
     },
     async changeWaitlistEntry(request, call) {
       return { waitlistEntry: toWaitlistEntryDetails(await changeWish(request, call, now())) };

@@ -11,15 +11,18 @@ import type { Implementation } from "../../implementation.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { listDisplacedAppointments } from "../../postgres/tables/appointments/appointment-lists.js";
 import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { findSubstitutes, type Substitute } from "../../postgres/tables/displaced/substitutes.js";
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
+import { toAppointmentDetails } from "../appointments/appointment-messages.js";
 import { pageOfAppointments } from "../appointments/appointment-pages.js";
 import { findOptions } from "../options/option-search.js";
 import { nameIn } from "../resources/enum-names.js";
 import { acceptDisplaced } from "./displaced-acceptance.js";
 import { Refusal, refusalOf } from "./displaced-refusals.js";
 import { substitutePractitioner } from "./displaced-substitution.js";
+import { swapPractitioners } from "./practitioner-swap.js";
 
 const USUAL_OPTIONS = 3;
 
@@ -40,6 +43,13 @@ export function createDisplacedAppointmentService(
     async substitutePractitioner({ choices, practitionerId }, call) {
       return { outcomes: await substitutePractitioner(choices, practitionerId, call, now()) };
     },
+    async swapPractitioners(request, call) {
+      const moved = await swapPractitioners(request, call, now());
+      return { appointments: moved.map((appointment) => toAppointmentDetails(appointment, undefined)) };
+    },
+    async findSubstitutes({ appointmentIds }, { transaction, principal }) {
+      return { substitutes: (await findSubstitutes(transaction, principal, appointmentIds, now())).map(toSubstitute) };
+    },
     async offerDisplacedAppointmentOptions(request, call) {
       const nowMs = now();
       const offers: Offer[] = [];
@@ -47,6 +57,10 @@ export function createDisplacedAppointmentService(
       return { offers };
     },
   };
+}
+
+function toSubstitute({ practitionerId, appointmentIds }: Substitute) {
+  return { practitionerId, appointmentIds: [...appointmentIds] };
 }
 
 type Offer = MessageInitShape<typeof DisplacedAppointmentOfferSchema>;

@@ -43,7 +43,7 @@ export async function substitutePractitioner(
   const field = "practitionerId";
   const ids = choices.map(({ appointmentId }) => appointmentId.toLowerCase());
   const [locked, practitioner] = await Promise.all([
-    lockAllInOrder(transaction, ids, practitionerId),
+    lockAllInOrder(transaction, ids, [practitionerId]),
     lockResourceRow(transaction, call.principal, practitioners, practitionerId),
   ]);
   if (practitioner === undefined) throw unknownReferences([missing(field)]);

@@ -83,6 +83,9 @@ async function write(batch: ImportBatch, placed: readonly PlacedAppointment[], d
   }
 }
 
+/** What an import does not say of an appointment. */
+const NOT_IMPORTED = { replacesAppointmentId: undefined, modality: undefined, joinLink: undefined };
+
 function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf: DueDateOf): AppointmentRecord {
   const { draft, patientId, practitionerId, serviceId, locationId, slots } = place;
   const { value, time, programId, payerId } = draft;
@@ -112,11 +115,9 @@ function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf:
     dueOn: dueDateOf({ holderId: appointmentTypeId, requestedOn }),
     assignedOn: value.assignedOn ?? latestAssignment(time.localDate, batch.nowMs),
     desiredOn,
-    replacesAppointmentId: undefined,
     firstVisit,
     payerId,
-    modality: undefined,
-    joinLink: undefined,
+    ...NOT_IMPORTED,
     overbooked: isOutside,
     overbookingReason: isOutside
       ? (value.overbookingReason ?? `Imported from ${batch.source.sourceSystem}.`)

@@ -43,6 +43,15 @@ export function thursday(task: WriteTask): void {
     week.learn("schedule block", [["illness", scheduleBlockId]]);
   });
 
+  task("Ask which colleagues are free", async (week) => {
+    const { displaced } = week.reception;
+    const { appointments } = await displaced.listDisplacedAppointments({ pageSize: 1 });
+    const appointmentIds = appointments.map(({ appointmentId }) => appointmentId);
+    const { substitutes } = await displaced.findSubstitutes({ appointmentIds });
+    expect(substitutes.length).toBeGreaterThan(0);
+    for (const substitute of substitutes) expect(substitute.appointmentIds).toEqual(appointmentIds);
+  });
+
   task("Substitute the practitioner", async (week) => {
     const { outcomes } = await week.reception.displaced.substitutePractitioner({
       practitionerId: week.id("practitioner", "P-03"),

@@ -36,6 +36,12 @@ export function tuesday(task: WriteTask): void {
     expect(week.keep(JUAN, appointment).status).toBe(Status.NO_SHOW);
   });
 
+  task("Read a patient's no-shows", async (week) => {
+    const { patientId, appointmentId } = week.kept(JUAN);
+    const { appointments } = await week.reception.booking.listAppointments({ patientId, statuses: [Status.NO_SHOW] });
+    expect(appointments.map((each) => each.appointmentId)).toEqual([appointmentId]);
+  });
+
   task("Correct a no-show", async (week) => {
     const { appointment } = await week.supervisor.booking.correctAppointmentStatus({
       ...week.latest(JUAN),

@@ -124,16 +124,25 @@ export function wednesday(task: WriteTask): void {
       patientId,
       serviceId: week.id("service", "ODONTO"),
       ...wish,
-      preferredPeriods: [Period.AFTERNOON],
+      preferredPeriods: [Period.MORNING],
     });
     const { waitlistEntry } = await desk.changeWaitlistEntry({
       waitlistEntryId: given(entry).id,
       expectedVersion: 1,
       ...wish,
-      preferredPeriods: [EntryPeriod.MORNING],
+      preferredPeriods: [EntryPeriod.AFTERNOON],
     });
-    expect(given(waitlistEntry).earlierWishes).toMatchObject([{ ...wish, preferredPeriods: [EntryPeriod.AFTERNOON] }]);
+    expect(given(waitlistEntry).earlierWishes).toMatchObject([{ ...wish, preferredPeriods: [EntryPeriod.MORNING] }]);
     expect(given(waitlistEntry).createdAt).toEqual(given(entry).createdAt);
+  });
+
+  task("Find who waits for a slot", async (week) => {
+    const { occupancy, desk } = week.reception;
+    const serviceId = week.id("service", "ODONTO");
+    const { slots } = await occupancy.searchFreeSlots({ serviceId, dateFrom: DATES.Thursday, dateTo: DATES.Thursday });
+    const { programId, practitionerId, startsAt } = given(slots[0]);
+    const { waitlistEntries } = await desk.matchSlot({ programId, practitionerId, startsAt });
+    expect(waitlistEntries.map(({ patientId }) => patientId)).toEqual([week.kept(VALENTINA).patientId]);
   });
 
   offering(task);

@@ -99,28 +99,28 @@ const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_
 const lockFormer = lockThose(["tenantId", "appointmentId"], IDS_OF_FORMER);
 
 /**
- * Locks the slots that these appointments occupy. With a practitioner, it also locks that practitioner's slots in the
- * same programs at the same times, free or not. All are locked in the order of their ids until the transaction ends.
+ * Locks the slots that these appointments occupy. It also locks the slots of these practitioners in the same programs at
+ * the same times, free or not. All are locked in the order of their ids until the transaction ends.
  * Returns them ordered by start. The transaction has locked the appointments.
  */
 export async function lockSlotsOf(
   transaction: Transaction,
   appointmentIds: readonly string[],
-  practitionerId: string | undefined,
+  practitionerIds: readonly string[],
 ): Promise<readonly SlotRecord[]> {
   const { tenantId } = transaction;
   return inOrder(
     transaction,
-    lockSlotsOfAll({ tenantId, appointments: appointmentIds, practitioner: practitionerId ?? null }),
+    lockSlotsOfAll({ tenantId, appointments: appointmentIds, practitioners: practitionerIds }),
   );
 }
 
 const WANTED_SLOTS = `SELECT s.id FROM slots s WHERE s.tenant_id = :tenantId AND s.appointment_id = ANY(:appointments::uuid[])
   UNION ALL SELECT s.id FROM appointments a JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = a.program_id
-    AND s.practitioner_id = :practitioner::uuid AND s.starts_at >= a.starts_at AND s.ends_at <= a.ends_at
+    AND s.practitioner_id = ANY(:practitioners::uuid[]) AND s.starts_at >= a.starts_at AND s.ends_at <= a.ends_at
     AND s.rule_id IS NOT NULL AND NOT s.retained
   WHERE a.tenant_id = :tenantId AND a.id = ANY(:appointments::uuid[])`;
-const lockSlotsOfAll = lockThose(["tenantId", "appointments", "practitioner"], WANTED_SLOTS);
+const lockSlotsOfAll = lockThose(["tenantId", "appointments", "practitioners"], WANTED_SLOTS);
 
 /**
  * Locks the practitioner of a slot until the transaction ends, so that two programs cannot book the same practitioner

@@ -1,0 +1,49 @@
+import type { Principal, Transaction } from "../../../call.js";
+import { readRecords } from "../../columns.js";
+import { sql } from "../../sql.js";
+import { busyTime } from "../appointments/busy-times.js";
+
+/** A practitioner who is free at the times of some appointments, which are ordered by start. */
+export interface Substitute {
+  readonly practitionerId: string;
+  readonly appointmentIds: readonly string[];
+}
+
+const BUSY = busyTime("practitioner_id", {
+  tenantId: ":tenantId",
+  personId: "m.practitioner_id",
+  startsAt: "t.starts_at",
+  endsAt: "t.ends_at",
+  exceptId: "NULL::uuid",
+  now: ":now::timestamptz",
+});
+
+/** The free slots of a practitioner never overlap, so that their sum tells whether they cover a time. */
+const FREE_TIME = `(SELECT sum(s.ends_at - s.starts_at) FROM slots s WHERE s.tenant_id = :tenantId
+  AND s.program_id = t.program_id AND s.practitioner_id = m.practitioner_id AND s.starts_at >= t.starts_at
+  AND s.ends_at <= t.ends_at AND NOT s.retained AND s.rule_id IS NOT NULL AND s.appointment_id IS NULL)`;
+
+const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
+    array_agg(t.id ORDER BY t.starts_at, t.id) AS "appointmentIds"
+  FROM appointments t
+    JOIN program_practitioners m ON m.tenant_id = :tenantId AND m.program_id = t.program_id
+      AND m.practitioner_id <> t.practitioner_id
+    JOIN practitioners d ON d.tenant_id = :tenantId AND d.id = m.practitioner_id AND d.active
+      AND (d.organization_id IS NULL OR d.organization_id = :organizationId::uuid)
+      AND (d.company_id IS NULL OR d.company_id = :companyId::uuid)
+  WHERE t.tenant_id = :tenantId AND t.id = ANY(:ids::uuid[]) AND ${FREE_TIME} = t.ends_at - t.starts_at
+    AND (${BUSY}) IS NULL
+  GROUP BY m.practitioner_id ORDER BY count(*) DESC, m.practitioner_id`;
+
+/** Returns the colleagues who could take over appointments at their times, with the most appointments first. */
+export async function findSubstitutes(
+  transaction: Transaction,
+  principal: Principal,
+  ids: readonly string[],
+  nowMs: number,
+): Promise<Substitute[]> {
+  const { tenantId } = transaction;
+  const { organizationId = null, companyId = null } = principal;
+  const bindings = { tenantId, organizationId, companyId, ids: ids as string[], now: new Date(nowMs) };
+  return readRecords(transaction, sql.raw(SUBSTITUTES, bindings));
+}

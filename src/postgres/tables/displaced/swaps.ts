@@ -1,0 +1,58 @@
+import type { Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+import { LIVE_STATUSES } from "../appointments/appointment-status.js";
+import { busyTime } from "../appointments/busy-times.js";
+
+/** Two practitioners of a program, and a span of time. */
+export interface SwappedSpan {
+  readonly programId: string;
+  readonly practitionerId: string;
+  readonly otherPractitionerId: string;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+}
+
+/** The limit of 24 hours narrows the index scan; no appointment lasts longer. */
+const IN_SPAN = `SELECT t.id FROM appointments t WHERE t.tenant_id = :tenantId AND t.program_id = :programId
+  AND t.practitioner_id = ANY(ARRAY[:practitionerId::uuid, :otherPractitionerId::uuid])
+  AND t.starts_at > :startsAt::timestamptz - interval '24 hours' AND t.starts_at < :endsAt AND t.ends_at > :startsAt
+  AND t.status IN ${LIVE_STATUSES} ORDER BY t.id`;
+
+const OTHER =
+  "CASE WHEN t.practitioner_id = :practitionerId THEN :otherPractitionerId::uuid ELSE :practitionerId::uuid END";
+const TIME = { tenantId: ":tenantId", startsAt: "t.starts_at", endsAt: "t.ends_at" };
+const BUSY = busyTime("practitioner_id", {
+  ...TIME,
+  personId: OTHER,
+  exceptId: "NULL::uuid AND a.id <> ALL(:ids::uuid[])",
+  now: ":now::timestamptz",
+});
+const OBSTRUCTED = `SELECT t.id FROM appointments t WHERE t.tenant_id = :tenantId AND t.id = ANY(:ids::uuid[])
+  AND (${BUSY}) IS NOT NULL ORDER BY t.id`;
+
+/** Returns the ids of the live appointments of both practitioners in the span, in order, without locking them. */
+export async function findInSpan(transaction: Transaction, span: SwappedSpan): Promise<readonly string[]> {
+  const rows = await transaction.rows<{ id: string }>(sql.raw(IN_SPAN, { tenantId: transaction.tenantId, ...span }));
+  return rows.map(({ id }) => id);
+}
+
+/** Returns those of the appointments for which the other practitioner has a hold or an appointment not among them. */
+export async function findObstructed(
+  transaction: Transaction,
+  { practitionerId, otherPractitionerId }: SwappedSpan,
+  ids: readonly string[],
+  nowMs: number,
+): Promise<readonly string[]> {
+  const bindings = { tenantId: transaction.tenantId, practitionerId, otherPractitionerId, ids: ids as string[] };
+  const rows = await transaction.rows<{ id: string }>(sql.raw(OBSTRUCTED, { ...bindings, now: new Date(nowMs) }));
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Takes locked appointments out of the exclusion constraints, which are checked after each row, until the same
+ * transaction updates them.
+ */
+export function setAside(transaction: Transaction, ids: readonly string[]): void {
+  const query = sql("appointments").where({ tenant_id: transaction.tenantId }).update({ status: "CANCELLED" });
+  transaction.send(query.whereRaw("id = ANY(?::uuid[])", [ids as string[]]));
+}

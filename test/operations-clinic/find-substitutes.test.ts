@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DisplacedAppointmentService } from "../../src/gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
+import * as fixtures from "../contract/fixtures.js";
+import { type Clinic, mustCall, openClinic } from "../schedule/clinic.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { bookSeveral, choicesOf, fallIll, outcomesOf } from "./displaced-fixtures.js";
+import { holdFirst } from "./hold-requests.js";
+import { describeAccess } from "./rpc-under-test.js";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe("FindSubstitutes", () => {
+  describeAccess(
+    {
+      method: DisplacedAppointmentService.method.findSubstitutes,
+      scope: "scheduling:read",
+      prepare: async () => ({ appointmentIds: [randomUUID()] }),
+    },
+    () => service,
+  );
+
+  test("returns colleagues with the appointments that each can take, the most first", async () => {
+    const clinic = await openTeam(3);
+    const [ill, half, whole] = clinic.practitionerIds;
+    await bookSeveral(clinic, 1, `${half}`);
+    const ids = await bookSeveral(clinic, 2, `${ill}`);
+    await fallIll(clinic, `${ill}`);
+    const substitutes = await found(clinic, [...ids, randomUUID()]);
+    expect(substitutes).toEqual([
+      { practitionerId: whole, appointmentIds: ids },
+      { practitionerId: half, appointmentIds: ids.slice(1) },
+    ]);
+    const request = { practitionerId: `${half}`, choices: choicesOf(ids) };
+    const outcomes = await outcomesOf(clinic, "SubstitutePractitioner", request);
+    expect(outcomes.map(({ refusal }) => refusal)).toEqual(["NO_FREE_SLOT", undefined]);
+  });
+
+  test("leaves out those who hold the time for another patient, are not active or work elsewhere", async () => {
+    const clinic = await openTeam(4);
+    const [ill, inactive, holding, elsewhere] = clinic.practitionerIds;
+    const ids = await bookSeveral(clinic, 1, `${ill}`);
+    expect(await found(clinic, ids)).toHaveLength(3);
+    await holdFirst(clinic, { practitionerId: `${holding}` });
+    const inOther = await openClinic(service, { as: clinic.as, practitionerIds: [`${elsewhere}`] });
+    await bookSeveral(inOther, 1);
+    const change = { practitionerId: `${inactive}`, active: false, expectedVersion: 1 };
+    await mustCall(clinic, "UpdatePractitioner", change);
+    expect(await found(clinic, ids)).toEqual([]);
+  });
+});
+
+/** Opens a clinic with several practitioners, in the order of their ids, in a new tenant. */
+async function openTeam(size: number): Promise<Clinic> {
+  const as = { tenantId: randomUUID() };
+  const team = await Promise.all(Array.from({ length: size }, () => fixtures.practitioner.create(service, as)));
+  return openClinic(service, { as, practitionerIds: team.toSorted() });
+}
+
+async function found(clinic: Clinic, appointmentIds: string[]): Promise<readonly JsonObject[]> {
+  return (await mustCall(clinic, "FindSubstitutes", { appointmentIds }))["substitutes"] as JsonObject[];
+}

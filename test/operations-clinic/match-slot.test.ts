@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
+import * as fixtures from "../contract/fixtures.js";
+import { bookFirst, type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { deskFixtures } from "./desk-fixtures.js";
+import { locationOf } from "./displaced-fixtures.js";
+import { holdFirst } from "./hold-requests.js";
+import { describeAccess } from "./rpc-under-test.js";
+import { at } from "./timed-bookings.js";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe("MatchSlot", () => {
+  describeAccess(
+    {
+      method: DeskService.method.matchSlot,
+      scope: "desk:read",
+      prepare: async () => ({
+        ...slotOf({ programId: randomUUID(), practitionerIds: [randomUUID()] }),
+        startsAt: at({ service }, "08:00"),
+      }),
+    },
+    () => service,
+  );
+
+  test("returns the entries that wish the date, period, location and practitioner of the slot, oldest first, on pages", async () => {
+    const { clinic, wait } = await openWaiting();
+    const locationId = await locationOf(clinic);
+    const practitionerId = `${clinic.practitionerIds[0]}`;
+    const fitting = [await wait(), await wait({ locationId }), await wait({ practitionerId, locationId })];
+    const tomorrow = { dateFrom: day(clinic, 1), dateTo: day(clinic, 1) };
+    const other = deskFixtures(service, clinic.as);
+    await wait(tomorrow);
+    await wait({ preferredPeriods: ["AFTERNOON", "EVENING", "NIGHT"] });
+    await wait({ locationId: await other.location() });
+    await wait({ practitionerId: await other.practitioner() });
+    await wait({ serviceId: await other.healthcareService() });
+    expect(await matches(clinic)).toEqual(fitting);
+  });
+
+  test("leaves out closed entries, and patients who are not active or not free", async () => {
+    const { clinic, wait } = await openWaiting();
+    const [elsewhere, third] = [
+      await openClinic(service, { as: clinic.as }),
+      await openClinic(service, { as: clinic.as }),
+    ];
+    const people = await Promise.all([0, 1, 2, 3].map(() => fixtures.createPatient(service, {}, clinic.as)));
+    const [inactive, busy, holding, free] = people;
+    const ids: string[] = [];
+    for (const patientId of people) ids.push(await wait({ patientId }));
+    const closing = { waitlistEntryId: await wait(), expectedVersion: 1, reason: "Atendida." };
+    await mustCall(clinic, "CloseWaitlistEntry", closing);
+    await mustCall(clinic, "SetPatientStatus", { patientId: `${inactive}`, status: "INACTIVE", expectedVersion: 1 });
+    await bookFirst(elsewhere, `${busy}`);
+    await holdFirst(third, { patientId: `${holding}` });
+    expect(await matches(clinic)).toEqual([ids[people.indexOf(free ?? "")]]);
+  });
+
+  test("knows a slot that is booked, and none that the schedule does not have", async () => {
+    const { clinic, wait } = await openWaiting();
+    const id = await wait();
+    await bookFirst(clinic, await fixtures.createPatient(service, {}, clinic.as));
+    expect(await matches(clinic)).toEqual([id]);
+    expect(await matches(clinic, { startsAt: at(clinic, "08:10") })).toEqual([]);
+  });
+});
+
+/** Opens a clinic in a new tenant. `wait` records an entry for the morning of the day after tomorrow. */
+async function openWaiting() {
+  const clinic = await openClinic(service, { as: { tenantId: randomUUID() } });
+  const wish = { serviceId: clinic.serviceId, dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
+  const wait = (changes: JsonObject = {}) => deskFixtures(service, clinic.as).entry({ ...wish, ...changes });
+  return { clinic, wait };
+}
+
+/** Returns the ids of all pages of entries for the slot at 8:00 of the day after tomorrow. */
+async function matches(clinic: Clinic, changes: JsonObject = {}): Promise<unknown[]> {
+  const request = { ...slotOf(clinic), startsAt: at(clinic, "08:00"), ...changes };
+  const ids: unknown[] = [];
+  for (let pageToken = ""; ; ) {
+    const page = await mustCall(clinic, "MatchSlot", { ...request, pageSize: 1, pageToken });
+    ids.push(...(page["waitlistEntries"] as JsonObject[]).map(({ waitlistEntryId }) => waitlistEntryId));
+    pageToken = (page as { nextPageToken?: string }).nextPageToken ?? "";
+    if (pageToken === "") return ids;
+  }
+}
+
+function slotOf({ programId, practitionerIds }: Pick<Clinic, "programId" | "practitionerIds">): JsonObject {
+  return { programId, practitionerId: `${practitionerIds[0]}` };
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DisplacedAppointmentService } from "../../src/gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
+import * as fixtures from "../contract/fixtures.js";
+import { bookFirst, type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { appointmentOf, bookSeveral, expectSoundness, fallIll, openDisplacedClinic } from "./displaced-fixtures.js";
+import { holdFirst, unitsOf } from "./hold-requests.js";
+import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { at } from "./timed-bookings.js";
+
+const { swapPractitioners } = DisplacedAppointmentService.method;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe("SwapPractitioners", () => {
+  describeAccess(
+    {
+      method: swapPractitioners,
+      scope: "scheduling:write",
+      prepare: async (target) => {
+        const practitionerIds = await Promise.all([1, 2].map(() => fixtures.practitioner.create(target, {})));
+        return swapOf(await openClinic(target, { practitionerIds }));
+      },
+    },
+    () => service,
+  );
+
+  test("exchanges the appointments of both in the span, at their times and with their units, and history shows both", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const [one, other] = clinic.practitionerIds;
+    const [first, second, later] = await bookSeveral(clinic, 3, `${one}`);
+    const [third] = await bookSeveral(clinic, 1, `${other}`);
+    const units = await unitsOf(clinic);
+    const before = (await appointmentOf(clinic, `${third}`)) as JsonObject;
+    const { appointments } = await mustCall(clinic, "SwapPractitioners", swapOf(clinic));
+    const moved = Object.fromEntries(
+      (appointments as JsonObject[]).map(({ appointmentId, practitionerId }) => [appointmentId, practitionerId]),
+    );
+    expect(moved).toEqual({ [`${first}`]: other, [`${second}`]: other, [`${third}`]: one });
+    expect(await appointmentOf(clinic, `${later}`)).toMatchObject({ practitionerId: one, version: 1 });
+    const after = (await appointmentOf(clinic, `${third}`)) as JsonObject;
+    expect(after).toEqual({ ...before, practitionerId: one, version: 2, updatedAt: after["updatedAt"] });
+    const { changes } = await mustCall(clinic, "ListAppointmentChanges", { appointmentId: `${third}` });
+    expect((changes as JsonObject[]).at(-1)).toMatchObject({
+      fromStatus: "PENDING",
+      toStatus: "PENDING",
+      fromSlot: { practitionerId: other },
+      toSlot: { practitionerId: one },
+    });
+    expect(await unitsOf(clinic)).toEqual(units);
+    await expectSoundness(clinic);
+  });
+
+  test("is a conflict if one is busy elsewhere or holds the time, and then nothing moves", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const [one, other] = clinic.practitionerIds;
+    const [id] = await bookSeveral(clinic, 1, `${one}`);
+    const { holdId } = await holdFirst(clinic, { practitionerId: `${other}` });
+    expectRefusal(await swap(clinic), 409, ["practitionerId SLOT_OCCUPIED"]);
+    await mustCall(clinic, "ReleaseHold", { holdId });
+    const elsewhere = await openClinic(service, { as: clinic.as, practitionerIds: [`${other}`] });
+    await bookFirst(elsewhere, await fixtures.createPatient(service, {}, clinic.as));
+    expectRefusal(await swap(clinic), 409, ["practitionerId SLOT_OCCUPIED"]);
+    expect(await appointmentOf(clinic, `${id}`)).toMatchObject({ practitionerId: one, version: 1 });
+    await expectSoundness(clinic);
+  });
+
+  test("is a conflict with a displaced appointment, or one that is not wholly in the span", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const [one] = clinic.practitionerIds;
+    await bookSeveral(clinic, 1, `${one}`);
+    const part = await swap(clinic, { endsAt: at(clinic, "08:10") });
+    expectRefusal(part, 409, ["practitionerId STATE_NOT_ALLOWED"]);
+    await fallIll(clinic, `${one}`);
+    expectRefusal(await swap(clinic), 409, ["practitionerId STATE_NOT_ALLOWED"]);
+  });
+
+  test("names an unknown practitioner, one who is not active, the same one twice, and a span that has begun", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const [one, other] = clinic.practitionerIds;
+    expectRefusal(await swap(clinic, { practitionerId: randomUUID() }), 404, ["practitionerId NOT_FOUND"]);
+    const same = await swap(clinic, { otherPractitionerId: `${one}` });
+    expectRefusal(same, 422, ["otherPractitionerId INVALID_VALUE"]);
+    const past = await swap(clinic, { startsAt: `${day(clinic, -1)}T08:00:00-05:00` });
+    expectRefusal(past, 422, ["startsAt OUT_OF_RANGE"]);
+    await mustCall(clinic, "UpdatePractitioner", { practitionerId: `${other}`, active: false, expectedVersion: 1 });
+    expectRefusal(await swap(clinic), 422, ["otherPractitionerId INVALID_VALUE"]);
+    const long = { ...swapOf(clinic), endsAt: `${day(clinic, 12)}T08:00:00-05:00` };
+    expectRefusal(await callRpc(service, swapPractitioners, long, { as: clinic.as }), 422, ["endsAt INVALID_RANGE"]);
+  });
+});
+
+/** Builds a request to swap both practitioners from 8:00 to 9:00 on the day after tomorrow. */
+function swapOf(clinic: Clinic): JsonObject {
+  const [practitionerId, otherPractitionerId] = clinic.practitionerIds.map(String);
+  const span = { startsAt: at(clinic, "08:00"), endsAt: at(clinic, "09:00") };
+  return { programId: clinic.programId, practitionerId, otherPractitionerId, ...span } as JsonObject;
+}
+
+function swap(clinic: Clinic, changes: JsonObject = {}) {
+  return call(clinic, "SwapPractitioners", { ...swapOf(clinic), ...changes });
+}
