@@ -2,7 +2,8 @@
  * Measures how many small defects the tests detect. Draws mutants of the folders below by a seed and runs the tests
  * that call the mutated function, the closest first. Prints the share that was caught and each mutant that was not.
  *
- *     npm run test:mutations -- [--count N] [--skip N] [--seed TEXT] [--minutes N] [--workers N] [--calls FOLDER] [PATH...]
+ *     npm run test:mutations -- [--count N] [--skip N] [--seed TEXT] [--minutes N] [--workers N] [--calls FOLDER]
+ *       [PATH...]
  *
  * - `--count`: the number of mutants, 100 by default. `--skip`: skips this many, to measure one draw in parts.
  * - `--seed`: determines the draw; the current date by default. A result is valid only with a seed chosen before the
@@ -13,7 +14,8 @@
  *   tests run once.
  * - PATH: the folder or file of src to draw from.
  *
- * Mutants in scripts/mutations/equivalent-mutants.json are not drawn, and neither are those that do not compile. Exits with 1 below {@link GOAL}.
+ * Mutants in scripts/mutations/equivalent-mutants.json are not drawn, and neither are those that do not compile. Exits
+ * with 1 below {@link GOAL}.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -26,10 +26,14 @@ export async function readCalls(folder) {
 
 /**
  * Returns the test files that call the innermost function that any test calls. If there are none, those that call what
- * uses the declaration, else any function of the file, else the files importing it. Those with the fewest other calls
- * come first. Of more than 40 the others are left out, except tests of every operation.
+ * uses the declaration, else any function of the file, else the files importing it. Those with the most words of its
+ * file and functions in their path come first, then those with the fewest other calls. Of more than 40 the others are
+ * left out, except tests of every operation.
  */
-export function testsFor({ file, functions, users }, notes) {
+export function testsFor(mutant, notes) {
+  const { file, functions, users } = mutant;
+  const words = new Set([file, ...functions, ...users].flatMap(wordsOf));
+  const nearest = (callers) => nearestOf(callers, words);
   for (const name of functions) {
     const callers = notes.filter(({ called }) => called.has(`${file}#${name}`));
     if (callers.length > 0) return nearest(callers);
@@ -55,11 +59,18 @@ function importersOf(file) {
     );
 }
 
-function nearest(notes) {
+function nearestOf(notes, words) {
+  const shared = new Map(notes.map(({ test }) => [test, wordsOf(test).filter((word) => words.has(word)).length]));
   return notes
-    .toSorted((one, other) => one.called.size - other.called.size)
+    .toSorted((one, other) => shared.get(other.test) - shared.get(one.test) || one.called.size - other.called.size)
     .filter(({ test }, rank) => rank < MOST_TESTS || OF_EVERY_OPERATION.test(test))
     .map(({ test }) => test);
+}
+
+/** Returns the words of a path or a name in lower case, without the s of a plural. */
+function wordsOf(name) {
+  const words = name.split(/[^A-Za-z]+|(?=[A-Z])/).map((word) => word.toLowerCase().replace(/s$/, ""));
+  return words.filter((word) => word.length > 2);
 }
 
 async function noteCalls(folder) {

@@ -1,3 +1,4 @@
+import type { Transaction } from "../call.js";
 import { isOlderServing } from "../postgres/migration/older-serving.js";
 import { runAsTenant, type TransactionSource } from "../postgres/run-transaction.js";
 import {
@@ -8,8 +9,7 @@ import {
   moveChanges,
 } from "../postgres/tables/opportunity/summaries.js";
 
-/** A tenant with millions of appointments takes some ten seconds. */
-const LIMITS = { statementTimeoutMs: 600_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
+const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
 /** A migration that only the releases have that append changes. */
 const KNOWN_SINCE = "0044-opportunity-summaries";
 
@@ -20,12 +20,13 @@ const KNOWN_SINCE = "0044-opportunity-summaries";
  */
 export async function summarizeWaits(database: TransactionSource, signal?: AbortSignal): Promise<void> {
   if (await isOlderServing(database, KNOWN_SINCE)) return dropAllSummaries(database);
-  for (const tenantId of await findTenantsWithoutSummaries(database)) {
-    if (signal?.aborted === true) return;
-    await runAsTenant(database, tenantId, LIMITS, buildSummaries);
-  }
-  for (const tenantId of await findTenantsWithChanges(database)) {
-    let isMore = true;
-    while (isMore && signal?.aborted !== true) isMore = await runAsTenant(database, tenantId, LIMITS, moveChanges);
-  }
+  const repeat = async (tenantId: string, work: (transaction: Transaction) => Promise<boolean>) => {
+    for (;;) {
+      if (signal?.aborted === true) return;
+      const isMore = await runAsTenant(database, tenantId, LIMITS, work);
+      if (!isMore) return;
+    }
+  };
+  for (const tenantId of await findTenantsWithoutSummaries(database)) await repeat(tenantId, buildSummaries);
+  for (const tenantId of await findTenantsWithChanges(database)) await repeat(tenantId, moveChanges);
 }

@@ -132,17 +132,21 @@ function assemble(source: Source, problems: string[]): Config {
     visitMargins: visitMarginsOf(source),
     waitSeconds: read(settings.wait) ?? 0,
     drainSeconds: read(settings.drain) ?? 0,
-    webhooks: {
-      allowHttp: read(settings.webhookAllowHttp) ?? false,
-      allowAddresses: read(settings.webhookAllowAddresses) ?? [],
-      keys: read(settings.webhookKeys) ?? [],
-    },
+    webhooks: webhooksOf(source),
     logLevel: read(settings.logLevel) ?? "",
     logFormat: read(settings.logFormat) ?? "auto",
     tls: tlsOf(source, problems),
   };
   if (config.issuer === undefined) refuseOpenDevelopmentIssuer(config, problems);
   return config;
+}
+
+function webhooksOf({ read }: Source): Config["webhooks"] {
+  return {
+    allowHttp: read(settings.webhookAllowHttp) ?? false,
+    allowAddresses: read(settings.webhookAllowAddresses) ?? [],
+    keys: read(settings.webhookKeys) ?? [],
+  };
 }
 
 function visitMarginsOf({ read }: Source): Config["visitMargins"] {

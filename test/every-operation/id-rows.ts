@@ -56,7 +56,7 @@ function nameOf(method: DescMethod, place: string): string {
   const [last = "", owner = ""] = place
     .replace(/s?\[\d+\]/g, "")
     .split(".")
-    .reverse();
+    .toReversed();
   if (last === "id") return `${method.name.replace(/^[A-Z][a-z]+/, "")}Id`;
   return last === "resourceId" ? `${owner}Id` : last;
 }

@@ -185,21 +185,21 @@ function othersOf(value: JsonValue | undefined): readonly JsonValue[] {
   if (typeof value === "boolean") return [!value];
   if (typeof value === "string") return [randomUUID(), `${value} otra`];
   if (!Array.isArray(value)) return changesOf(value ?? {});
-  const [first, ...others] = value;
-  return [others, ...othersOf(first).map((other) => [other, ...others])];
+  const [first] = value;
+  return [value.slice(1), ...othersOf(first).map((other) => value.with(0, other))];
 }
 
 /** Returns objects with another value of one member. */
 function changesOf(object: JsonValue): JsonObject[] {
   const members = Object.entries(object as JsonObject);
   return members.flatMap(([name, value]) =>
-    othersOf(value).map((other) => ({ ...(object as JsonObject), [name]: other })),
+    othersOf(value).map((other) => Object.assign({}, object, { [name]: other })),
   );
 }
 
 async function sendForeignCursor(method: DescMethod): Promise<RestAnswer> {
   const { answer } = await accepted(method);
-  return sendWith(method, { cursor: `${String(answer.body["nextCursor"])}` }, { tenantId: randomUUID() });
+  return sendWith(method, { cursor: String(answer.body["nextCursor"]) }, { tenantId: randomUUID() });
 }
 
 async function sendTooLate(method: DescMethod): Promise<RestAnswer> {

@@ -23,8 +23,10 @@ const COLUMNS = `
 /** Copies every row of a tenant in the database, with a new id for each id. */
 export async function createTwin(service: TestService, tenantId: string, twinId: string): Promise<TenantTwin> {
   const tables = new Map<string, [column: string, type: string][]>();
-  for (const { table, column, type } of await service.query(COLUMNS))
-    tables.set(`${table}`, [...(tables.get(`${table}`) ?? []), [`${column}`, `${type}`]]);
+  for (const row of await service.query(COLUMNS)) {
+    const { table, column, type } = row as Readonly<Record<"table" | "column" | "type", string>>;
+    tables.set(table, [...(tables.get(table) ?? []), [column, type]]);
+  }
   for (const [table, columns] of tables) if (!columns.some(([name]) => name === "tenant_id")) tables.delete(table);
   const copies = Array.from(tables, ([table, columns]) => copyOf(table, columns, tenantId, twinId));
   await service.query(["BEGIN", "SET LOCAL session_replication_role = replica", ...copies, "COMMIT"].join(";\n"));

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
+import { indicatorsOf } from "../jobs/indicators-under-test.js";
 import { day } from "../schedule/clinic.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
@@ -54,6 +55,23 @@ describe("a past appointment", () => {
     });
   });
 
+  test("counts in the indicators from its request to its booking, or to its day if the booking is not known", async () => {
+    const own = await openImportingClinic(service);
+    const rows = [
+      patientRow("someone"),
+      appointmentRow(own, "known", { patient: { sourceId: "someone" }, assignedOn: "2024-02-11" }),
+      appointmentRow(own, "unknown", { patient: { sourceId: "someone" } }, { time: "10:00" }),
+    ];
+    expect(summariesOf(await importRows(own, rows))).toEqual(["CREATED", "CREATED", "CREATED"]);
+    const months = { monthFrom: "2024-01", monthTo: "2024-12", groupBy: ["MONTH"] };
+    const found = await indicatorsOf(service, `${own.as.tenantId}`, months);
+    expect(found.map(({ month, assigned }) => [month, sumOf(assigned)])).toEqual([
+      ["2024-02", "10"],
+      ["2024-03", "33"],
+    ]);
+    expect(sumOf(found[1]?.["attended"])).toBe("66");
+  });
+
   test("can be of a deceased patient, and overlap another of its practitioner", async () => {
     const rows = [
       appointmentRow(clinic, "past 2", { patient: { sourceId: "dead" } }, { time: "10:00" }),
@@ -77,6 +95,8 @@ describe("a past appointment", () => {
     ["CHECKED_IN on another day than today", { status: "CHECKED_IN" }, "appointment.status INVALID_VALUE"],
     ["a wish before the request", { desiredOn: "2024-01-31" }, "appointment.desiredOn OUT_OF_RANGE"],
     ["a request after the appointment", { requestedOn: "2024-03-06" }, "appointment.requestedOn OUT_OF_RANGE"],
+    ["a booking before the request", { assignedOn: "2024-01-31" }, "appointment.assignedOn OUT_OF_RANGE"],
+    ["a booking after the appointment", { assignedOn: "2024-03-06" }, "appointment.assignedOn OUT_OF_RANGE"],
     ["a start that is no whole minute", { startsAt: "2024-03-05T14:00:01Z" }, "appointment.startsAt OUT_OF_RANGE"],
     ["an end on another day", { endsAt: "2024-03-06T14:00:00Z" }, "appointment.endsAt INVALID_RANGE"],
     ["an end before the start", { endsAt: "2024-03-05T13:00:00Z" }, "appointment.endsAt INVALID_RANGE"],
@@ -172,4 +192,8 @@ test("all these appointments leave the invariants intact", async () => {
 
 function imported(row: JsonObject): Promise<JsonObject> {
   return importAppointment(clinic, row);
+}
+
+function sumOf(waits: unknown): unknown {
+  return (waits as { calendarDays: { sum: string } }).calendarDays.sum;
 }

@@ -44,9 +44,20 @@ const OF_BATCH = ["idempotency_keys", "import_sources", "imported_resources"];
 const OF_CHANGE = ["audit_events", "event_outbox"];
 /** Tables that every appointment needs: those of its references, and of the people and slots of its time. */
 const OF_APPOINTMENT = [
-  ...["appointment_holds", "appointment_types", "appointments", "healthcare_services", "holidays", "locations"],
-  ...["opportunity_definitions", "patients", "practitioners", "program_practitioners", "program_services", "programs"],
-  ...["request_sources", "slots"],
+  "appointment_holds",
+  "appointment_types",
+  "appointments",
+  "healthcare_services",
+  "holidays",
+  "locations",
+  "opportunity_definitions",
+  "patients",
+  "practitioners",
+  "program_practitioners",
+  "program_services",
+  "programs",
+  "request_sources",
+  "slots",
 ];
 const OF_PAST = [...OF_APPOINTMENT, ...OF_CHANGE, "appointment_history", "schedule_blocks"];
 const OF_AHEAD = [...OF_APPOINTMENT, ...OF_CHANGE, "appointment_history", "day_counters", "program_rules"];

@@ -39,7 +39,10 @@ export async function expectSums(
 ): Promise<void> {
   const names = request.groupBy.map((attribute) => ATTRIBUTES[attribute]);
   const answer = await indicatorsOf(service, tenantId, { ...request });
-  const found = answer.map((group) => [names.map((name) => group[name] ?? "").join(" "), sumsIn(group)]);
+  const found = answer.map((group) => [
+    names.map((name) => (group[name] as string | undefined) ?? "").join(" "),
+    sumsIn(group),
+  ]);
   const groups = await sumByHand(service, tenantId, (row, month) =>
     month < request.monthFrom || month > request.monthTo
       ? "outside"

@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 describe("the indicators of 100,000 appointments of a year", () => {
-  test("equal a sum by hand, to the unit, from the appointments and from summaries", async () => {
+  test("equal a sum by hand, to the unit, from the appointments and from summaries", { timeout: 300_000 }, async () => {
     const clinic = await openLargeClinic(service, 100_000);
     for (const days of [-300, -301, -200, -40]) {
       await mustCall(clinic, "CreateHoliday", { date: day(clinic, days), name: "Fiesta", active: true });
@@ -82,6 +82,25 @@ describe("the indicators", () => {
     await expectSums(service, clinic.tenantId, { ...wholeTime(clinic), groupBy: [...ALL] });
     await summarizeWaits(database);
     await expectSums(service, clinic.tenantId, { ...wholeTime(clinic), groupBy: [...ALL] });
+  });
+
+  test("have summaries that VerifyInvariants compares with the appointments", async () => {
+    const clinic = await openLargeClinic(service, 50);
+    await summarizeWaits(database);
+    const found = async () => {
+      const { invariantReport } = await mustCall(clinic, "VerifyInvariants", {});
+      const { findings } = invariantReport as unknown as {
+        findings: readonly { name: string; exampleIds: string[] }[];
+      };
+      return findings.filter(({ name }) => name === "SUMMARY_WRONG");
+    };
+    await bookFirst(clinic, await fixtures.createPatient(service, {}, clinic.as));
+    expect(await found()).toEqual([]);
+    await summarizeWaits(database);
+    expect(await found()).toEqual([]);
+    await service.query(`UPDATE appointments SET assigned_on = requested_on WHERE tenant_id = '${clinic.tenantId}'
+      AND service_id = '${clinic.serviceId}'`);
+    expect(await found()).toMatchObject([{ exampleIds: [clinic.serviceId] }]);
   });
 
   test("come from the appointments while an older release serves the database, which appends no changes", async () => {

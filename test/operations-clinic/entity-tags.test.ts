@@ -13,7 +13,7 @@ import type { TokenFor } from "../support/tokens.js";
 
 const TAG = /^"[\w-]{43}"$/;
 /** Operations that return a report and no resource. */
-const REPORTS = new Set(["GetOccupancy", "VerifyInvariants"]);
+const REPORTS = new Set(["GetOccupancy", "GetOpportunityIndicators", "VerifyInvariants"]);
 const tagged = servedServices.flatMap(({ service }) => service.methods.filter(hasEntityTag));
 
 let service: TestService;

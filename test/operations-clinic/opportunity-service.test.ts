@@ -92,7 +92,8 @@ describe("ListOpportunityBreaches", () => {
       serviceId: await plainService(clinic),
     });
     const { body } = await call(clinic, "GetWaitlistEntry", { waitlistEntryId: closed });
-    const { version } = body["waitlistEntry"] as { version?: number };
+    const { version, dueOn: shown } = body["waitlistEntry"] as { version?: number; dueOn?: string };
+    expect(shown).toBe(day(clinic, 3));
     const close = { waitlistEntryId: closed, reason: "Se atendió.", ...(version && { expectedVersion: version }) };
     await mustCall(clinic, "CloseWaitlistEntry", close);
     const [requestedOn, dueOn] = [day(clinic, 0), day(clinic, 3)];

@@ -42,6 +42,8 @@ const ACROSS_TENANTS = [
   "idempotency_keys.purge_delete",
   "idempotency_keys.purge_read",
   "locations.jobs_read",
+  "opportunity_changes.jobs_read",
+  "opportunity_states.jobs",
   "program_services.jobs_read",
   "programs.jobs_read",
   "quota_windows.purge_delete",

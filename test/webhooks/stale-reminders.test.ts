@@ -11,7 +11,15 @@ import * as fixtures from "../contract/fixtures.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import { begin, MINUTE_MS, newTenant, runJob } from "../jobs/time-events-under-test.js";
 import { appointmentType, provideResource } from "../operations-clinic/resources-under-test.js";
-import { appointmentIn, type Clinic, day, type OptionBody, openClinic, optionsIn } from "../schedule/clinic.js";
+import {
+  appointmentIn,
+  type Clinic,
+  day,
+  materialize,
+  type OptionBody,
+  openClinic,
+  optionsIn,
+} from "../schedule/clinic.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { openCaller, type RpcCaller } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -88,6 +96,7 @@ test(
     await Promise.all(clinic.practitionerIds.map((id) => bookWith(id)));
     for (let date = 0; date < DAYS; date += 1) {
       service.stopAt(Date.parse(`${day(clinic, 2)}T11:00:00Z`) - DAY_MS - MINUTE_MS);
+      await materialize(clinic);
       const plans = await Promise.all(Array.from(starts.keys(), (id) => planOf(id)));
       for (let step = 0; step < SLOTS - 1; step += 1) {
         service.stopAt(service.now() + (DUE_STEPS.get(step) ?? 0));
@@ -121,7 +130,9 @@ async function bookWith(practitionerId: string): Promise<void> {
 /** Returns the free slots of tomorrow that an appointment then visits. The practitioners are not in demand by others. */
 async function planOf(appointmentId: string) {
   const { practitionerId } = appointmentIn(await call(rpcNamed("GetAppointment"), { appointmentId }));
-  return { appointmentId, options: await optionsOn(day(clinic, 1), { appointmentId, practitionerId }) };
+  const options = await optionsOn(day(clinic, 1), { appointmentId, practitionerId });
+  expect(options).toHaveLength(SLOTS);
+  return { appointmentId, options };
 }
 
 async function optionsOn(date: string, request: JsonObject): Promise<readonly OptionBody[]> {

@@ -16,7 +16,7 @@ export function deskExamples(day: Day): RequestExamples {
       preferredPeriods: ["MORNING", "AFTERNOON"],
       expectedVersion: 1,
     }),
-    CloseWaitlistEntry: exampleOf("waitlistEntryId", entry, { reason: "Ya no necesita la cita.", expectedVersion: 2 }),
+    CloseWaitlistEntry: exampleOf("waitlistEntryId", entry, { reason: "Ya no necesita la cita.", expectedVersion: 1 }),
     GetCase: exampleOf("userAttentionCaseId", userCase),
     ListCases: example({ statuses: ["RECEIVED", "OPEN"], pageSize: 20 }),
     TakeCase: exampleOf("userAttentionCaseId", userCase, { expectedVersion: 1 }),

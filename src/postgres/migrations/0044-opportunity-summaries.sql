@@ -7,6 +7,7 @@
 CREATE TABLE opportunity_changes (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
+  appointment_id uuid NOT NULL,
   change smallint NOT NULL,
   service_id uuid NOT NULL,
   location_id uuid NOT NULL,
@@ -49,11 +50,14 @@ CREATE TABLE opportunity_summaries (
 COMMENT ON COLUMN opportunity_summaries.month IS 'the first day of the month';
 SELECT cupo_protect('opportunity_summaries');
 
--- The tenants whose summaries are complete. Without a row, the indicators are computed from the appointments.
+-- The tenants whose summaries are built. The indicators of others are computed from their appointments.
 CREATE TABLE opportunity_states (
   tenant_id uuid NOT NULL,
+  built_through uuid,
   CONSTRAINT opportunity_states_pkey PRIMARY KEY (tenant_id)
 );
+COMMENT ON COLUMN opportunity_states.built_through IS
+  'the last appointment whose part of the summaries is built; null once all are';
 SELECT cupo_protect('opportunity_states');
 -- The job reads which tenants have complete summaries, and which have changes.
 CREATE POLICY jobs ON opportunity_states USING (current_setting('cupo.jobs', true) = 'on');

@@ -21,7 +21,7 @@ import { valueNamed } from "../resources/enum-names.js";
 import { presentOf } from "../resources/present-of.js";
 
 export function toWaitlistEntryDetails(entry: DeskWaitlistEntryRecord): WaitlistEntryDetails {
-  const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId, appointmentId, version } = entry;
+  const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId, appointmentId, dueOn, version } = entry;
   return create(WaitlistEntryDetailsSchema, {
     waitlistEntryId: entry.id,
     patientId,
@@ -33,7 +33,7 @@ export function toWaitlistEntryDetails(entry: DeskWaitlistEntryRecord): Waitlist
     status: WaitlistEntryDetails_Status[entry.deskStatus],
     preferredPeriods: entry.preferredPeriods.map((name) => valueNamed(WaitlistEntryDetails_Period, name)),
     earlierWishes: entry.earlierWishes?.map(toEarlierWish) ?? [],
-    ...presentOf({ locationId, practitionerId, appointmentId, ...closureOf(entry) }),
+    ...presentOf({ locationId, practitionerId, appointmentId, dueOn, ...closureOf(entry) }),
   });
 }
 

@@ -85,10 +85,9 @@ async function write(batch: ImportBatch, placed: readonly PlacedAppointment[], d
 
 function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf: DueDateOf): AppointmentRecord {
   const { draft, patientId, practitionerId, serviceId, locationId, slots } = place;
-  const { value, time, programId } = draft;
-  const { requestedOn, assignedOn, desiredOn, firstVisit, comment } = value;
-  const appointmentTypeId = typeOf(value);
-  const ruleId = slots[0]?.ruleId;
+  const { value, time, programId, payerId } = draft;
+  const { requestedOn, desiredOn, firstVisit, comment } = value;
+  const [appointmentTypeId, ruleId] = [typeOf(value), slots[0]?.ruleId];
   const isOutside = ruleId === undefined;
   return {
     id: batch.call.newId(),
@@ -111,11 +110,11 @@ function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf:
     comment,
     requestedOn,
     dueOn: dueDateOf({ holderId: appointmentTypeId, requestedOn }),
-    assignedOn: assignedOn ?? latestAssignment(time.localDate, batch.nowMs),
+    assignedOn: value.assignedOn ?? latestAssignment(time.localDate, batch.nowMs),
     desiredOn,
     replacesAppointmentId: undefined,
     firstVisit,
-    payerId: draft.payerId,
+    payerId,
     modality: undefined,
     joinLink: undefined,
     overbooked: isOutside,

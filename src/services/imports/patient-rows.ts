@@ -5,7 +5,7 @@ import type { ImportedPatientValid } from "../../gen/cupo/clinic/v1/import_row_p
 import { PatientDetails_Status } from "../../gen/cupo/clinic/v1/patient_details_pb.js";
 import { insertPatients } from "../../postgres/tables/imports/import-patients.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
-import { futureConsent } from "../patients/consent-time.js";
+import { futureConsent } from "../resources/consent-time.js";
 import { nameIn } from "../resources/enum-names.js";
 import type { ImportBatch, RowOf } from "./import-batch.js";
 import { mapInTurns } from "./turns.js";

@@ -164,7 +164,6 @@ function erasePatients(
 
 /** Ends the live holds of the patient and deletes all. Their counters are locked last. */
 function deleteHolds(call: ReadyCall, patientId: string, { holds }: LockedForErasure, at: Date): void {
-  if (holds.length === 0) return;
   const live = holds.filter((hold) => isLiveHold(hold, at.getTime()));
   releaseHolds(call.transaction, live, at);
   deleteHoldsOf(call.transaction, patientId);

@@ -16,9 +16,9 @@ import {
   type PatientRecord,
   writePatient,
 } from "../../postgres/tables/patients/patients.js";
+import { futureConsent } from "../resources/consent-time.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { changesOf } from "../resources/resources.js";
-import { futureConsent } from "./consent-time.js";
 import { toPatient } from "./patient-messages.js";
 
 /** Registration and update of patients (specification section 4.2). `now` returns milliseconds since the epoch. */

@@ -106,8 +106,6 @@ export function wednesday(task: WriteTask): void {
     expect(waitlistEntry).toMatchObject({ status: EntryDetailsStatus.CLOSED, closedByActor: week.reception.actor });
   });
 
-  offering(task);
-
   task("Turn an appointment into a longer video visit", async (week) => {
     const { appointment } = await week.reception.booking.changeAppointment({
       ...week.latest(OSCAR),
@@ -137,6 +135,8 @@ export function wednesday(task: WriteTask): void {
     expect(given(waitlistEntry).earlierWishes).toMatchObject([{ ...wish, preferredPeriods: [EntryPeriod.AFTERNOON] }]);
     expect(given(waitlistEntry).createdAt).toEqual(given(entry).createdAt);
   });
+
+  offering(task);
 
   task("Write and read notes", async (week) => {
     const { notes } = week.reception;

@@ -22,7 +22,7 @@ export const countedColumns = [
 ] as const;
 
 /** The columns of a change of what the indicators of opportunity count. */
-export const countColumns = ["id", "change", ...countedColumns] as const;
+export const countColumns = ["id", "appointment_id", "change", ...countedColumns] as const;
 
 const NOT_KNOWN = "00000000-0000-0000-0000-000000000000";
 
@@ -49,12 +49,9 @@ export function countsOf(
   { newId }: Pick<Call, "newId">,
 ) {
   const [was, is] = [before && counted(before), counted(after)];
-  if (was === undefined) return [{ id: newId(), change: 1, ...is }];
   if (isDeepStrictEqual(was, is)) return [];
-  return [
-    { id: newId(), change: -1, ...was },
-    { id: newId(), change: 1, ...is },
-  ];
+  const added = { id: newId(), appointment_id: after.id, change: 1, ...is };
+  return was === undefined ? [added] : [{ id: newId(), appointment_id: after.id, change: -1, ...was }, added];
 }
 
 /** Returns the same as `COUNTED_APPOINTMENTS` of `tables/opportunity/summary-cells.ts` selects. */

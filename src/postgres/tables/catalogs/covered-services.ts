@@ -37,7 +37,6 @@ export function writeCoveredServices(
 ): void {
   const { tenantId } = transaction;
   transaction.send(sql("contract_services").where({ tenant_id: tenantId, contract_id: contractId }).delete());
-  if (serviceIds.length === 0) return;
   transaction.send(
     sql.raw(
       `INSERT INTO contract_services (tenant_id, contract_id, service_id)

@@ -1,6 +1,7 @@
 import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES, UNFINISHED_STATUSES } from "../appointments/appointment-status.js";
+import { WRONG_SUMMARIES } from "../opportunity/summaries.js";
 
 /** Result of the check of all bookings of a tenant, at one instant. */
 export interface InvariantFindings {
@@ -56,8 +57,8 @@ const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
 /**
- * Each invariant selects the ids of its violations: ids of appointments, holds, slots, patients, webhooks, or rules whose
- * day is counted wrong. A replay makes new deliveries of events, so WEBHOOK_ORDER_WRONG compares those that are younger.
+ * Each invariant selects the ids of its violations: ids of appointments, holds, slots, patients, webhooks, services of
+ * summaries, or rules whose day is counted wrong. A replay makes new deliveries of events, so WEBHOOK_ORDER_WRONG compares those that are younger.
  * An overbooked appointment may overlap others and holds of its practitioner and is counted on no day. All other
  * invariants apply to it. A hold may overlap the appointment that it reschedules. An offer holds for the patient and service
  * of its waitlist entry.
@@ -123,6 +124,7 @@ const RULES: Readonly<Record<string, string>> = {
     LEFT JOIN live a ON a.id = s.appointment_id
     WHERE (s.program_id, s.rule_id, s.practitioner_id, s.local_date, s.first, s.last, s.length) IS DISTINCT FROM
       (a.program_id, a.rule_id, a.practitioner_id, a.local_date, a.starts_at, a.ends_at, a.ends_at - a.starts_at)`,
+  SUMMARY_WRONG: WRONG_SUMMARIES,
   WEBHOOK_CURSOR_WRONG: `SELECT w.id FROM webhooks w JOIN event_feeds f ON f.tenant_id = :tenant AND f.feed_id = w.feed_id
     WHERE w.tenant_id = :tenant AND w.position > f.last_position`,
   WEBHOOK_ORDER_WRONG: `SELECT p.webhook_id FROM webhook_deliveries p WHERE p.tenant_id = :tenant AND p.state = 'PENDING' AND EXISTS (

@@ -109,7 +109,7 @@ export function readThirdNext(transaction: Transaction, query: IndicatorQuery): 
 }
 
 const KEY_AND_SUMS = `${cellKey}, ${cellSums.join(", ")}`;
-const IS_COMPLETE = "EXISTS (SELECT FROM opportunity_states WHERE tenant_id = :tenant)";
+const IS_COMPLETE = "EXISTS (SELECT FROM opportunity_states WHERE tenant_id = :tenant AND built_through IS NULL)";
 
 /** The columns of the attributes. */
 const COLUMNS: Readonly<Record<GroupAttribute, string | undefined>> = {
@@ -149,7 +149,8 @@ function programs(columns: string): string {
       AND ${isWanted("location_id")}) AS p`;
 }
 
-function bindingsOf({ tenantId: tenant }: Transaction, { groupBy: _, ...query }: IndicatorQuery) {
+function bindingsOf({ tenantId: tenant }: Transaction, query: IndicatorQuery) {
+  const { monthFrom, monthTo, now, limit } = query;
   const { serviceId = null, locationId = null, payerId = null, programId = null } = query;
-  return { ...query, tenant, serviceId, locationId, payerId, programId };
+  return { tenant, monthFrom, monthTo, now, limit, serviceId, locationId, payerId, programId };
 }

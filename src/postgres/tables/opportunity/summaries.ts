@@ -16,8 +16,14 @@ const SCOPE = { setting: "cupo.jobs", value: "on" } as const;
 /** The highest number of changes that one transaction moves to the summaries. */
 const BATCH = 10_000;
 
+/** The highest number of appointments whose summaries one transaction builds. */
+const PART = 20_000;
+
+const LEAST_ID = "00000000-0000-0000-0000-000000000000";
+const GREATEST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
 const INCOMPLETE = `SELECT DISTINCT p.tenant_id AS id FROM programs p WHERE p.materialized_through IS NOT NULL
-  AND NOT EXISTS (SELECT FROM opportunity_states s WHERE s.tenant_id = p.tenant_id)`;
+  AND NOT EXISTS (SELECT FROM opportunity_states s WHERE s.tenant_id = p.tenant_id AND s.built_through IS NULL)`;
 const CHANGED = "SELECT DISTINCT tenant_id AS id FROM opportunity_changes";
 
 /** Returns the tenants with a schedule whose summaries are not complete. */
@@ -43,27 +49,54 @@ export function dropSummaries(transaction: Transaction): void {
 const SUMS = cellSums.join(", ");
 const KEPT = cellSums.map((sum) => `${sum} = opportunity_summaries.${sum} + excluded.${sum}`).join(", ");
 const ADD = `INSERT INTO opportunity_summaries (tenant_id, ${cellKey}, ${SUMS})
-  SELECT :tenant::uuid, ${cellKey}, ${SUMS} FROM cells`;
-
-/**
- * The summaries of all appointments, less the changes that are still to be moved. One snapshot has both. So summaries
- * and changes equal the appointments, whatever commits meanwhile.
- */
-const BUILD = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION ALL ${CHANGES_TAKEN_BACK}), ${CELLS} ${ADD}`;
-const MOVE = `WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uuid[])), ${CELLS} ${ADD}
+  SELECT :tenant::uuid, ${cellKey}, ${SUMS} FROM cells
   ON CONFLICT (tenant_id, ${cellKey}) DO UPDATE SET ${KEPT}`;
 
+const MOVE = `WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uuid[])), ${CELLS} ${ADD}`;
+
 /**
- * Builds the summaries of a tenant from its appointments. Holidays cannot change meanwhile, because waits in business
- * days depend on them. If another transaction builds them, it waits for it and does nothing.
+ * The summaries of a part of the appointments, less its changes that are still to be moved. One snapshot has both. So
+ * the summaries and changes of the part equal its appointments, whatever commits meanwhile.
  */
-export async function buildSummaries(transaction: Transaction): Promise<void> {
+const BUILD = `WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after::uuid AND id <= :through::uuid
+    UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;
+
+/** SQL for the services of summaries that differ from the appointments, if the summaries of the tenant are complete. */
+export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION ALL ${CHANGES_TAKEN_BACK}), ${CELLS} SELECT service_id FROM (
+    SELECT ${cellKey}, ${SUMS} FROM cells
+    UNION ALL SELECT ${cellKey}, ${cellSums.map((sum) => `-${sum}`).join(", ")} FROM opportunity_summaries
+    WHERE tenant_id = :tenant) AS compared
+  WHERE EXISTS (SELECT FROM opportunity_states WHERE tenant_id = :tenant AND built_through IS NULL)
+  GROUP BY ${cellKey} HAVING ${cellSums.map((sum) => `sum(${sum}) <> 0`).join(" OR ")}`;
+
+/**
+ * Builds the next part of the summaries of a tenant from its appointments. Returns whether parts are left. Changes are
+ * moved only after the last part, so no part has them twice. Holidays cannot change meanwhile, because waits in business
+ * days depend on them. If holidays change between two parts, all parts are built anew.
+ */
+export async function buildSummaries(transaction: Transaction): Promise<boolean> {
   const { tenantId: tenant } = transaction;
   shareCalendar(transaction);
-  const state = sql("opportunity_states").insert({ tenant_id: tenant }).onConflict().ignore().returning("tenant_id");
-  if ((await transaction.rows(state)).length === 0) return;
-  transaction.send(sql("opportunity_summaries").where({ tenant_id: tenant }).delete());
-  transaction.send(sql.raw(BUILD, { tenant }));
+  const begun = { tenant_id: tenant, built_through: LEAST_ID };
+  const inserted = sql("opportunity_states").insert(begun).onConflict().ignore().returning("tenant_id");
+  const [isNew, [state]] = await Promise.all([transaction.rows(inserted), lockState(transaction)]);
+  const after = state?.built_through ?? undefined;
+  if (after === undefined) return false;
+  if (isNew.length > 0) transaction.send(sql("opportunity_summaries").where({ tenant_id: tenant }).delete());
+  const last = sql("appointments").where({ tenant_id: tenant }).where("id", ">", after).orderBy("id").select("id");
+  const [end] = await transaction.rows<{ id: string }>(last.offset(PART - 1).limit(1));
+  transaction.send(sql.raw(BUILD, { tenant, after, through: end?.id ?? GREATEST_ID }));
+  transaction.send(
+    sql("opportunity_states")
+      .where({ tenant_id: tenant })
+      .update({ built_through: end?.id ?? null }),
+  );
+  return end !== undefined;
+}
+
+function lockState(transaction: Transaction): Promise<{ built_through: string | null }[]> {
+  const state = sql("opportunity_states").where({ tenant_id: transaction.tenantId });
+  return transaction.rows(state.select("built_through").forUpdate());
 }
 
 /**
@@ -73,8 +106,8 @@ export async function buildSummaries(transaction: Transaction): Promise<void> {
 export async function moveChanges(transaction: Transaction): Promise<boolean> {
   const { tenantId: tenant } = transaction;
   shareCalendar(transaction);
-  const state = sql("opportunity_states").where({ tenant_id: tenant }).select("tenant_id").forUpdate();
-  if ((await transaction.rows(state)).length === 0) return false;
+  const [state] = await lockState(transaction);
+  if (state === undefined || state.built_through !== null) return false;
   const found = sql("opportunity_changes").where({ tenant_id: tenant }).orderBy("id").limit(BATCH).select("id");
   const ids = (await transaction.rows<{ id: string }>(found)).map(({ id }) => id);
   transaction.send(sql.raw(MOVE, { tenant, ids }));

@@ -77,7 +77,6 @@ export function writeProgramSet(
       .where({ tenant_id: tenantId, id: programId })
       .update({ [set.version]: version }),
   );
-  if (ids.length === 0) return;
   transaction.send(
     sql.raw(
       `INSERT INTO ?? (tenant_id, program_id, ??, position)
