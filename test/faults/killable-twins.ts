@@ -8,6 +8,8 @@ export type Victim = "POSTGRES" | "FIRST" | "SECOND" | "ALL";
 
 /** Two processes of the service and their PostgreSQL server. Each can be killed. */
 export interface KillableTwins extends Pick<TwinProcesses, "both" | "close"> {
+  /** The database, as the service connects to it. */
+  readonly databaseUrl: string;
   /** Kills the victim and starts it again, PostgreSQL with additional settings. Resolves when everything is ready. */
   killAndRestart(victim: Victim, settings?: Readonly<Record<string, string>>): Promise<void>;
   /** Resolves when all killed processes are ready again. */
@@ -28,6 +30,7 @@ export async function startKillableTwins(): Promise<KillableTwins> {
   let outage: Deferred | undefined;
   return {
     both: twins.both,
+    databaseUrl: postgres.url,
     recovery: async () => outage?.promise,
     async killAndRestart(victim, settings = {}) {
       outage = deferred();

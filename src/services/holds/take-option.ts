@@ -1,4 +1,4 @@
-import type { ReadyCall } from "../../call.js";
+import type { ReadyCall, Transaction } from "../../call.js";
 import { conflict, type FieldError } from "../../errors.js";
 import type { OptionClaims } from "../../option-tokens/option-claims.js";
 import type { AppointmentPlacement } from "../../postgres/tables/appointments/appointments.js";
@@ -61,7 +61,7 @@ export async function takeOption(
   judge: Judge,
 ): Promise<HeldOption> {
   const { transaction, principal } = call;
-  const { nowMs, perPrincipal: limit, waitlistEntryId } = terms;
+  const { nowMs, waitlistEntryId } = terms;
   const subject = subjectOf(option);
   const [locked, offer, busy, occupiedSlots, live] = await Promise.all([
     lockInOrder(transaction, { ...locksOf(subject), waitlistEntryId, option }),
@@ -88,12 +88,20 @@ export async function takeOption(
     const exhausted = () => judge(conflict(capacityExhausted("optionToken")));
     holdUnit(transaction, hold, { nowMs, until: hold.expiresAt }, exhausted);
   }
-  if (limit !== undefined) {
-    requireHolder(transaction, hold, { nowMs, limit }, () => conflict(tooMany(`the client has ${limit}`)));
-  }
+  countForPrincipal(transaction, hold, terms);
   insertHold(transaction, hold);
   call.effects.push({ resourceType: "AppointmentHold", resourceId: hold.id, action: "CREATE" });
   return { hold, option };
+}
+
+/** Counts a hold of a client. An offer counts for nobody. */
+function countForPrincipal(
+  transaction: Transaction,
+  hold: HoldRecord,
+  { perPrincipal: limit, nowMs }: HoldTerms,
+): void {
+  if (limit === undefined) return;
+  requireHolder(transaction, hold, { nowMs, limit }, () => conflict(tooMany(`the client has ${limit}`)));
 }
 
 /**
