@@ -8,7 +8,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { Pool } from "pg";
-import { StatementBatch } from "../src/postgres/statement-batch.js";
+import { StatementBatch } from "../src/postgres/batches/statement-batch.js";
 import { newId } from "../src/uuid.js";
 
 type RecordedValue = string | { readonly bytes: number } | null;
@@ -40,8 +40,12 @@ async function register(sent: { documentNumber: string }, response: ServerRespon
   try {
     const batch = new StatementBatch(client);
     const ids = new Map<string, string>();
-    const results = prepared.map(({ values, ...statement }) =>
-      batch.add({ ...statement, values: values.map((value) => newValue(value, sent.documentNumber, ids)) }),
+    const results = prepared.map(
+      ({ values, ...statement }) =>
+        new Promise((answered, failed) => {
+          const bound = values.map((value) => newValue(value, sent.documentNumber, ids));
+          batch.add({ ...statement, values: bound }, { answered, failed });
+        }),
     );
     client.query(batch);
     await Promise.all(results);

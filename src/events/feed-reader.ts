@@ -1,6 +1,5 @@
 import { unavailabilityOf } from "../postgres/call-failure.js";
 import type { Database } from "../postgres/database.js";
-import type { TransactionLimits } from "../postgres/pipelined-transaction.js";
 import { runTransaction, type TransactionWork } from "../postgres/run-transaction.js";
 import { classifyFailure, condemnsConnections } from "../postgres/sql-errors.js";
 import {
@@ -9,6 +8,7 @@ import {
   findOldestPosition,
   readFeed,
 } from "../postgres/tables/events/event-feed.js";
+import type { TransactionLimits } from "../postgres/transaction-start.js";
 
 /**
  * Reads the feeds of tenants outside of calls. All methods reject with SERVICE_UNAVAILABLE while the database is

@@ -7,7 +7,7 @@ import type { Stage } from "./stage.js";
 export function authorization(): Stage {
   return (method) => {
     const { scope } = operationOf(method);
-    return (next) => async (request) => {
+    return (next) => (request) => {
       if (principalOf(request.contextValues).scopes.has(scope)) return next(request);
       throw insufficientScope(scope);
     };

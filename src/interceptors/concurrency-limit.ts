@@ -80,12 +80,15 @@ export function loadShedding(limiter: ConcurrencyLimiter, paceRejection: PaceRej
   return (method) => {
     if (method.methodKind !== "unary") return undefined;
     const { heavy: isHeavy, bulk: isBulk } = operationOf(method);
-    return (next) => async (request) => {
+    return (next) => (request) => {
       const rejection = limiter.rejectionFor({ ...callerOf(request), isHeavy, isBulk });
-      if (rejection !== undefined) throw await paceRejection(rejection);
-      return next(request);
+      return rejection === undefined ? next(request) : reject(paceRejection(rejection));
     };
   };
+}
+
+async function reject(error: Promise<CupoError>): Promise<never> {
+  throw await error;
 }
 
 function callerOf({ contextValues }: UnaryRequest | StreamRequest): Pick<PermitRequest, "tenantId" | "principalId"> {

@@ -24,9 +24,11 @@ export function redaction(): Stage {
 }
 
 function redacting(output: DescMessage, redact: Redact): Interceptor {
+  const guards = [...guardsOf(output)];
   return (next) => async (request) => {
     const response = await next(request);
     const { scopes } = principalOf(request.contextValues);
+    if (guards.every((scope) => scopes.has(scope))) return response;
     const redacted = (message: Message) => {
       redact(reflect(output, message), scopes);
       return message;
@@ -66,13 +68,16 @@ function planOf({ fields }: DescMessage): Plan {
   };
 }
 
-/** Whether a message or a nested one has a guarded field. `seen` stops the recursion at recursive messages. */
-function holdsGuarded(schema: DescMessage, seen = new Set<DescMessage>()): boolean {
-  if (seen.has(schema)) return false;
+function holdsGuarded(schema: DescMessage): boolean {
+  return guardsOf(schema).size > 0;
+}
+
+/** Returns the scopes that guard fields of a message or of a nested one. `seen` stops at recursive messages. */
+function guardsOf(schema: DescMessage, seen = new Set<DescMessage>()): ReadonlySet<string> {
+  if (seen.has(schema)) return new Set();
   seen.add(schema);
-  return schema.fields.some(
-    (field) => readableWithScopeOf(field) !== "" || (field.message !== undefined && holdsGuarded(field.message, seen)),
-  );
+  const guards = schema.fields.flatMap(({ message }) => (message === undefined ? [] : [...guardsOf(message, seen)]));
+  return new Set([...guards, ...schema.fields.map(readableWithScopeOf).filter((scope) => scope !== "")]);
 }
 
 function childrenOf(message: ReflectMessage, field: DescField): Iterable<ReflectMessage> {

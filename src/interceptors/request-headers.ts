@@ -12,7 +12,7 @@ export const idempotencyKeyForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 255 } 
 export function requestHeaders(): Stage {
   return (method) => {
     const judge = headerJudge(method);
-    return (next) => async (request) => {
+    return (next) => (request) => {
       const refusal = judge(callOf(request.contextValues).headers);
       if (refusal !== undefined) throw refusal;
       return next(request);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Statement, Transaction } from "../call.js";
 import { type IdempotencyClaim, KEY_RETENTION_HOURS } from "../interceptors/idempotency.js";
 import type { ColumnsOf } from "./columns.js";
@@ -107,5 +107,5 @@ export function purgeKeyBatch(
 
 /** Returns the hash under which a claim is stored. */
 export function keyHash(claim: IdempotencyClaim): Buffer {
-  return createHash("sha256").update(`${claim.principalId}\n${claim.operation}\n${claim.key}`).digest();
+  return hash("sha256", `${claim.principalId}\n${claim.operation}\n${claim.key}`, "buffer");
 }

@@ -1,40 +1,13 @@
-import { createHash } from "node:crypto";
-import type { PoolClient, QueryResult } from "pg";
-import type { CallTrace, RequiredStatement, Statement, Transaction } from "../call.js";
-import { isLowerCaseUuid } from "../uuid.js";
+import type { PoolClient } from "pg";
+import type { RequiredStatement, Statement, Transaction } from "../call.js";
+import { type BatchedStatement, type StatementAnswer, StatementBatch } from "./batches/statement-batch.js";
 import { classifyFailure } from "./sql-errors.js";
-import { type BatchedStatement, StatementBatch } from "./statement-batch.js";
+import { beginningOf, constantStatement, statementName, type TransactionStart } from "./transaction-start.js";
 
-/** Options of a transaction. */
-export interface TransactionStart {
-  readonly scope: TransactionScope;
-  readonly limits: TransactionLimits;
-  /** Whether statements are prepared under a name. Some connection poolers do not support it. */
-  readonly namedStatements: boolean;
-  /** Whether plans are generic, that is, made without the values of the statement. */
-  readonly plansOnce: boolean;
-  /** The trace of the call that the transaction belongs to, if any. */
-  readonly trace?: CallTrace | undefined;
-}
+type Answered = (answer: StatementAnswer) => void;
+type Failed = (error: unknown) => void;
 
-/**
- * The rows that row-level security shows to a transaction. `tenantId`: the rows of one tenant. `setting`: for
- * background work over all tenants, the rows that policies allow for this `cupo.*` setting.
- */
-export type TransactionScope =
-  | { readonly tenantId: string }
-  | { readonly setting: `cupo.${string}`; readonly value: string };
-
-/** Time limits that every transaction sets, in milliseconds. */
-export interface TransactionLimits {
-  readonly statementTimeoutMs: number;
-  readonly lockTimeoutMs: number;
-  readonly idleTimeoutMs: number;
-}
-
-const PLAIN_VALUE = /^[\w ]+$/;
-const MAX_NAMED_STATEMENTS = 1_000;
-const statementNames = new Map<string, string>();
+const COMMIT: BatchedStatement = { text: "COMMIT", values: [], name: undefined, hasColumns: false };
 
 /**
  * A transaction that sends its statements without waiting for the results of earlier ones. Statements of one turn of
@@ -49,7 +22,6 @@ const statementNames = new Map<string, string>();
 export class PipelinedTransaction implements Transaction {
   readonly #client: PoolClient;
   readonly #start: TransactionStart;
-  readonly #sent: Promise<unknown>[] = [];
   /** The statements that begin the transaction; empty once they are sent. */
   #begin: readonly BatchedStatement[];
   /** The batch that is sent at the end of this turn of the event loop. */
@@ -80,30 +52,34 @@ export class PipelinedTransaction implements Transaction {
     return this.#isCommitted;
   }
 
-  async rows<Row extends object>(statement: Statement): Promise<Row[]> {
-    const result = await this.#run(statement);
-    return result.rows as Row[];
+  rows<Row extends object>(statement: Statement): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      this.#run(statement, ({ rows }) => resolve(rows as Row[]), reject);
+    });
   }
 
   send(statement: Statement): void {
-    this.#sent.push(this.#run(statement));
+    this.#run(statement);
   }
 
   require({ required }: RequiredStatement, refusal: () => unknown): void {
-    const explain = (error: unknown) => (classifyFailure(error) === "NO_ROW" ? refusal() : undefined);
-    this.#sent.push(this.#run(required, explain));
+    this.#run(required, ignore, (error) => {
+      if (this.#failure === error && classifyFailure(error) === "NO_ROW") this.#failure = refusal();
+    });
   }
 
   /**
-   * Sends COMMIT after all other statements and waits for all results. Rejects if a statement failed, and if the server
-   * answers COMMIT with the tag ROLLBACK, as it does for an aborted transaction.
+   * Sends COMMIT after all other statements and waits for all results. Rejects with the first failure if a statement
+   * failed, and if the server answers COMMIT with the tag ROLLBACK, as it does for an aborted transaction.
    */
   async commit(): Promise<void> {
-    const committed = this.#add({ text: "COMMIT", values: [], name: undefined });
+    const committed = new Promise<StatementAnswer>((resolve, reject) => {
+      this.#add(COMMIT, resolve, () => reject(this.#failure));
+    });
     this.#isEnding = true;
-    await Promise.all([...this.#sent, committed]);
-    const { command } = await committed;
-    if (command !== "COMMIT") throw this.#failure ?? new Error(`COMMIT was answered with ${command}`);
+    const { tag } = await committed;
+    if (this.#failure !== undefined) throw this.#failure;
+    if (tag !== "COMMIT") throw new Error(`COMMIT was answered with ${tag}`);
     this.#isCommitted = true;
   }
 
@@ -123,25 +99,39 @@ export class PipelinedTransaction implements Transaction {
     return next;
   }
 
-  #run(statement: Statement, explain?: BatchedStatement["explain"]): Promise<QueryResult> {
+  #run(statement: Statement, answered?: Answered, failed?: Failed): void {
     const { sql, bindings } = statement.toSQL().toNative();
     const name = this.#start.namedStatements ? statementName(sql) : undefined;
-    return this.#add({ text: sql, values: bindings, name, explain });
+    this.#add({ text: sql, values: bindings, name }, answered, failed);
   }
 
-  #add(statement: BatchedStatement): Promise<QueryResult> {
-    if (this.#isEnding)
-      return this.#track(Promise.reject(new Error("a statement was sent after the end of its transaction")));
+  #add(statement: BatchedStatement, answered: Answered = ignore, failed: Failed = ignore): void {
+    if (this.#isEnding) return this.#fail(new Error("a statement was sent after the end of its transaction"), failed);
     this.#batch ??= this.#openBatch();
-    const sent = this.#track(this.#batch.add(statement));
     const end = this.#start.trace?.beginStatement(statement.text);
-    if (end !== undefined) sent.then(() => end(), end);
-    return sent;
+    this.#batch.add(statement, {
+      answered(answer) {
+        end?.();
+        answered(answer);
+      },
+      failed: (error) => {
+        end?.(error);
+        this.#fail(error, failed);
+      },
+    });
+  }
+
+  /** Keeps the first failure, then reports it. */
+  #fail(error: unknown, failed: Failed): void {
+    this.#failure ??= error;
+    failed(error);
   }
 
   #openBatch(): StatementBatch {
     const batch = new StatementBatch(this.#client);
-    for (const statement of this.#begin) void this.#track(batch.add(statement));
+    for (const statement of this.#begin) {
+      batch.add(statement, { answered: ignore, failed: (error) => this.#fail(error, ignore) });
+    }
     this.#begin = [];
     process.nextTick(() => this.#sendBatch());
     return batch;
@@ -153,65 +143,6 @@ export class PipelinedTransaction implements Transaction {
     this.#batch = undefined;
     this.#client.query(batch);
   }
-
-  #track<T>(sent: Promise<T>): Promise<T> {
-    sent.catch((error: unknown) => {
-      this.#failure ??= error;
-    });
-    return sent;
-  }
 }
 
-function beginningOf(start: TransactionStart): BatchedStatement[] {
-  const begin = constantStatement("BEGIN", start);
-  const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs } = start.limits;
-  if (start.plansOnce) return [begin, settingsOf(start)];
-  return [
-    begin,
-    { text: `SET LOCAL ${nameOf(start.scope)} = '${valueOf(start.scope)}'`, values: [], name: undefined },
-    constantStatement(`SET LOCAL statement_timeout = ${statementTimeoutMs}`, start),
-    constantStatement(`SET LOCAL lock_timeout = ${lockTimeoutMs}`, start),
-    constantStatement(`SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`, start),
-  ];
-}
-
-/** Sets everything in one statement, which takes a third of the time of five. */
-function settingsOf(start: TransactionStart): BatchedStatement {
-  const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs } = start.limits;
-  const text = `SELECT set_config('${nameOf(start.scope)}', $1, true),
-  set_config('plan_cache_mode', 'force_generic_plan', true),
-  set_config('statement_timeout', '${statementTimeoutMs}', true), set_config('lock_timeout', '${lockTimeoutMs}', true),
-  set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true)`;
-  return { ...constantStatement(text, start), values: [valueOf(start.scope)] };
-}
-
-function constantStatement(text: string, { namedStatements }: TransactionStart): BatchedStatement {
-  return { text, values: [], name: namedStatements ? statementName(text) : undefined };
-}
-
-function nameOf(scope: TransactionScope): string {
-  return "tenantId" in scope ? "cupo.tenant_id" : scope.setting;
-}
-
-/** Returns the value of the scope. Its characters are checked, because one form of the statement is a literal. */
-function valueOf(scope: TransactionScope): string {
-  if ("tenantId" in scope) {
-    if (!isLowerCaseUuid(scope.tenantId)) throw new Error("the tenant of a transaction must be a lower-case UUID");
-    return scope.tenantId;
-  }
-  if (!PLAIN_VALUE.test(scope.value))
-    throw new Error(`the value of ${scope.setting} may only contain letters, digits, underscores and spaces`);
-  return scope.value;
-}
-
-/**
- * Names the first 1,000 different texts. The server keeps named statements as long as the connection lives, so later
- * texts get no name.
- */
-function statementName(sql: string): string | undefined {
-  const known = statementNames.get(sql);
-  if (known !== undefined || statementNames.size >= MAX_NAMED_STATEMENTS) return known;
-  const name = `cupo_${createHash("sha256").update(sql).digest("base64url").slice(0, 22)}`;
-  statementNames.set(sql, name);
-  return name;
-}
+function ignore(): void {}

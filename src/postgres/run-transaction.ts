@@ -1,7 +1,8 @@
 import type { CallTrace, Transaction } from "../call.js";
 import type { Database } from "./database.js";
-import { PipelinedTransaction, type TransactionLimits, type TransactionScope } from "./pipelined-transaction.js";
+import { PipelinedTransaction } from "./pipelined-transaction.js";
 import { classifyFailure } from "./sql-errors.js";
+import type { TransactionLimits, TransactionScope } from "./transaction-start.js";
 
 /** The source of connections for transactions. */
 export type TransactionSource = Pick<Database, "acquire" | "namedStatements" | "plansOnce" | "unnameStatements">;

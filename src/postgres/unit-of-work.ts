@@ -5,12 +5,13 @@ import { noConnection, unavailabilityOf } from "./call-failure.js";
 import { readRecords } from "./columns.js";
 import type { Database } from "./database.js";
 import { claimKey, DeferredResponse, findResult, keyHash, type ResultRecord, storeResult } from "./idempotency-keys.js";
-import type { PipelinedTransaction, TransactionLimits } from "./pipelined-transaction.js";
+import type { PipelinedTransaction } from "./pipelined-transaction.js";
 import { prepared } from "./prepared.js";
 import type { ReplicaReads } from "./replica/replica-reads.js";
 import { runTransaction, type TransactionSource, type TransactionWork } from "./run-transaction.js";
 import { sql } from "./sql.js";
 import { classifyFailure, condemnsConnections, RaceLost } from "./sql-errors.js";
+import type { TransactionLimits } from "./transaction-start.js";
 import { uniqueConflict } from "./unique-conflict.js";
 
 /** Options of the unit of work. The inherited `lockTimeoutMs` applies to an idempotency key that another call holds. */

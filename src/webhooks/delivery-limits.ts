@@ -1,4 +1,4 @@
-import type { TransactionLimits } from "../postgres/pipelined-transaction.js";
+import type { TransactionLimits } from "../postgres/transaction-start.js";
 
 /** Time limits of each transaction of a run. The statements are small. */
 export const DELIVERY_LIMITS: TransactionLimits = {

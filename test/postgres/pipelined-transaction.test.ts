@@ -72,6 +72,21 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     ]);
   });
 
+  test("returns typed rows again when a statement is repeated, also one without rows", async () => {
+    const repeated = () => sql.raw("SELECT ?::int AS n, '2026-01-31'::date AS date", [1]);
+    const row = { n: 1, date: "2026-01-31" };
+    for (let turn = 0; turn < 3; turn += 1) {
+      const transaction = begin();
+      const answers = Promise.all([
+        transaction.rows(repeated()),
+        transaction.rows(sql.raw("SET LOCAL work_mem = '1MB'")),
+        transaction.rows(repeated()),
+      ]);
+      await transaction.commit();
+      expect(await answers).toEqual([[row], [], [row]]);
+    }
+  });
+
   test("sends all statements of one turn at once, and those after an answer at once again", async () => {
     const before = proxy.roundTrips();
     const transaction = begin();
@@ -160,6 +175,28 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     await transaction.commit();
     expect(await answers).toEqual([[], [{ n: 1 }]]);
   });
+});
+
+test("a connection is asked once for the columns of a named statement", async () => {
+  const database = openDatabase({
+    url: proxy.url,
+    maxConnections: 1,
+    acquireTimeoutMs: 30_000,
+    queryTimeoutMs: 10_000,
+    onIdleError: () => undefined,
+  });
+  const client = await database.acquire();
+  let described = 0;
+  client.connection.on("rowDescription", () => (described += 1));
+  const turn = async () => {
+    described = 0;
+    const transaction = beginOn(client, true);
+    await Promise.all([transaction.rows(sql.raw("SELECT ?::int AS n", [1])), transaction.commit()]);
+    return described;
+  };
+  expect([await turn(), await turn(), await turn()]).toEqual([2, 0, 0]);
+  client.release();
+  await database.close();
 });
 
 test("the settings of a transaction accept only a UUID or plain text", async () => {

@@ -1,10 +1,14 @@
 import { create, type Message } from "@bufbuild/protobuf";
-import { type ContextValues, type HandlerContext, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
 import {
-  createAsyncIterable,
-  invokeUnaryImplementation,
-  transformInvokeImplementation,
-} from "@connectrpc/connect/protocol";
+  type ContextValues,
+  createContextKey,
+  type HandlerContext,
+  type Interceptor,
+  type MethodImplSpec,
+  type UnaryRequest,
+  type UnaryResponse,
+} from "@connectrpc/connect";
+import { createAsyncIterable, transformInvokeImplementation } from "@connectrpc/connect/protocol";
 
 /** The request data that an invocation needs. */
 export interface InvocationInit {
@@ -40,9 +44,17 @@ export interface InvokedStream extends ResponseMetadata {
   readonly messages: AsyncIterable<Message>;
 }
 
+type UnaryStep = (request: UnaryRequest) => Promise<UnaryResponse>;
+type UnaryImplementation = Extract<MethodImplSpec, { readonly kind: "unary" }>;
+
+const openContext = createContextKey<HandlerContext | undefined>(undefined, { description: "context of the call" });
+
 /**
  * Compiles the call of a unary method through interceptors. The first interceptor is outermost. The call starts with an
  * empty request message, and one interceptor must replace it with the real one. Throws when the method is not unary.
+ *
+ * Each interceptor is applied once, when the method is compiled, and not for each call as in Connect. So it must keep
+ * the state of a call inside the function that it returns, and must not replace the context values.
  *
  * Only this file uses functions that Connect exports without a stability promise. The context is not made by
  * `createHandlerContext`. That function builds three abort controllers and copies three header lists for deadlines and
@@ -54,14 +66,49 @@ export function createUnaryInvoke(
   protocolName: string,
 ): (init: InvocationInit) => Promise<Invoked> {
   if (spec.kind !== "unary") throw new Error(`${spec.method.name} is not unary`);
-  const chain = [...interceptors];
-  const empty = Object.freeze(create(spec.method.input));
+  const { method } = spec;
+  const empty = Object.freeze(create(method.input));
+  let call: UnaryStep = (request) => implement(spec, request);
+  for (const interceptor of interceptors.toReversed())
+    call = interceptor(call as Parameters<Interceptor>[0]) as UnaryStep;
   return async (init) => {
     const { header, trailer } = init.metadata ?? { header: new Headers(), trailer: new Headers() };
-    const context = contextOf(spec, init, protocolName, header, trailer);
-    const message = await invokeUnaryImplementation(spec, context, empty, chain);
-    return { message, header, trailer };
+    const { requestMethod, url, requestHeader, values, signal } = init;
+    values.set(openContext, contextOf(spec, init, protocolName, header, trailer));
+    const response = await call({
+      stream: false,
+      service: method.parent,
+      method,
+      requestMethod,
+      url,
+      signal,
+      header: requestHeader,
+      contextValues: values,
+      message: empty,
+    });
+    replaceHeaders(response.header, header);
+    replaceHeaders(response.trailer, trailer);
+    return { message: response.message, header, trailer };
   };
+}
+
+/** Runs the implementation with what the interceptors left of the request. */
+async function implement(spec: UnaryImplementation, request: UnaryRequest): Promise<UnaryResponse> {
+  const { method, contextValues, header: requestHeader, signal } = request;
+  const context = contextValues.get(openContext);
+  if (context === undefined) throw new Error("an interceptor replaced the context values of the call");
+  const init = await spec.impl(request.message, { ...context, requestHeader, signal, values: contextValues });
+  const message = create(method.output, init);
+  const { responseHeader: header, responseTrailer: trailer } = context;
+  return { stream: false, service: method.parent, method, header, trailer, message };
+}
+
+/** Copies headers that an interceptor put in place of those of the call. */
+function replaceHeaders(from: Headers, to: Headers): void {
+  if (from === to) return;
+  const names = [...to.keys()];
+  for (const name of names) to.delete(name);
+  for (const [name, value] of from) to.append(name, value);
 }
 
 /**

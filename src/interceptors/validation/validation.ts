@@ -30,9 +30,14 @@ export function validation(validatorOf: MessageValidator, listErrors: ListErrors
       const all = [...errors, ...normalize(message).filter(({ field }) => !broken.has(field))];
       if (all.length > 0) throw invalid(all);
     };
+    if (method.methodKind === "unary") {
+      return (next) => (request) => {
+        if (!request.stream) judge(request.message);
+        return next(request);
+      };
+    }
     return (next) => async (request) => {
-      if (!request.stream) judge(request.message);
-      else for await (const message of request.message) judge(message);
+      if (request.stream) for await (const message of request.message) judge(message);
       return next(request);
     };
   };

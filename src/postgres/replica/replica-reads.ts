@@ -2,10 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Transaction } from "../../call.js";
 import { CupoError } from "../../errors.js";
 import type { Database } from "../database.js";
-import type { TransactionStart } from "../pipelined-transaction.js";
 import { runTransaction, type TransactionWork } from "../run-transaction.js";
 import { sql } from "../sql.js";
 import { classifyFailure, condemnsConnections, isAway } from "../sql-errors.js";
+import type { TransactionStart } from "../transaction-start.js";
 import { createReadIndex, type LogPosition } from "./read-index.js";
 import { createReplicaPause, type ReplicaOutcome } from "./replica-pause.js";
 

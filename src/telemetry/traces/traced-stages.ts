@@ -26,7 +26,7 @@ function judging(name: string, stage: Interceptor): Interceptor {
       end();
       return next(judged);
     });
-    return ended(judge(request), end);
+    return ended(() => judge(request), end);
   };
 }
 
@@ -35,7 +35,7 @@ function working(name: string, stage: Interceptor): Interceptor {
     const work = stage(next);
     return async (request) => {
       const end = beginPart(request.contextValues, name);
-      const response = await ended(work(request), end);
+      const response = await ended(() => work(request), end);
       end();
       return response;
     };
@@ -49,7 +49,7 @@ export function tracedReading(name: string): { readonly begin: Stage; readonly e
     begin: () => (next) => async (request) => {
       const end = beginPart(request.contextValues, name);
       ends.set(callOf(request.contextValues), end);
-      return ended(next(request), end);
+      return ended(() => next(request), end);
     },
     end: () => (next) => async (request) => {
       ends.get(callOf(request.contextValues))?.();
@@ -62,9 +62,10 @@ function beginPart(values: Parameters<typeof callOf>[0], name: string): EndOfPar
   return callOf(values).trace?.begin(name) ?? nothing;
 }
 
-async function ended<T>(work: Promise<T>, end: EndOfPart): Promise<T> {
+/** A stage may reject a call by a promise or by throwing. */
+async function ended<T>(work: () => Promise<T>, end: EndOfPart): Promise<T> {
   try {
-    return await work;
+    return await work();
   } catch (error) {
     end(error);
     throw error;

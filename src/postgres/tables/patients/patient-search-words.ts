@@ -4,10 +4,11 @@ import { sql } from "../../sql.js";
 
 /** Adds search words to a patient. The patient must have none of them yet. */
 export function insertSearchWords(transaction: Transaction, patientId: string, words: readonly string[]): void {
-  const insert = inserts.get(words.length) ?? prepareInsert(words.length);
-  inserts.set(words.length, insert);
-  const values = Object.fromEntries(words.map((word, i) => [nameOf(i), word]));
-  transaction.send(insert({ ...values, tenant_id: transaction.tenantId, patient_id: patientId }));
+  let insert = inserts.get(words.length);
+  if (insert === undefined) inserts.set(words.length, (insert = prepareInsert(words.length)));
+  const values: Record<string, unknown> = { tenant_id: transaction.tenantId, patient_id: patientId };
+  words.forEach((word, i) => (values[nameOf(i)] = word));
+  transaction.send(insert(values));
 }
 
 type Insert = (values: Readonly<Record<string, unknown>>) => Statement;

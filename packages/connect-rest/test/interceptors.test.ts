@@ -1,0 +1,41 @@
+import type { HandlerContext, Interceptor } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { LibraryService } from "./gen/library/v1/library_pb.js";
+import { startServer } from "./support/start-server.js";
+
+test("interceptors are applied once, before the first call, and share no request or header between calls", async () => {
+  let applied = 0;
+  const own: Interceptor = (next) => {
+    applied += 1;
+    return async (request) => {
+      const response = await next(request);
+      response.header.set("x-query", new URL(request.url, "http://host").search);
+      return response;
+    };
+  };
+  const { send } = await startServer({ interceptors: (method) => (method.name === "QueryKinds" ? [own] : []) });
+  expect(applied).toBe(1);
+  const answers = await Promise.all(["?flag=true", "?flag=false"].map((query) => send("GET", `/v1/kinds/x${query}`)));
+  expect(answers.map(({ headers }) => headers["x-query"])).toEqual(["?flag=true", "?flag=false"]);
+  expect(applied).toBe(1);
+});
+
+test("interceptors may answer with headers of their own, which replace those of the implementation", async () => {
+  const implementation = {
+    queryKinds: (request: { id: string }, { responseHeader }: HandlerContext) => {
+      responseHeader.set("x-implementation", "set");
+      return request;
+    },
+  };
+  const replacing: Interceptor = (next) => async (request) => ({
+    ...(await next(request)),
+    header: new Headers({ "x-interceptor": "set" }),
+  });
+  const { send } = await startServer({
+    services: [{ service: LibraryService, implementation }],
+    interceptors: [replacing],
+  });
+  const { headers } = await send("GET", "/v1/kinds/x");
+  expect(headers).toMatchObject({ "x-interceptor": "set" });
+  expect(headers).not.toHaveProperty("x-implementation");
+});

@@ -1,0 +1,203 @@
+import pg, { type ClientBase, type Connection, DatabaseError, Query, Result } from "pg";
+import { type EncodedParameter, MessageWriter } from "./message-writer.js";
+
+/** One statement of a batch. */
+export interface BatchedStatement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** The name of the prepared statement, which lives as long as the connection; undefined for an unnamed statement. */
+  readonly name: string | undefined;
+  /** Defaults to unknown: the batch then asks for the columns. */
+  readonly hasColumns?: false;
+}
+
+/** The answer to a statement. */
+export interface StatementAnswer {
+  readonly rows: readonly object[];
+  /** The tag of the command, such as `INSERT 0 1`; empty for an empty statement. */
+  readonly tag: string;
+}
+
+/** Receives the outcome of a statement. One of the functions is called once. Both must not throw. */
+export interface StatementOutcome {
+  answered(answer: StatementAnswer): void;
+  /** Called with the error of the statement, of its values or of the connection. */
+  failed(error: unknown): void;
+}
+
+/** A statement with the part of its answer received so far. `unreadable` is the error of a row that cannot be read. */
+interface PendingStatement {
+  readonly statement: BatchedStatement;
+  readonly outcome: StatementOutcome;
+  /** The encoded values; empty until the batch is sent. */
+  parameters: EncodedParameter[];
+  /** Whether the batch asks for the columns. */
+  isDescribed: boolean;
+  /** Reads the rows; undefined until the columns are known, and if there are none. */
+  reader: RowReader | undefined;
+  readonly rows: object[];
+  unreadable?: unknown;
+}
+
+/** Members of pg that its type declarations lack. Therefore the version of pg is pinned. */
+interface RowReader {
+  addFields(fields: unknown): void;
+  parseRow(fields: unknown): object;
+}
+type RowReaderConstructor = new (rowMode: undefined, types: Pick<ClientBase, "getTypeParser">) => RowReader;
+type StatementTexts = Record<string, string | undefined>;
+type FullConnection = Connection & { parsedStatements: StatementTexts; submittedNamedStatements: StatementTexts };
+const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): EncodedParameter } }).utils;
+
+const writer = new MessageWriter();
+/**
+ * The columns of the named statements of each connection, undefined for statements without columns. They cannot change:
+ * PostgreSQL rejects a prepared statement whose columns have changed.
+ */
+const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>();
+
+/**
+ * Statements of one transaction that are sent together with one Sync message at the end. Source: PostgreSQL's manual,
+ * "Pipelining" in the chapter on the message flow.
+ *
+ * pg's own pipeline mode sends a Sync after each statement. At each Sync the server sends its output, which wakes both
+ * sides. For pg's client the whole batch is one query. The columns of a named statement are asked for only once on a
+ * connection.
+ *
+ * If a statement fails, the server skips the rest, including COMMIT. The rest then fails with 25P02, as in an aborted
+ * transaction, and the transaction must be rolled back.
+ */
+export class StatementBatch extends Query {
+  /**
+   * Name and text of the statement whose result is being received. pg's client reads them to remember what is prepared.
+   */
+  declare name: string | undefined;
+  declare text: string;
+  readonly #client: ClientBase;
+  #statements: PendingStatement[] = [];
+  /** The index of the statement whose result is being received. */
+  #position = 0;
+  #columns = new Map<string, RowReader | undefined>();
+
+  constructor(client: ClientBase) {
+    super("");
+    this.#client = client;
+  }
+
+  /**
+   * Adds a statement to a batch that is not sent yet. Values are read when the batch is sent, so a value with a method
+   * `toPostgres` may be set until then.
+   */
+  add(statement: BatchedStatement, outcome: StatementOutcome): void {
+    this.#statements.push({ statement, outcome, parameters: [], isDescribed: false, reader: undefined, rows: [] });
+  }
+
+  /** Called by pg's client to send the batch. */
+  override submit = (connection: Connection): void => {
+    this.#columns = columnsOf(connection);
+    this.#statements = this.#statements.filter(readParameters);
+    for (const pending of this.#statements) writeStatement(connection as FullConnection, pending, this.#columns);
+    writer.sync();
+    const messages = writer.take();
+    if (connection.stream.writable) connection.stream.write(messages);
+    this.#moveTo(0);
+  };
+
+  handleRowDescription({ fields }: { readonly fields: unknown }): void {
+    const reader = new (Result as unknown as RowReaderConstructor)(undefined, this.#client);
+    reader.addFields(fields);
+    if (this.#current !== undefined) this.#current.reader = reader;
+  }
+
+  handleDataRow({ fields }: { readonly fields: unknown }): void {
+    const pending = this.#current;
+    if (pending?.reader === undefined) return;
+    try {
+      pending.rows.push(pending.reader.parseRow(fields));
+    } catch (error) {
+      pending.unreadable = error;
+    }
+  }
+
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    this.#complete(text);
+  }
+
+  /** Called by pg after an empty statement, in place of {@link handleCommandComplete}. */
+  handleEmptyQuery(): void {
+    this.#complete("");
+  }
+
+  handleReadyForQuery(): void {}
+
+  handleError(error: unknown, { submittedNamedStatements }: FullConnection): void {
+    const [current, ...skipped] = this.#statements.slice(this.#position);
+    current?.outcome.failed(error);
+    for (const { statement, outcome } of skipped) {
+      outcome.failed(error instanceof DatabaseError ? abortedTransaction() : error);
+      if (statement.name !== undefined) delete submittedNamedStatements[statement.name];
+    }
+  }
+
+  get #current(): PendingStatement | undefined {
+    return this.#statements[this.#position];
+  }
+
+  #complete(tag: string): void {
+    const pending = this.#current;
+    if (pending === undefined) return;
+    const { statement, isDescribed, reader, outcome, rows, unreadable } = pending;
+    const { name } = statement;
+    if (isDescribed && name !== undefined) this.#columns.set(name, reader);
+    this.#moveTo(this.#position + 1);
+    if (unreadable !== undefined) outcome.failed(unreadable);
+    else outcome.answered({ rows, tag });
+  }
+
+  #moveTo(position: number): void {
+    this.#position = position;
+    const statement = this.#current?.statement;
+    this.name = statement?.name;
+    this.text = statement?.text ?? "";
+  }
+}
+
+function columnsOf(connection: Connection): Map<string, RowReader | undefined> {
+  let columns = knownColumns.get(connection);
+  if (columns === undefined) knownColumns.set(connection, (columns = new Map()));
+  return columns;
+}
+
+/** Encodes the values of a statement. If that fails, the statement fails and the function returns false. */
+function readParameters(pending: PendingStatement): boolean {
+  try {
+    pending.parameters = pending.statement.values.map((value) => prepareValue(value));
+    return true;
+  } catch (error) {
+    pending.outcome.failed(error);
+    return false;
+  }
+}
+
+function writeStatement(
+  { parsedStatements, submittedNamedStatements }: FullConnection,
+  pending: PendingStatement,
+  columns: ReadonlyMap<string, RowReader | undefined>,
+): void {
+  const { text, name, hasColumns } = pending.statement;
+  const known = name === undefined ? undefined : (parsedStatements[name] ?? submittedNamedStatements[name]);
+  if (known === undefined) writer.parse(name ?? "", text);
+  if (name !== undefined && known === undefined) submittedNamedStatements[name] = text;
+  writer.bind(name ?? "", pending.parameters);
+  pending.isDescribed = name === undefined ? hasColumns === undefined : !columns.has(name);
+  if (pending.isDescribed) writer.describe();
+  else if (name !== undefined) pending.reader = columns.get(name);
+  writer.execute();
+}
+
+/** Returns the error that the server raises for a statement in an aborted transaction. */
+function abortedTransaction(): DatabaseError {
+  const error = new DatabaseError("current transaction is aborted", 0, "error");
+  error.code = "25P02";
+  return error;
+}
