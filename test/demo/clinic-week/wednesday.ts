@@ -130,7 +130,7 @@ export function wednesday(task: WriteTask): void {
       waitlistEntryId: given(entry).id,
       expectedVersion: 1,
       ...wish,
-      preferredPeriods: [EntryPeriod.AFTERNOON],
+      preferredPeriods: [EntryPeriod.MORNING, EntryPeriod.AFTERNOON],
     });
     expect(given(waitlistEntry).earlierWishes).toMatchObject([{ ...wish, preferredPeriods: [EntryPeriod.MORNING] }]);
     expect(given(waitlistEntry).createdAt).toEqual(given(entry).createdAt);
