@@ -90,6 +90,7 @@ describe("an appointment that is ahead", () => {
       "REJECTED appointment.patient.sourceId PATIENT_OVERLAP appointment.practitioner.resourceId SLOT_OCCUPIED",
       "REJECTED appointment.practitioner.resourceId SLOT_OCCUPIED",
     ]);
+    expect(await takenSlots()).toEqual(["08:00", "08:30"]);
   });
 
   test("must not overlap a live hold of its patient, and can after the hold has expired", async () => {

@@ -18,3 +18,19 @@ test.each(texts)("the reason of an erasure must not contain the %s of the patien
   );
   expect(() => refuseNaming(reason, { patients: [nameless], formerDocumentNumbers: [] })).not.toThrow();
 });
+
+test.each([
+  ["a word of three letters of the name", { fullName: "Luz Li" }, "Lo pidió Luz.", true],
+  ["a shorter word of the name", { fullName: "Luz Li" }, "Lo pidió Li.", false],
+  ["a particle of the name", { fullName: "Pía del Río" }, "Por escrito del titular", false],
+  ["a number of five digits", { documentNumber: "54.321" }, "Radicado 54321", true],
+  ["a shorter number", { documentNumber: "4.321" }, "Radicado 4321", false],
+])(
+  "the reason of an erasure with %s of the patient is refused only if it names a person",
+  (_, changes, reason, isRefused) => {
+    const patients = [{ ...newPatient(), documentNumber: "", fullName: "", phone: "", ...changes }];
+    const refuse = () => refuseNaming(reason, { patients, formerDocumentNumbers: [] });
+    if (isRefused) expect(refuse).toThrow(expect.objectContaining({ code: "VALIDATION_FAILED" }));
+    else expect(refuse).not.toThrow();
+  },
+);
