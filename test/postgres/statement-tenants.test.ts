@@ -13,6 +13,7 @@ import {
   purgeOptionTokens,
   purgeQuotas,
 } from "../../src/jobs/purges.js";
+import { summarizeWaits } from "../../src/jobs/summarize-waits.js";
 import { CAUGHT_UP_MS, writeTimeEvents } from "../../src/jobs/write-time-events.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { takesIdempotencyKey } from "../../src/operation.js";
@@ -64,10 +65,16 @@ const ACROSS_TENANTS = [
   "SELECT tenant_id AS id FROM time_event_progress",
   "SELECT p.tenant_id AS id FROM time_event_progress",
   "UPDATE time_event_progress SET through",
+  "SELECT DISTINCT p.tenant_id AS id FROM programs p WHERE p.materialized_through IS NOT NULL",
+  "SELECT DISTINCT tenant_id AS id FROM opportunity_changes",
 ];
 
 /** Have joins over all tenants, on tenant_id. */
-const FOR_ALL_TENANTS = ["postgres/tables/schedule/due-programs.ts", "postgres/tables/time-events/due-tenants.ts"];
+const FOR_ALL_TENANTS = [
+  "postgres/tables/opportunity/summaries.ts",
+  "postgres/tables/schedule/due-programs.ts",
+  "postgres/tables/time-events/due-tenants.ts",
+];
 
 /** Makes some free slots that a waitlist entry wants due to be offered. */
 const FREE_SOME_SLOTS = `INSERT INTO freed_slots (tenant_id, slot_id, practitioner_id, starts_at, due_at)
@@ -272,6 +279,7 @@ async function doEveryJob(): Promise<void> {
     await execute(database.adminUrl, FREE_SOME_SLOTS);
     expect(await offerFreedSlots({ database: pool, now: testNow })).toBeGreaterThan(0);
     await countHolds(pool, testNow());
+    await summarizeWaits(pool);
     await sendToWebhooks(pool, reader);
   } finally {
     await pool.close();

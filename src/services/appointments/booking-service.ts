@@ -3,8 +3,6 @@ import type { Implementation } from "../../implementation.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { cancellationReasons, noShowReasons } from "../../postgres/tables/catalogs/catalogs.js";
 import type { VisitMargins } from "../../scheduling/visit-times.js";
-import { findOptions } from "../options/option-search.js";
-import { matchWaitlistEntry } from "../options/waitlist-match.js";
 import { runOrTry } from "../resources/run-or-try.js";
 import { detailsOf, toAppointmentDetails } from "./appointment-messages.js";
 import { appointmentReadMethods } from "./appointment-read-methods.js";
@@ -12,10 +10,11 @@ import { reschedule } from "./appointment-service.js";
 import * as transitions from "./appointment-transitions.js";
 import { bookAppointmentAt, overbookAppointment } from "./book-at-time.js";
 import { bookAppointment } from "./booking.js";
-import { changeVisit } from "./visit-change.js";
+import { findOptions } from "./option-search.js";
+import { matchWaitlistEntry } from "./waitlist-match.js";
 
-/** The methods of BookingService that correct what was recorded. */
-export type CorrectionMethod = "correctAppointmentStatus" | "correctAppointmentWait";
+/** The methods of BookingService that change or correct what was recorded. */
+export type CorrectionMethod = "changeAppointment" | "correctAppointmentStatus" | "correctAppointmentWait";
 
 /**
  * Booking: from the search for an option to the last status of an appointment. `now` returns milliseconds since the
@@ -87,9 +86,6 @@ export function createBookingService(
       const request = { appointmentId, expectedVersion, reason, comment };
       const cancel = () => moveOn(call, transitions.cancel, request, clock());
       return detailsOf(await runOrTry(call, validateOnly, cancel));
-    },
-    async changeAppointment(request, call) {
-      return detailsOf(await changeVisit(request, call, now()));
     },
     ...appointmentReadMethods,
   };

@@ -13,8 +13,8 @@ import type { Implementation } from "../../implementation.js";
 import { type OccupancyRecord, readOccupancy } from "../../postgres/tables/appointments/occupancy.js";
 import type { OptionRecord } from "../../postgres/tables/appointments/option-search.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
-import { pageOfSlots } from "../options/option-search.js";
 import { readPage } from "../resources/pages.js";
+import { pageOfSlots } from "./option-search.js";
 
 /** The highest number of rows of one answer. A row is a practitioner on one day of a program. */
 const MAX_ROWS = 10_000;

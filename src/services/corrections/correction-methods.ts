@@ -5,13 +5,17 @@ import { detailsOf } from "../appointments/appointment-messages.js";
 import type { CorrectionMethod } from "../appointments/booking-service.js";
 import { nameIn } from "../resources/enum-names.js";
 import { correctStatus } from "./status-correction.js";
+import { changeVisit } from "./visit-change.js";
 import { correctWait } from "./wait-correction.js";
 
-/** The methods of BookingService that correct appointments. `now` returns milliseconds since the epoch. */
+/** The methods of BookingService that change or correct appointments in place. `now` returns milliseconds since the epoch. */
 export function createCorrectionMethods(
   now: () => number,
 ): Pick<Implementation<typeof BookingService>, CorrectionMethod> {
   return {
+    async changeAppointment(request, call) {
+      return detailsOf(await changeVisit(request, call, now()));
+    },
     async correctAppointmentStatus({ appointmentId, expectedVersion, status, reason }, call) {
       const request = { appointmentId, expectedVersion, to: nameIn(AppointmentDetails_Status, status), reason };
       return detailsOf(await correctStatus(call, request, now()));

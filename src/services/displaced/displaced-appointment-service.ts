@@ -17,7 +17,7 @@ import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { toAppointmentDetails } from "../appointments/appointment-messages.js";
 import { pageOfAppointments } from "../appointments/appointment-pages.js";
-import { findOptions } from "../options/option-search.js";
+import { findOptions } from "../appointments/option-search.js";
 import { nameIn } from "../resources/enum-names.js";
 import { acceptDisplaced } from "./displaced-acceptance.js";
 import { Refusal, refusalOf } from "./displaced-refusals.js";

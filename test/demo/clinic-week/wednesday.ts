@@ -116,6 +116,8 @@ export function wednesday(task: WriteTask): void {
     expect(timeOf(week.keep(OSCAR, appointment).endsAt)).toBe("07:40");
   });
 
+  offering(task);
+
   task("Change the wish of a waiting patient", async (week) => {
     const { desk } = week.reception;
     const { patientId } = await findPatient(week.reception, VALENTINA);
@@ -142,10 +144,8 @@ export function wednesday(task: WriteTask): void {
     const { slots } = await occupancy.searchFreeSlots({ serviceId, dateFrom: DATES.Thursday, dateTo: DATES.Thursday });
     const { programId, practitionerId, startsAt } = given(slots[0]);
     const { waitlistEntries } = await desk.matchSlot({ programId, practitionerId, startsAt });
-    expect(waitlistEntries.map(({ patientId }) => patientId)).toEqual([week.kept(VALENTINA).patientId]);
+    expect(waitlistEntries.map(({ patientId }) => patientId)).toContain(week.kept(VALENTINA).patientId);
   });
-
-  offering(task);
 
   task("Write and read notes", async (week) => {
     const { notes } = week.reception;

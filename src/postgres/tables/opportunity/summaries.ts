@@ -48,8 +48,9 @@ export function dropSummaries(transaction: Transaction): void {
 
 const SUMS = cellSums.join(", ");
 const KEPT = cellSums.map((sum) => `${sum} = opportunity_summaries.${sum} + excluded.${sum}`).join(", ");
+/** Takes the tenant from a row, so that Citus can route the statement. */
 const ADD = `INSERT INTO opportunity_summaries (tenant_id, ${cellKey}, ${SUMS})
-  SELECT :tenant::uuid, ${cellKey}, ${SUMS} FROM cells
+  SELECT s.tenant_id, ${cellKey}, ${SUMS} FROM cells CROSS JOIN opportunity_states s WHERE s.tenant_id = :tenant
   ON CONFLICT (tenant_id, ${cellKey}) DO UPDATE SET ${KEPT}`;
 
 const MOVE = `WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uuid[])), ${CELLS} ${ADD}`;

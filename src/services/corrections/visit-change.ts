@@ -15,11 +15,11 @@ import { appointmentTypes } from "../../postgres/tables/catalogs/catalogs.js";
 import { healthcareServices } from "../../postgres/tables/catalogs/reference-data.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
 import { displacementOf, findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
+import type { ChangedAppointment } from "../appointments/appointment-transitions.js";
+import { requireOffered } from "../appointments/booking-target.js";
 import { findDueDate } from "../resources/due-date.js";
 import { nameIn } from "../resources/enum-names.js";
 import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
-import type { ChangedAppointment } from "./appointment-transitions.js";
-import { requireOffered } from "./booking-target.js";
 import { changeDuration, lockForDuration } from "./visit-duration.js";
 
 /**

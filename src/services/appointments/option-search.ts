@@ -18,12 +18,12 @@ import { dayPeriods } from "../../scheduling/day-periods.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { endOfLocalDay, localDateAt, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { secondsPerDay } from "../../scheduling/local-time.js";
-import { requireActive, requireMovable } from "../appointments/appointment-preconditions.js";
 import { findDueDate } from "../resources/due-date.js";
 import { nameIn } from "../resources/enum-names.js";
 import { startAfter } from "../resources/page-keys.js";
 import { cutPage, type Page, type PageRequest, readPage } from "../resources/pages.js";
 import { inactive, missing } from "../resources/preconditions.js";
+import { requireActive, requireMovable } from "./appointment-preconditions.js";
 
 /** The criteria of a slot search. */
 export interface SlotCriteria {

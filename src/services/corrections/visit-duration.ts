@@ -7,8 +7,8 @@ import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
 import { insertOwnSlot, occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { isWithinOneDay } from "../../scheduling/booking-times.js";
 import { clinicTimeZone } from "../../scheduling/local-clock.js";
-import { fill } from "./take-slots.js";
-import { isAny, patientOverlap, timeConflicts } from "./time-conflicts.js";
+import { fill } from "../appointments/take-slots.js";
+import { isAny, patientOverlap, timeConflicts } from "../appointments/time-conflicts.js";
 
 const FIELD = "durationMinutes";
 
