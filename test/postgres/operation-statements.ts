@@ -45,7 +45,7 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
   ...each(["request_sources for no key update"], ["UpdateRequestSource"]),
   ...each(["tenant_settings for no key update"], ["UpdateTenantSettings"]),
   ...each(["user_attention_cases for no key update"], ["TakeCase", "CloseCase"]),
-  ...each(["waitlist_entries for no key update"], ["CloseWaitlistEntry"]),
+  ...each(["waitlist_entries for no key update"], ["CloseWaitlistEntry", "ChangeWaitlistEntry"]),
   ...each(
     ["webhooks for no key update"],
     ["UpdateWebhook", "DeleteWebhook", "RotateWebhookSecret", "TestWebhook", "ReplayWebhook"],
@@ -57,7 +57,7 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
   ...each(["calendars for no key update", "slots for update"], ["CreateScheduleBlock"]),
   ...each(
     ["patients for no key update", "appointments for no key update"],
-    ["ConfirmAppointment", "CheckInAppointment"],
+    ["ConfirmAppointment", "CheckInAppointment", "ChangeAppointment"],
   ),
   ...each(["calendars for no key update", "holidays for no key update", "slots for update"], ["UpdateHoliday"]),
   ...each(
@@ -92,7 +92,18 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
       "slots for no key update",
       "practitioners for no key update",
     ],
-    ["RescheduleAppointment", "CorrectAppointmentStatus", "SubstitutePractitioner"],
+    ["RescheduleAppointment", "MoveAppointment", "SubstitutePractitioner", "SwapPractitioners"],
+  ),
+  ...each(
+    [
+      "calendars for share",
+      "programs for share",
+      "patients for no key update",
+      "appointments for no key update",
+      "slots for no key update",
+      "practitioners for no key update",
+    ],
+    ["CorrectAppointmentStatus"],
   ),
   ...each(
     [

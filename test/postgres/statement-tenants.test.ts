@@ -67,7 +67,11 @@ const ACROSS_TENANTS = [
 ];
 
 /** Have joins over all tenants, on tenant_id. */
-const FOR_ALL_TENANTS = ["postgres/tables/schedule/due-programs.ts", "postgres/tables/time-events/due-tenants.ts"];
+const FOR_ALL_TENANTS = [
+  "postgres/tables/opportunity/summaries.ts",
+  "postgres/tables/schedule/due-programs.ts",
+  "postgres/tables/time-events/due-tenants.ts",
+];
 
 /** Makes some free slots that a waitlist entry wants due to be offered. */
 const FREE_SOME_SLOTS = `INSERT INTO freed_slots (tenant_id, slot_id, practitioner_id, starts_at, due_at)
