@@ -59,8 +59,15 @@ const OF_APPOINTMENT = [
   "request_sources",
   "slots",
 ];
-const OF_PAST = [...OF_APPOINTMENT, ...OF_CHANGE, "appointment_history", "schedule_blocks"];
-const OF_AHEAD = [...OF_APPOINTMENT, ...OF_CHANGE, "appointment_history", "day_counters", "program_rules"];
+const OF_PAST = [...OF_APPOINTMENT, ...OF_CHANGE, "appointment_history", "opportunity_changes", "schedule_blocks"];
+const OF_AHEAD = [
+  ...OF_APPOINTMENT,
+  ...OF_CHANGE,
+  "appointment_history",
+  "opportunity_changes",
+  "day_counters",
+  "program_rules",
+];
 const OF_PATIENT = [...OF_CHANGE, "patient_consents", "patient_search_words", "patients"];
 const OF_WAIT = [
   ...OF_CHANGE,
@@ -85,8 +92,8 @@ test.each<[string, readonly [trips: number, statements: number], readonly string
     () => ({ sourceId: "S1", service: { code: "S1", name: "S", active: true } }),
   ],
   ["patient", [4, 17], OF_PATIENT, () => patientRow("P2")],
-  ["past appointment", [7, 32], OF_PAST, () => appointmentRow(clinic, "A1")],
-  ["appointment ahead", [8, 38], OF_AHEAD, () => ahead("A2", "08:00")],
+  ["past appointment", [7, 33], OF_PAST, () => appointmentRow(clinic, "A1")],
+  ["appointment ahead", [8, 39], OF_AHEAD, () => ahead("A2", "08:00")],
   ["waitlist entry", [5, 20], OF_WAIT, () => waiting("W1")],
   ["row imported before", [3, 12], [], () => knownRow],
   ["rejected appointment", [7, 29], OF_APPOINTMENT, () => ahead("A3", "08:00")],
