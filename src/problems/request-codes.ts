@@ -1,6 +1,14 @@
 import type { FieldErrorCode } from "../errors.js";
 import type { CodeEntry } from "./code-entry.js";
-import { blockChanges, bookings, reasonSteps, referring, ruleChanges, searches } from "./operation-groups.js";
+import {
+  blockChanges,
+  bookings,
+  reasonSteps,
+  referring,
+  ruleChanges,
+  searches,
+  windowChanges,
+} from "./operation-groups.js";
 
 /** Codes for a request that is wrong by itself, or refers to a wrong resource. */
 export const requestCodes = {
@@ -101,6 +109,7 @@ export const requestCodes = {
         "CreateScheduleBlock",
         "CreateWebhook",
         "GetOccupancy",
+        ...windowChanges,
       ],
     },
   },

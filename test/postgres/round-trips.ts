@@ -65,6 +65,7 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "TakeCase",
     "CloseCase",
     "UpdateTenantSettings",
+    "UpdateProgramWindow",
     "CreateWebhook",
     "UpdateWebhook",
     "DeleteWebhook",

@@ -15,7 +15,7 @@ export const serviceRooms: Rooms = {
   operations: [],
   notes: ["resources"],
   events: ["resources"],
-  settings: ["resources"],
+  settings: ["resources", "schedule"],
   webhooks: ["resources", "events"],
   imports: ["resources"],
 };
@@ -35,7 +35,7 @@ export const tableRooms: Rooms = {
   operations: ["appointments"],
   notes: ["resources"],
   events: [],
-  settings: [],
+  settings: ["appointments"],
   "time-events": ["appointments", "events", "settings"],
   webhooks: ["resources", "events"],
   imports: ["resources", "appointments", "schedule", "patients", "desk"],

@@ -20,7 +20,7 @@ import { parseOpaqueId, requireFound, requireVersion } from "../resources/precon
 import { toAppointment } from "./appointment-messages.js";
 import { requireMovable } from "./appointment-preconditions.js";
 import { endBookedHold } from "./booked-hold.js";
-import { requireOption, type TakenSlots, takeSlots } from "./take-slots.js";
+import { offeredAt, requireOption, type TakenSlots, takeSlots } from "./take-slots.js";
 
 /** Rescheduling of appointments (specification section 4.3). `now` returns milliseconds since the epoch. */
 export function createAppointmentService(
@@ -46,7 +46,7 @@ async function reschedule(
   const usable = opened.kind === "OPTION" ? opened.option : undefined;
   const [locked, offer, busy] = await Promise.all([
     lockInOrder(transaction, { patient: { appointmentId }, appointmentId, option: usable, freesSlot: true }),
-    usable && findOffer(transaction, call.principal, usable),
+    usable && findOffer(transaction, call.principal, usable, offeredAt(usable, nowMs)),
     usable && findBusyInRun(transaction, runOf(usable), { appointmentId }, { nowMs, holdId: usable.holdId }),
   ]);
   const appointment = requireFound(locked.appointment, "appointmentId");

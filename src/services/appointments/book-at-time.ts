@@ -8,6 +8,7 @@ import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
 import { tryCapacity } from "../../postgres/tables/capacities.js";
 import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
+import { readMaterialization } from "../../postgres/tables/schedule/materialization.js";
 import {
   displacementOf,
   findOccupiedSlots,
@@ -109,23 +110,21 @@ interface LockedTime {
 }
 
 async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, isBeside: boolean): Promise<LockedTime> {
-  const startMs = requireStart(request, nowMs);
+  const startMs = request.startsAt === undefined ? minuteOf(nowMs) : timestampMs(request.startsAt);
   const transaction = call.transaction;
   const begunSince = request.startsAt === undefined ? new Date(earliestStart(nowMs)) : undefined;
-  const [references, judged, slot] = await Promise.all([
+  const [{ horizonDays }, references, judged, slot] = await Promise.all([
+    readMaterialization(transaction, request.programId),
     judgeReferences(request, call, nowMs),
     checkTarget(request, call),
     findSlotAt(transaction, request, { at: new Date(startMs), begunSince }),
   ]);
-  const { patientId, programId, practitionerId, serviceId, waitlistEntryId } = request;
+  requireStart(request, startMs, nowMs, horizonDays);
+  const { patientId, practitionerId, serviceId, waitlistEntryId } = request;
   const minutes = request.durationMinutes ?? references.typeMinutes;
   const run = slot && { firstSlotId: slot.id, minutes };
-  const wanted = {
-    programId: isBeside ? programId : undefined,
-    patient: { id: patientId },
-    waitlistEntryId,
-    time: { practitionerId, run },
-  };
+  const programId = isBeside ? request.programId : undefined;
+  const wanted = { programId, patient: { id: patientId }, waitlistEntryId, time: { practitionerId, run } };
   const [locked, found, busy, isPatientBusyBeside, firstVisit] = await Promise.all([
     lockInOrder(transaction, wanted),
     findTargetOffer(request, call),
@@ -202,11 +201,9 @@ function timeFrom(startMs: number, minutes: number): Pick<AppointmentPlacement, 
   return { startsAt: new Date(startMs), endsAt: new Date(startMs + minutes * 60_000) };
 }
 
-function requireStart({ startsAt }: TimedBooking, nowMs: number): number {
-  if (startsAt === undefined) return minuteOf(nowMs);
-  const startMs = timestampMs(startsAt);
-  if (isBookableStart(startMs, nowMs)) return startMs;
-  const [earliest, end] = [earliestStart(nowMs), endOfBookableStarts(nowMs)].map(formatInstant);
+function requireStart({ startsAt }: TimedBooking, startMs: number, nowMs: number, horizonDays: number): void {
+  if (startsAt === undefined || isBookableStart(startMs, nowMs, horizonDays)) return;
+  const [earliest, end] = [earliestStart(nowMs), endOfBookableStarts(nowMs, horizonDays)].map(formatInstant);
   const message = `the value must be a whole minute, from ${earliest} and before ${end}`;
   throw invalid("startsAt", "OUT_OF_RANGE", message);
 }

@@ -17,7 +17,7 @@ import { endBookedHold } from "./booked-hold.js";
 import { type BookingReferences, judgeReferences, requireUsable } from "./booking-references.js";
 import { requireReplaceable, type Wait } from "./booking-wait.js";
 import { closeServedEntry, requireServes } from "./served-entry.js";
-import { requireOption, takeSlots } from "./take-slots.js";
+import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
 
 /** Books the slots of an option for the patient of the option. */
 export async function bookAppointment(
@@ -32,7 +32,7 @@ export async function bookAppointment(
   const [locked, references, offer, busy, firstVisit] = await Promise.all([
     lockInOrder(transaction, { patient: { id: patientId }, waitlistEntryId, option: usable }),
     judgeReferences(request, call, nowMs),
-    usable && findOffer(transaction, call.principal, usable),
+    usable && findOffer(transaction, call.principal, usable, offeredAt(usable, nowMs)),
     usable && findBusyInRun(transaction, runOf(usable), { patientId }, { nowMs, holdId: usable.holdId }),
     usable && isFirstVisit(transaction, { patientId, serviceId: usable.serviceId, on: usable }),
   ]);

@@ -11,7 +11,7 @@ import { countLiveHolds, endExpiredHolds, type HoldRecord, insertHold } from "..
 import { type Locked, lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { requireActive, requireMovable } from "../appointments/appointment-preconditions.js";
-import { capacityExhausted, optionGone, requireSlots } from "../appointments/take-slots.js";
+import { capacityExhausted, offeredAt, optionGone, requireSlots } from "../appointments/take-slots.js";
 
 /** How many options a principal can hold, for how long this one is held, and the time of the call. */
 export interface HoldTerms {
@@ -54,7 +54,7 @@ export async function takeOption(
   const subject = subjectOf(option);
   const [locked, offer, busy, occupiedSlots, live] = await Promise.all([
     lockInOrder(transaction, { ...locksOf(subject), option }),
-    findOffer(transaction, principal, option),
+    findOffer(transaction, principal, option, offeredAt(option, nowMs)),
     findBusyInRun(transaction, runOf(option), subject, { nowMs }),
     "patientId" in subject ? [] : findOccupiedSlots(transaction, subject.appointmentId),
     countLiveHolds(transaction, subject, nowMs),

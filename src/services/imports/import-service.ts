@@ -8,7 +8,10 @@ import {
 import type { Implementation } from "../../implementation.js";
 import { countImported, importKinds, lockSource } from "../../postgres/tables/imports/imported-resources.js";
 import { beginTrial, endTrial } from "../../postgres/tables/imports/trial.js";
+import { findTenantSettings } from "../../postgres/tables/settings/tenant-settings.js";
+import { HORIZON_DAYS, plannedDays } from "../../scheduling/horizon.js";
 import type { VisitMargins } from "../../scheduling/visit-times.js";
+import { importClock } from "./appointment-times.js";
 import { ImportBatch } from "./import-batch.js";
 import { importRows } from "./import-rows.js";
 import { createRowHashes } from "./row-hashes.js";
@@ -56,9 +59,11 @@ async function importBatch(
   const source = { tenantId: transaction.tenantId, sourceSystem };
   const errors = await mapInTurns(rows, validateRow);
   if (validateOnly) beginTrial(transaction);
-  const hashes = createRowHashes(await lockSource(transaction, source));
+  const [hashKey, settings] = await Promise.all([lockSource(transaction, source), findTenantSettings(transaction)]);
+  const hashes = createRowHashes(hashKey);
   const batch = new ImportBatch(call, source, now(), hashes, rows.length);
-  await importRows(batch, { rows, errors, hashes }, margins);
+  const days = plannedDays({ horizonDays: settings.horizonDays ?? HORIZON_DAYS });
+  await importRows(batch, { rows, errors, hashes }, importClock(batch.nowMs, margins, days));
   const outcomes = batch.outcomes();
   if (!validateOnly) return outcomes;
   endTrial(transaction);

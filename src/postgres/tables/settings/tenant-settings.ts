@@ -3,10 +3,14 @@ import { type ColumnsOf, readRecord, toPartialRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** Settings of a tenant. An undefined one was never set. */
+/** Settings of a tenant. An undefined one was never set, or was removed. */
 export interface TenantSettingsAttributes {
   /** Minutes from a reminder to the start of the appointment. */
   readonly reminderOffsetMinutes: readonly number[] | undefined;
+  /** How many days after today can be booked. */
+  readonly horizonDays: number | undefined;
+  /** Minutes before its start until which a slot is offered. */
+  readonly minimumNoticeMinutes: number | undefined;
 }
 
 /** The settings of a tenant as stored. */
@@ -19,14 +23,20 @@ export interface TenantSettingsRecord extends TenantSettingsAttributes {
 /** The offsets of reminders of a tenant that has set none: two days and one day. */
 export const DEFAULT_REMINDER_OFFSETS: readonly number[] = [2880, 1440];
 
-/** The settings of a tenant that has changed none. */
-const UNCHANGED: TenantSettingsRecord = { reminderOffsetMinutes: undefined, version: 1, updatedAt: undefined };
+const ATTRIBUTES = {
+  reminderOffsetMinutes: "reminder_offset_minutes",
+  horizonDays: "horizon_days",
+  minimumNoticeMinutes: "minimum_notice_minutes",
+} as const satisfies ColumnsOf<TenantSettingsAttributes>;
 
 const COLUMNS = {
-  reminderOffsetMinutes: "reminder_offset_minutes",
+  ...ATTRIBUTES,
   version: "version",
   updatedAt: "updated_at",
-} satisfies ColumnsOf<TenantSettingsRecord>;
+} as const satisfies ColumnsOf<TenantSettingsRecord>;
+
+/** The settings of a tenant that has changed none. */
+const UNCHANGED: TenantSettingsRecord = { ...pickSettings({}), version: 1, updatedAt: undefined };
 
 const select = prepared(["tenant_id"], (key) => sql("tenant_settings").where(key).select(COLUMNS));
 
@@ -61,4 +71,10 @@ export async function lockTenantSettings(transaction: Transaction, nowMs: number
 export function updateTenantSettings(transaction: Transaction, changes: Partial<TenantSettingsRecord>): void {
   const { tenantId: tenant_id } = transaction;
   transaction.send(sql("tenant_settings").where({ tenant_id }).update(toPartialRow(COLUMNS, changes)));
+}
+
+/** Returns the settings of a record without its other members. A setting that it does not have is undefined. */
+export function pickSettings(record: Partial<TenantSettingsAttributes>): TenantSettingsAttributes {
+  const names = Object.keys(ATTRIBUTES) as (keyof TenantSettingsAttributes)[];
+  return Object.fromEntries(names.map((name) => [name, record[name]])) as unknown as TenantSettingsAttributes;
 }
