@@ -138,7 +138,7 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     { service: ScheduleBlockService, implementation: createScheduleBlockService({ now, slotLimits }) },
     { service: DisplacedAppointmentService, implementation: createDisplacedAppointmentService(now, tokens) },
     { service: EventService, implementation: createEventService(events) },
-    { service: TenantSettingsService, implementation: createTenantSettingsService({ now, slotLimits }) },
+    { service: TenantSettingsService, implementation: createTenantSettingsService({ now, slotLimits, visitMargins }) },
     { service: WebhookService, implementation: createWebhookService(now, webhooks) },
     {
       service: ImportService,

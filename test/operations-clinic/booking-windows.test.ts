@@ -22,7 +22,14 @@ import { expectRefusal } from "./rpc-under-test.js";
 import { timedBooking } from "./timed-bookings.js";
 
 const HOUR = 60;
-const NOTHING = { addedSlotCount: 0, hiddenSlotCount: 0, appointmentsBeyondHorizonCount: 0 };
+const NOTHING = {
+  addedSlotCount: 0,
+  hiddenSlotCount: 0,
+  appointmentsBeyondHorizonCount: 0,
+  lateCancelCount: 0,
+  lateRescheduleCount: 0,
+  patientsOverLimitCount: 0,
+};
 
 let service: TestService;
 let clinic: Clinic;

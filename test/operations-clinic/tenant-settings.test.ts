@@ -9,7 +9,14 @@ import type { TokenFor } from "../support/tokens.js";
 import { describeAccess, expectRefusal } from "./rpc-under-test.js";
 
 const { getTenantSettings, updateTenantSettings, listTenantSettingsChanges } = TenantSettingsService.method;
-const VALUES = { reminderOffsetMinutes: [2880, 1440], horizonDays: 90, minimumNoticeMinutes: 0 };
+const VALUES = {
+  reminderOffsetMinutes: [2880, 1440],
+  horizonDays: 90,
+  minimumNoticeMinutes: 0,
+  checkInEarlyMinutes: 240,
+  attendedEarlyMinutes: 60,
+  noShowGraceMinutes: 15,
+};
 const DEFAULTS = { ...VALUES, version: 1 };
 const MASK = "reminderOffsetMinutes";
 

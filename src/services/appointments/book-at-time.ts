@@ -16,6 +16,7 @@ import {
   insertOwnSlot,
   occupySlots,
 } from "../../postgres/tables/schedule/slots.js";
+import { findBookingLimits } from "../../postgres/tables/settings/booking-limits.js";
 import {
   earliestStart,
   endOfBookableStarts,
@@ -24,12 +25,13 @@ import {
   minuteOf,
 } from "../../scheduling/booking-times.js";
 import { clinicTimeZone, formatInstant, localDateAt } from "../../scheduling/local-clock.js";
+import { requireWithinLimits } from "./appointment-preconditions.js";
 import type { ChangedAppointment } from "./appointment-transitions.js";
 import { addAppointment, newAppointment } from "./booking.js";
-import { type BookingReferences, judgeReferences, requireUsable } from "./booking-references.js";
+import { type BookingReferences, judgeReferences, requireBookable } from "./booking-references.js";
 import { type BookingTarget, checkTarget, findTargetOffer, requireOffered } from "./booking-target.js";
-import { type GivenWait, requireReplaceable, type Wait } from "./booking-wait.js";
-import { closeServedEntry, requireServes } from "./served-entry.js";
+import type { GivenWait, Wait } from "./booking-wait.js";
+import { closeServedEntry } from "./served-entry.js";
 import { fill, patientIsBusy, placementOf, requireFree, type TakenSlots, takeTime } from "./take-slots.js";
 
 /** A request for an appointment with a practitioner at a given time. */
@@ -125,17 +127,17 @@ async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, i
   const run = slot && { firstSlotId: slot.id, minutes };
   const programId = isBeside ? request.programId : undefined;
   const wanted = { programId, patient: { id: patientId }, waitlistEntryId, time: { practitionerId, run } };
-  const [locked, found, busy, isPatientBusyBeside, firstVisit] = await Promise.all([
+  const on = { localDate: localDateAt(startMs) };
+  const [locked, found, busy, isPatientBusyBeside, firstVisit, limits] = await Promise.all([
     lockInOrder(transaction, wanted),
     findTargetOffer(request, call),
     run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }, { nowMs }),
     isBeside && isBusy(transaction, { patientId }, timeFrom(startMs, minutes), undefined, nowMs),
-    isFirstVisit(transaction, { patientId, serviceId, on: { localDate: localDateAt(startMs) } }),
+    isFirstVisit(transaction, { patientId, serviceId, on }),
+    findBookingLimits(transaction, { patientId, serviceId, on }, nowMs),
   ]);
-  const unusable = [...references.unusable, ...judged.inactive];
-  requireUsable(locked, { missing: [...references.missing, ...judged.missing], unusable }, waitlistEntryId);
-  requireServes(locked.waitlistEntry, patientId, serviceId);
-  requireReplaceable(references.replaced, patientId, serviceId);
+  requireBookable(request, locked, references, judged);
+  requireWithinLimits(limits, call.principal, "patientId");
   return {
     startMs,
     minutes,

@@ -11,8 +11,9 @@ import type { Locked } from "../../postgres/tables/locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { inactive, missing } from "../resources/preconditions.js";
 import { requireActive } from "./appointment-preconditions.js";
-import { type GivenWait, judgeWait, type Wait } from "./booking-wait.js";
-import { requireWaiting } from "./served-entry.js";
+import type { TargetErrors } from "./booking-target.js";
+import { type GivenWait, judgeWait, requireReplaceable, type Wait } from "./booking-wait.js";
+import { requireServes, requireWaiting } from "./served-entry.js";
 
 /** The references of every booking, with an option or by time. */
 export interface BookingReferences {
@@ -80,6 +81,20 @@ export function requireUsable(
   requireActive(patient, "patientId");
   requireWaiting(waitlistEntry);
   if (unusable.length > 0) throw validationFailed(unusable);
+}
+
+/** Like {@link requireUsable} for a booking by time. Throws 422 if waitlist entry or replaced appointment do not fit. */
+export function requireBookable(
+  request: GivenWait & { readonly patientId: string; readonly serviceId: string },
+  locked: Pick<Locked, "patient" | "waitlistEntry">,
+  references: JudgedReferences,
+  target: TargetErrors,
+): void {
+  const { patientId, serviceId, waitlistEntryId } = request;
+  const unusable = [...references.unusable, ...target.inactive];
+  requireUsable(locked, { missing: [...references.missing, ...target.missing], unusable }, waitlistEntryId);
+  requireServes(locked.waitlistEntry, patientId, serviceId);
+  requireReplaceable(references.replaced, patientId, serviceId);
 }
 
 async function isActive(

@@ -10,7 +10,7 @@ import { countImported, importKinds, lockSource } from "../../postgres/tables/im
 import { beginTrial, endTrial } from "../../postgres/tables/imports/trial.js";
 import { findTenantSettings } from "../../postgres/tables/settings/tenant-settings.js";
 import { HORIZON_DAYS, plannedDays } from "../../scheduling/horizon.js";
-import type { VisitMargins } from "../../scheduling/visit-times.js";
+import { marginsOf, type VisitMargins } from "../../scheduling/visit-times.js";
 import { importClock } from "./appointment-times.js";
 import { ImportBatch } from "./import-batch.js";
 import { importRows } from "./import-rows.js";
@@ -63,7 +63,7 @@ async function importBatch(
   const hashes = createRowHashes(hashKey);
   const batch = new ImportBatch(call, source, now(), hashes, rows.length);
   const days = plannedDays({ horizonDays: settings.horizonDays ?? HORIZON_DAYS });
-  await importRows(batch, { rows, errors, hashes }, importClock(batch.nowMs, margins, days));
+  await importRows(batch, { rows, errors, hashes }, importClock(batch.nowMs, marginsOf(settings, margins), days));
   const outcomes = batch.outcomes();
   if (!validateOnly) return outcomes;
   endTrial(transaction);

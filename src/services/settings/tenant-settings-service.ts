@@ -11,7 +11,7 @@ import type {
 } from "../../gen/cupo/clinic/v1/tenant_settings_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { requestExtension } from "../../postgres/job-queue.js";
-import { countWindowEffects } from "../../postgres/tables/settings/settings-effects.js";
+import { countLimitEffects, countWindowEffects } from "../../postgres/tables/settings/settings-effects.js";
 import {
   findTenantSettings,
   lockTenantSettings,
@@ -23,6 +23,7 @@ import {
   listTenantSettingsChanges,
 } from "../../postgres/tables/settings/tenant-settings-history.js";
 import { HORIZON_DAYS } from "../../scheduling/horizon.js";
+import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { versionAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireVersion } from "../resources/preconditions.js";
@@ -35,19 +36,22 @@ export interface SettingsPorts {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly slotLimits: SlotLimits;
+  /** Defaults of the settings. */
+  readonly visitMargins: VisitMargins;
 }
 
 /** The settings of tenants. */
 export function createTenantSettingsService({
   now,
   slotLimits,
+  visitMargins,
 }: SettingsPorts): Implementation<typeof TenantSettingsService> {
   return {
     async getTenantSettings(_, call) {
-      return { tenantSettings: toTenantSettings(await findTenantSettings(call.transaction)) };
+      return { tenantSettings: toTenantSettings(await findTenantSettings(call.transaction), visitMargins) };
     },
     async updateTenantSettings(request, call) {
-      return { tenantSettings: toTenantSettings(await update(request, call, slotLimits, now())) };
+      return { tenantSettings: toTenantSettings(await update(request, call, slotLimits, now()), visitMargins) };
     },
     async previewTenantSettingsChange(request, call) {
       return { tenantSettingsPreview: await preview(request, call, slotLimits, now()) };
@@ -57,7 +61,7 @@ export function createTenantSettingsService({
       const wanted = { after: versionAfter(page), limit: page.size + 1 };
       const found = await listTenantSettingsChanges(call.transaction, wanted);
       const { rows, next } = cutPage(found, page, ({ version }) => [String(version)], "tenant settings changes");
-      return { changes: rows.map(toTenantSettingsChange), ...next };
+      return { changes: rows.map((row) => toTenantSettingsChange(row, visitMargins)), ...next };
     },
   };
 }
@@ -86,14 +90,19 @@ async function preview(
 ): Promise<TenantSettingsPreview> {
   const current = await findTenantSettings(call.transaction);
   const after = { ...current, ...changesOf(request) };
-  const [addedSlotCount, window] = await Promise.all([
+  const now = new Date(nowMs);
+  const [addedSlotCount, window, limited] = await Promise.all([
     roomFor(call, current, after, limits, nowMs),
-    countWindowEffects(call.transaction, current, after, new Date(nowMs)),
+    countWindowEffects(call.transaction, current, after, now),
+    countLimitEffects(call.transaction, current, after, now),
   ]);
   return create(TenantSettingsPreviewSchema, {
     addedSlotCount,
     hiddenSlotCount: window.hiddenSlots,
     appointmentsBeyondHorizonCount: window.appointmentsBeyond,
+    lateCancelCount: limited.lateCancels,
+    lateRescheduleCount: limited.lateReschedules,
+    patientsOverLimitCount: limited.patientsOverLimit,
   });
 }
 

@@ -43,6 +43,58 @@ function closes(days: string): string {
     AT TIME ZONE 'America/Bogota'`;
 }
 
+/** Appointments that a change of limits concerns. */
+export interface LimitEffects {
+  /** Appointments that can be cancelled, or rescheduled, now and not after the change. */
+  readonly lateCancels: number;
+  readonly lateReschedules: number;
+  /** Patients with more appointments than the limits allow. */
+  readonly patientsOverLimit: number;
+}
+
+const NO_LIMIT_EFFECTS: LimitEffects = { lateCancels: 0, lateReschedules: 0, patientsOverLimit: 0 };
+
+/** Counts what would change if the tenant had the limits `after` instead of `before`. */
+export async function countLimitEffects(
+  transaction: Transaction,
+  before: TenantSettingsAttributes,
+  after: TenantSettingsAttributes,
+  now: Date,
+): Promise<LimitEffects> {
+  const values = {
+    tenantId: transaction.tenantId,
+    now,
+    cancelBefore: before.latestCancelHours ?? 0,
+    cancelAfter: after.latestCancelHours ?? 0,
+    rescheduleBefore: before.latestRescheduleHours ?? 0,
+    rescheduleAfter: after.latestRescheduleHours ?? 0,
+    ahead: after.maxAppointmentsAhead ?? null,
+    ofService: after.maxAppointmentsAheadPerService ?? null,
+    onDay: after.maxAppointmentsPerServiceAndDay ?? null,
+  };
+  const [row] = await transaction.rows<LimitEffects>(sql.raw(LIMIT_EFFECTS, values));
+  return row ?? NO_LIMIT_EFFECTS;
+}
+
+function becomesLate(before: string, after: string): string {
+  return `count(*) FILTER (WHERE a.starts_at >= :now::timestamptz + make_interval(hours => ${before}::integer)
+    AND a.starts_at < :now::timestamptz + make_interval(hours => ${after}::integer))::integer`;
+}
+
+const AHEAD = `FROM appointments a WHERE a.tenant_id = :tenantId AND a.status IN ${MOVABLE_STATUSES}
+  AND a.starts_at > :now::timestamptz`;
+
+const LIMIT_EFFECTS = `SELECT
+  (SELECT ${becomesLate(":cancelBefore", ":cancelAfter")} ${AHEAD}) AS "lateCancels",
+  (SELECT ${becomesLate(":rescheduleBefore", ":rescheduleAfter")} ${AHEAD}) AS "lateReschedules",
+  (SELECT count(*)::integer FROM (
+    SELECT a.patient_id ${AHEAD} GROUP BY a.patient_id HAVING count(*) > :ahead::integer
+    UNION
+    SELECT a.patient_id ${AHEAD} GROUP BY a.patient_id, a.service_id HAVING count(*) > :ofService::integer
+    UNION
+    SELECT a.patient_id ${AHEAD} GROUP BY a.patient_id, a.service_id, a.local_date HAVING count(*) > :onDay::integer
+  ) AS over) AS "patientsOverLimit"`;
+
 /** The bounds are computed before the subqueries, so that row-level security lets indexes serve the comparisons. */
 const EFFECTS = `SELECT coalesce(sum(soon.count + late.count), 0)::integer AS "hiddenSlots",
     coalesce(sum(beyond.count), 0)::integer AS "appointmentsBeyond"

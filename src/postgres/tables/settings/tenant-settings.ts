@@ -11,6 +11,21 @@ export interface TenantSettingsAttributes {
   readonly horizonDays: number | undefined;
   /** Minutes before its start until which a slot is offered. */
   readonly minimumNoticeMinutes: number | undefined;
+  /** Hours before its start until which an appointment can be cancelled; undefined for no limit. */
+  readonly latestCancelHours: number | undefined;
+  /** Hours before its start until which an appointment can be rescheduled; undefined for no limit. */
+  readonly latestRescheduleHours: number | undefined;
+  /** See `VisitMargins`. */
+  readonly checkInEarlyMinutes: number | undefined;
+  readonly attendedEarlyMinutes: number | undefined;
+  readonly noShowGraceMinutes: number | undefined;
+  /** The most appointments of a patient that have not begun, in all and for each service; undefined for no limit. */
+  readonly maxAppointmentsAhead: number | undefined;
+  readonly maxAppointmentsAheadPerService: number | undefined;
+  /** The most appointments of a patient for a service on a local day; undefined for no limit. */
+  readonly maxAppointmentsPerServiceAndDay: number | undefined;
+  /** The number of no-shows after which a supervisor must book; undefined for no limit. */
+  readonly supervisedAfterNoShows: number | undefined;
 }
 
 /** The settings of a tenant as stored. */
@@ -27,6 +42,15 @@ const ATTRIBUTES = {
   reminderOffsetMinutes: "reminder_offset_minutes",
   horizonDays: "horizon_days",
   minimumNoticeMinutes: "minimum_notice_minutes",
+  latestCancelHours: "latest_cancel_hours",
+  latestRescheduleHours: "latest_reschedule_hours",
+  checkInEarlyMinutes: "check_in_early_minutes",
+  attendedEarlyMinutes: "attended_early_minutes",
+  noShowGraceMinutes: "no_show_grace_minutes",
+  maxAppointmentsAhead: "max_appointments_ahead",
+  maxAppointmentsAheadPerService: "max_appointments_ahead_per_service",
+  maxAppointmentsPerServiceAndDay: "max_appointments_per_service_and_day",
+  supervisedAfterNoShows: "supervised_after_no_shows",
 } as const satisfies ColumnsOf<TenantSettingsAttributes>;
 
 const COLUMNS = {
