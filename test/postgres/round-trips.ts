@@ -33,7 +33,6 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "UpdateRequestSource",
     "UpdateProgram",
     "ReplaceProgramPractitioners",
-    "CreateHoliday",
     "UpdatePayer",
     "UpdateContract",
     "ReplaceCoveredServices",
@@ -72,11 +71,13 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "RotateWebhookSecret",
   ]),
   /**
-   * Rules that enlarge a plan count the tenant's open slots. Bookings by time find their slots before they lock them.
+   * Rules that enlarge a plan count the tenant's open slots. Bookings by time find their slots before they lock them. A
+   * holiday more than 90 days ahead finds whether a program reaches it.
    */
   ...each(3, [
     "UpdateProgramRule",
     "CreateProgramRule",
+    "CreateHoliday",
     "BookAppointmentAt",
     "MergePatients",
     "ErasePatient",
