@@ -51,6 +51,7 @@ SELECT create_distributed_table('quota_windows', 'tenant_id', colocate_with => '
 SELECT create_distributed_table('webhooks', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('webhook_deliveries', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('tenant_settings', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('tenant_settings_history', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('time_event_progress', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('import_sources', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('imported_resources', 'tenant_id', colocate_with => 'patients');

@@ -4,22 +4,20 @@ import { readOutbox } from "../postgres/tables/events/event-overview.js";
 import { countHolds } from "../postgres/tables/holds/hold-overview.js";
 import { findFurthestBehind } from "../postgres/tables/schedule/due-programs.js";
 import { readWebhookState } from "../postgres/tables/webhooks/webhook-overview.js";
-import { horizonFrom } from "../scheduling/horizon.js";
-import { dayNumberOf } from "../scheduling/local-date.js";
+import { localDateAt } from "../scheduling/local-clock.js";
 import type { Backlog } from "../telemetry/metrics/service-metrics.js";
 import { timeOfUuid7 } from "../uuid.js";
 
 /** Reads the background work that is due, of all tenants, in five short transactions. */
 export async function readBacklog(database: TransactionSource, now: () => number): Promise<Backlog> {
-  const { through } = horizonFrom(now());
-  const made = await findFurthestBehind(database, through);
+  const scheduleDays = await findFurthestBehind(database, localDateAt(now()));
   const jobs = await readJobQueue(database);
   const { count, oldestId } = await readOutbox(database);
   const { pending, oldestSeconds: pendingSeconds, disabled } = await readWebhookState(database);
   const holds = await countHolds(database, now());
   const oldestSeconds = oldestId === undefined ? 0 : Math.max(0, (Date.now() - timeOfUuid7(oldestId)) / 1000);
   return {
-    scheduleDays: made === undefined ? 0 : dayNumberOf(through) - dayNumberOf(made),
+    scheduleDays,
     jobs,
     events: { count, oldestSeconds },
     deliveries: { count: pending, oldestSeconds: pendingSeconds },

@@ -4,7 +4,7 @@ import { EXTEND_SCHEDULE, type ExtensionPayload, extensionKey } from "../postgre
 import type { JobQueuePool } from "../postgres/job-queue-pool.js";
 import type { TransactionSource } from "../postgres/run-transaction.js";
 import { findDueTenants } from "../postgres/tables/schedule/due-programs.js";
-import { horizonFrom } from "../scheduling/horizon.js";
+import { localDateAt } from "../scheduling/local-clock.js";
 import { assignPositions } from "./assign-positions.js";
 import { extendSchedules } from "./extend-schedules.js";
 import { offerFreedSlots } from "./offer-freed-slots.js";
@@ -92,7 +92,7 @@ function tasksOf(ports: JobPorts, signal: AbortSignal): TaskList {
   };
   return {
     [EXTEND_SCHEDULES]: async (_, { addJob }) => {
-      for (const id of await findDueTenants(database, horizonFrom(now()).through)) await askFor(addJob, id);
+      for (const id of await findDueTenants(database, localDateAt(now()))) await askFor(addJob, id);
     },
     [EXTEND_SCHEDULE]: async (payload, { addJob, job }) => {
       const { tenantId } = payload as ExtensionPayload;

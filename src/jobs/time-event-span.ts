@@ -21,6 +21,7 @@ export interface SpanLimits {
   readonly notBefore: Date;
   /** The longest span, in milliseconds. */
   readonly maxMs: number;
+  /** For a tenant that has not set its own. */
   readonly noShowGraceMinutes: number;
   readonly correlationId: string;
 }
@@ -62,7 +63,7 @@ export async function writeSpan(transaction: Transaction, limits: SpanLimits): P
   const events = await lockDueEvents(
     transaction,
     { after: new Date(afterMs), until: new Date(untilMs) },
-    { offsets, noShowGraceMinutes: limits.noShowGraceMinutes },
+    { offsets, noShowGraceMinutes: settings.noShowGraceMinutes ?? limits.noShowGraceMinutes },
   );
   insertTimeEvents(transaction, events, limits.correlationId);
   advanceProgress(transaction, new Date(untilMs));

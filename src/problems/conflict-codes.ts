@@ -69,6 +69,12 @@ export const conflictCodes = {
     remedy: "Send the request again from the time that message names.",
     answeredBy: { CONCURRENT_MODIFICATION: ["CheckInAppointment", ...visitEnds] },
   },
+  TOO_LATE: {
+    meaning: "It is too late to cancel or reschedule the appointment.",
+    cause: "The tenant sets the latest time, in hours before the start.",
+    remedy: "Let a supervisor do it, with the scope scheduling:overbook.",
+    answeredBy: { CONCURRENT_MODIFICATION: ["CancelAppointment", "RescheduleAppointment"] },
+  },
   SAME_SLOT: {
     meaning: "The appointment already has the slot of the option.",
     cause: "It was moved there before, or the option was for its own time.",
@@ -117,6 +123,18 @@ export const conflictCodes = {
         "MergePatients",
       ],
     },
+  },
+  PATIENT_LIMIT: {
+    meaning: "The patient has as many appointments as the tenant allows.",
+    cause: "The tenant limits appointments ahead, in all or for a service, or those for a service on a day.",
+    remedy: "Cancel another appointment, or let a supervisor book, with the scope scheduling:overbook.",
+    answeredBy: { CONCURRENT_MODIFICATION: ["BookAppointment", "BookAppointmentAt", "RescheduleAppointment"] },
+  },
+  SUPERVISOR_REQUIRED: {
+    meaning: "Only a supervisor can book for the patient.",
+    cause: "The patient has missed as many appointments within a year as the tenant allows.",
+    remedy: "Let a supervisor book, with the scope scheduling:overbook.",
+    answeredBy: { CONCURRENT_MODIFICATION: ["BookAppointment", "BookAppointmentAt"] },
   },
   HOLD_LIMIT: {
     meaning: "The patient or the client has too many live holds.",

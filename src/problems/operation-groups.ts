@@ -8,6 +8,8 @@ export const moves = ["RescheduleAppointment", "MoveAppointment"];
 export const searches = ["SearchAppointmentOptions", "MatchWaitlistEntry"];
 /** RPCs that change an appointment's status with a reason. */
 export const reasonSteps = ["CancelAppointment", "MarkAppointmentNoShow"];
+/** RPCs that change how far ahead can be booked, or preview such a change. */
+export const windowChanges = ["UpdateTenantSettings", "PreviewTenantSettingsChange", "UpdateProgramWindow"];
 /** RPCs that set the times of a block. */
 export const blockChanges = ["CreateScheduleBlock", "UpdateScheduleBlock"];
 

@@ -1,6 +1,15 @@
 import type { FieldErrorCode } from "../errors.js";
 import type { CodeEntry } from "./code-entry.js";
-import { blockChanges, bookings, moves, reasonSteps, referring, ruleChanges, searches } from "./operation-groups.js";
+import {
+  blockChanges,
+  bookings,
+  moves,
+  reasonSteps,
+  referring,
+  ruleChanges,
+  searches,
+  windowChanges,
+} from "./operation-groups.js";
 
 /** Codes for a request that is wrong by itself, or refers to a wrong resource. */
 export const requestCodes = {
@@ -104,6 +113,7 @@ export const requestCodes = {
         "CreateScheduleBlock",
         "CreateWebhook",
         "GetOccupancy",
+        ...windowChanges,
       ],
     },
   },

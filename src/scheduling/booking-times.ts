@@ -1,4 +1,4 @@
-import { horizonFrom } from "./horizon.js";
+import { HORIZON_DAYS, horizonFrom } from "./horizon.js";
 import { endOfLocalDay, localDateAt } from "./local-clock.js";
 
 const minuteMs = 60_000;
@@ -20,19 +20,20 @@ export function earliestStart(nowMs: number): number {
 }
 
 /**
- * Returns the end of the time for which schedules are made, in milliseconds since the epoch. A bookable start is before
- * it.
+ * Returns the end of the time that can be booked with a horizon in days, in milliseconds since the epoch. A bookable
+ * start is before it.
  */
-export function endOfBookableStarts(nowMs: number): number {
-  return Date.parse(endOfLocalDay(horizonFrom(nowMs).through));
+export function endOfBookableStarts(nowMs: number, horizonDays = HORIZON_DAYS): number {
+  return Date.parse(endOfLocalDay(horizonFrom(nowMs, horizonDays).through));
 }
 
 /**
  * Whether an appointment may begin at an instant: on a whole minute, not before {@link earliestStart} and before {@link
  * endOfBookableStarts}.
  */
-export function isBookableStart(startMs: number, nowMs: number): boolean {
-  return minuteOf(startMs) === startMs && startMs >= earliestStart(nowMs) && startMs < endOfBookableStarts(nowMs);
+export function isBookableStart(startMs: number, nowMs: number, horizonDays = HORIZON_DAYS): boolean {
+  const endMs = endOfBookableStarts(nowMs, horizonDays);
+  return minuteOf(startMs) === startMs && startMs >= earliestStart(nowMs) && startMs < endMs;
 }
 
 /**

@@ -7,13 +7,47 @@ export interface DateSpan {
   readonly through: string;
 }
 
-/** Schedules are made for today and this many days after it. */
+/** Schedules are made for today and at least this many days after it. It is also the default of tenants. */
 export const HORIZON_DAYS = 90;
 
-/**
- * Returns the dates from today to the horizon. Schedules are made for these dates, and options are searched on them.
- */
-export function horizonFrom(nowMs: number): DateSpan {
+/** The longest horizon of a tenant or a program, in days after today. */
+export const MAX_HORIZON_DAYS = 400;
+
+/** Returns the dates from today to a horizon, in days after today. */
+export function horizonFrom(nowMs: number, days = HORIZON_DAYS): DateSpan {
   const today = localDateAt(nowMs);
-  return { from: today, through: addCalendarDays(today, HORIZON_DAYS) };
+  return { from: today, through: addCalendarDays(today, days) };
+}
+
+/** How far a program can be booked and has slots. */
+export interface Reach {
+  /** How many days ahead it can be booked. */
+  readonly horizonDays: number;
+  /** No slot of the rules is after this local date, YYYY-MM-DD. Undefined if none is after the default horizon. */
+  readonly slotsThrough: string | undefined;
+}
+
+/** Returns for how many days after today the schedule of a program is made. */
+export function plannedDays({ horizonDays }: Pick<Reach, "horizonDays">): number {
+  return Math.max(horizonDays, HORIZON_DAYS);
+}
+
+/** Returns the last local date for which the schedule of a program is made. */
+export function plannedThrough(reach: Pick<Reach, "horizonDays">, nowMs: number): string {
+  return horizonFrom(nowMs, plannedDays(reach)).through;
+}
+
+/**
+ * Returns the dates on which a change of a program can change slots. They reach beyond the horizon if slots were made
+ * there before the horizon became shorter.
+ */
+export function changeableSpan(reach: Reach, nowMs: number): DateSpan {
+  const planned = horizonFrom(nowMs, plannedDays(reach));
+  const { slotsThrough = planned.through } = reach;
+  return { from: planned.from, through: slotsThrough > planned.through ? slotsThrough : planned.through };
+}
+
+/** Returns the dates on which any program can have slots. */
+export function widestSpan(nowMs: number): DateSpan {
+  return horizonFrom(nowMs, MAX_HORIZON_DAYS);
 }

@@ -12,15 +12,15 @@ interface Stretch {
 }
 
 /**
- * Returns the largest number of slots that these rules give one practitioner within the dates of one schedule. It
+ * Returns the largest number of slots that these rules give one practitioner on any date and the `days` after it. It
  * compares the spans that begin today or on the first day of a later rule. Holidays are ignored, so that removing a
  * holiday never makes a plan larger than this result. The cost grows with the square of the number of rules.
  */
-export function largestPlan(rules: readonly ProgramRuleAttributes[], today: string): number {
+export function largestPlan(rules: readonly ProgramRuleAttributes[], today: string, days = HORIZON_DAYS): number {
   const first = dayNumberOf(today);
   const stretches = rules.filter(({ active }) => active).map(toStretch);
   const starts = new Set([first, ...stretches.map(({ from }) => from).filter((from) => from > first)]);
-  return Math.max(...Array.from(starts, (start) => slotsWithin(stretches, start, start + HORIZON_DAYS)));
+  return Math.max(...Array.from(starts, (start) => slotsWithin(stretches, start, start + days)));
 }
 
 function toStretch(rule: ProgramRuleAttributes): Stretch {

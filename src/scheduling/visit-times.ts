@@ -10,6 +10,18 @@ export interface VisitMargins {
   readonly noShowGraceMinutes: number;
 }
 
+/** Returns the margins of a tenant. Those that it has not set are the defaults. */
+export function marginsOf(
+  set: { readonly [K in keyof VisitMargins]: number | undefined },
+  defaults: VisitMargins,
+): VisitMargins {
+  return {
+    checkInEarlyMinutes: set.checkInEarlyMinutes ?? defaults.checkInEarlyMinutes,
+    attendedEarlyMinutes: set.attendedEarlyMinutes ?? defaults.attendedEarlyMinutes,
+    noShowGraceMinutes: set.noShowGraceMinutes ?? defaults.noShowGraceMinutes,
+  };
+}
+
 /** A step of an appointment whose earliest time depends on the clock. */
 export type VisitStep = "CHECKED_IN" | "ATTENDED" | "NO_SHOW";
 

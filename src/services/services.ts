@@ -109,7 +109,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
 
 /** Creates every service. REST and RPC both use this list, so they always have the same operations. */
 export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
-  const { now, tokens, slotLimits, events, webhooks } = ports;
+  const { now, tokens, slotLimits, events, webhooks, visitMargins: margins, validatorOf } = ports;
   return [
     { service: PatientService, implementation: createPatientService(now) },
     { service: AppointmentService, implementation: createAppointmentService(now, tokens) },
@@ -139,12 +139,12 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     { service: ScheduleBlockService, implementation: createScheduleBlockService({ now, slotLimits }) },
     { service: DisplacedAppointmentService, implementation: createDisplacedAppointmentService(now, tokens) },
     { service: EventService, implementation: createEventService(events) },
-    { service: TenantSettingsService, implementation: createTenantSettingsService(now) },
-    { service: WebhookService, implementation: createWebhookService(now, webhooks) },
     {
-      service: ImportService,
-      implementation: createImportService({ now, margins: ports.visitMargins, validatorOf: ports.validatorOf }),
+      service: TenantSettingsService,
+      implementation: createTenantSettingsService({ now, slotLimits, visitMargins: margins }),
     },
+    { service: WebhookService, implementation: createWebhookService(now, webhooks) },
+    { service: ImportService, implementation: createImportService({ now, margins, validatorOf }) },
   ];
 }
 

@@ -82,6 +82,17 @@ describe("a reminder", () => {
     expect(await timeEvents(clinic)).toHaveLength(1);
   });
 
+  test("is followed by a possible no-show after the minutes of the tenant", async () => {
+    await mustCall(clinic, "UpdateTenantSettings", { ...NO_REMINDERS, noShowGraceMinutes: 45, expectedVersion: 1 });
+    const { appointmentId, startsAt } = await bookOn(clinic, await patient(), day(clinic, 1));
+    service.stopAt(Date.parse(startsAt) + 45 * MINUTE_MS - 1);
+    await runJob(database, service);
+    expect(await timeEvents(clinic)).toEqual([]);
+    service.stopAt(Date.parse(startsAt) + 45 * MINUTE_MS);
+    await runJob(database, service);
+    expect(await timeEvents(clinic)).toEqual([[NO_SHOW, appointmentId, 1]]);
+  });
+
   test("is not due for an appointment booked after the offset, before or after the run that passed it", async () => {
     const other = await bookOn(clinic, await patient(), day(clinic, 2), 1);
     service.stopAt(Date.parse(other.startsAt) - 24 * HOUR_MS + 1);
@@ -154,6 +165,8 @@ describe("an expired waitlist entry", () => {
     expect(await timeEvents(clinic)).toEqual([["waitlist_entry.expired", open, 1]]);
   });
 });
+
+const NO_REMINDERS: JsonObject = { reminderOffsetMinutes: [], updateMask: "reminderOffsetMinutes,noShowGraceMinutes" };
 
 function patient(): Promise<string> {
   return newPatient(clinic);

@@ -106,6 +106,7 @@ const OF_THE_CLINIC = new Set([
   "request_sources",
   "schedule_blocks",
   "tenant_settings",
+  "tenant_settings_history",
   "time_event_progress",
   "unfilled_minutes",
   "webhooks",

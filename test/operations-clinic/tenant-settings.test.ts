@@ -8,8 +8,16 @@ import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import { describeAccess, expectRefusal } from "./rpc-under-test.js";
 
-const { getTenantSettings, updateTenantSettings } = TenantSettingsService.method;
-const DEFAULTS = { reminderOffsetMinutes: [2880, 1440], version: 1 };
+const { getTenantSettings, updateTenantSettings, listTenantSettingsChanges } = TenantSettingsService.method;
+const VALUES = {
+  reminderOffsetMinutes: [2880, 1440],
+  horizonDays: 90,
+  minimumNoticeMinutes: 0,
+  checkInEarlyMinutes: 240,
+  attendedEarlyMinutes: 60,
+  noShowGraceMinutes: 15,
+};
+const DEFAULTS = { ...VALUES, version: 1 };
 const MASK = "reminderOffsetMinutes";
 
 let service: TestService;
@@ -53,7 +61,7 @@ describe("UpdateTenantSettings", () => {
   );
 
   test("stores the first change as version 2, for every caller of the tenant and no other tenant", async () => {
-    const changed = { reminderOffsetMinutes: [20160, 15], version: 2, updatedAt: expect.any(String) };
+    const changed = { ...VALUES, reminderOffsetMinutes: [20160, 15], version: 2, updatedAt: expect.any(String) };
     expect(await update({ reminderOffsetMinutes: [20160, 15], expectedVersion: 1 })).toMatchObject({ status: 200 });
     expect(await settings()).toEqual(changed);
     expect(await settings({ as: { ...as, organizationId: randomUUID() } })).toEqual(changed);
@@ -124,6 +132,37 @@ describe("UpdateTenantSettings", () => {
     expect([status, body]).toMatchObject([200, { reminderOffsetMinutes: [30], version: 2 }]);
   });
 });
+
+describe("ListTenantSettingsChanges", () => {
+  describeAccess(
+    { method: listTenantSettingsChanges, scope: "settings:read", prepare: async () => ({}) },
+    () => service,
+  );
+
+  test("returns each change with the settings after it, oldest first, and who made it", async () => {
+    const request = { reminderOffsetMinutes: [60], horizonDays: 30, expectedVersion: 1 };
+    await callRpc(service, updateTenantSettings, request, { as, headers: { "actor-id": "desk-7" } });
+    await update({ updateMask: "horizonDays", expectedVersion: 2 });
+    const by = { principal: expect.any(String), correlationId: expect.any(String), changedAt: expect.any(String) };
+    const first = { ...VALUES, reminderOffsetMinutes: [60], horizonDays: 30, version: 2 };
+    const second = { ...first, horizonDays: 90, version: 3 };
+    const one = { ...by, tenantSettings: { ...first, updatedAt: by.changedAt }, actor: "desk-7" };
+    const two = { ...by, tenantSettings: { ...second, updatedAt: by.changedAt } };
+    expect(await listed({ pageSize: 1 })).toEqual([one]);
+    expect(await listed()).toEqual([one, two]);
+  });
+
+  test("returns nothing before the first change, and nothing of another tenant", async () => {
+    expect(await listed()).toEqual([]);
+    await update({ horizonDays: 30, expectedVersion: 1 });
+    as = { tenantId: randomUUID() };
+    expect(await listed()).toEqual([]);
+  });
+});
+
+async function listed(request: JsonObject = {}): Promise<unknown> {
+  return (await callRpc(service, listTenantSettingsChanges, request, { as })).body["changes"];
+}
 
 function update(request: JsonObject) {
   return callRpc(service, updateTenantSettings, request, { as });

@@ -33,7 +33,6 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "UpdateRequestSource",
     "UpdateProgram",
     "ReplaceProgramPractitioners",
-    "CreateHoliday",
     "UpdatePayer",
     "UpdateContract",
     "ReplaceCoveredServices",
@@ -66,19 +65,22 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "TakeCase",
     "CloseCase",
     "UpdateTenantSettings",
+    "UpdateProgramWindow",
     "CreateWebhook",
     "UpdateWebhook",
     "DeleteWebhook",
     "RotateWebhookSecret",
   ]),
   /**
-   * Rules that enlarge a plan count the tenant's open slots. Bookings by time find their slots before they lock them. The
-   * move is a trial (`validateOnly`), which asks whether its statements succeeded.
+   * Rules that enlarge a plan count the tenant's open slots. Bookings by time find their slots before they lock them. A
+   * holiday more than 90 days ahead finds whether a program reaches it. The move is a trial (`validateOnly`), which asks
+   * whether its statements succeeded.
    */
   ...each(3, [
     "MoveAppointment",
     "UpdateProgramRule",
     "CreateProgramRule",
+    "CreateHoliday",
     "BookAppointmentAt",
     "MergePatients",
     "ErasePatient",

@@ -16,7 +16,7 @@ export const serviceRooms: Rooms = {
   operations: [],
   notes: ["resources"],
   events: ["resources"],
-  settings: ["resources"],
+  settings: ["resources", "schedule"],
   webhooks: ["resources", "events"],
   imports: ["resources"],
 };
@@ -38,7 +38,7 @@ export const tableRooms: Rooms = {
   operations: ["appointments", "opportunity"],
   notes: ["resources"],
   events: [],
-  settings: [],
+  settings: ["appointments"],
   "time-events": ["appointments", "events", "settings"],
   webhooks: ["resources", "events"],
   imports: ["resources", "appointments", "schedule", "patients", "desk"],

@@ -32,6 +32,7 @@ const undated: RequestExamples = {
     active: true,
   }),
   GetProgram: example({ programId: demo.program.primary }),
+  UpdateProgramWindow: example({ programId: demo.program.primary, minimumNoticeMinutes: 5, expectedVersion: 1 }),
   ListPrograms: example({ pageSize: 20, active: true }),
   ReplaceProgramServices: example({
     programId: demo.program.specialists,

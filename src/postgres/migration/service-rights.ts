@@ -21,6 +21,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   patient_access_records: APPEND,
   patient_changes: APPEND,
   patient_consents: APPEND,
+  tenant_settings_history: APPEND,
   webhook_keys: APPEND,
 
   consumed_option_tokens: REPLACE,

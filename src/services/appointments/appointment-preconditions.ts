@@ -1,7 +1,11 @@
+import type { Principal } from "../../call.js";
 import { conflict, type FieldError } from "../../errors.js";
 import { isMovable } from "../../postgres/tables/appointments/appointment-status.js";
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
+import { displacementOf, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import type { BookingLimits, CountedLimit } from "../../postgres/tables/settings/booking-limits.js";
+import { formatInstant } from "../../scheduling/local-clock.js";
 
 /**
  * Requires that an appointment can be rescheduled. Throws 409 on `field` in these cases:
@@ -29,6 +33,38 @@ export function requireMovable(
   requireActive(patient, field);
 }
 
+/** Who changes an appointment and when, and the slots that the appointment occupies. */
+export interface LateChange {
+  readonly principal: Pick<Principal, "scopes">;
+  readonly slots: readonly SlotRecord[];
+  readonly nowMs: number;
+}
+
+/** Callers with this scope are bound by no limit that a tenant sets for bookings and appointments. */
+const SUPERVISOR_SCOPE = "scheduling:overbook";
+
+/** Returns whether a caller is bound by the limits that the tenant sets. */
+export function isBound({ scopes }: Pick<Principal, "scopes">): boolean {
+  return !scopes.has(SUPERVISOR_SCOPE);
+}
+
+/**
+ * Requires that an appointment begins in at least `hours`, if that is set. Otherwise throws 409 TOO_LATE. Supervisors
+ * are not bound, and whoever has a displaced appointment did not cause the change.
+ */
+export function requireInTime(
+  { startsAt }: Pick<AppointmentRecord, "startsAt">,
+  step: "be cancelled" | "be rescheduled",
+  hours: number | undefined,
+  { principal, slots, nowMs }: LateChange,
+): void {
+  if (hours === undefined || !isBound(principal) || displacementOf(slots) !== undefined) return;
+  const latestMs = startsAt.getTime() - hours * 3_600_000;
+  if (nowMs <= latestMs) return;
+  const message = `the appointment cannot ${step} after ${formatInstant(latestMs)}: a supervisor can do it`;
+  throw conflict({ code: "TOO_LATE", field: "appointmentId", message });
+}
+
 /** Requires that a patient is active. Otherwise throws 409 on `field`. */
 export function requireActive(patient: PatientRecord | undefined, field: string): void {
   const [error] = inactivePatient(patient, field);
@@ -39,4 +75,43 @@ export function requireActive(patient: PatientRecord | undefined, field: string)
 export function inactivePatient(patient: PatientRecord | undefined, field: string): FieldError[] {
   if (patient?.status === "ACTIVE") return [];
   return [{ code: "PATIENT_NOT_ACTIVE", field, message: "the patient is not ACTIVE" }];
+}
+
+/**
+ * Returns the limits of the tenant that the patient has reached, as conflicts on `field`. Supervisors are not bound.
+ */
+export function limitConflicts(
+  limits: BookingLimits,
+  principal: Pick<Principal, "scopes">,
+  field: string,
+): FieldError[] {
+  const { ahead, ofService, noShows } = limits;
+  if (!isBound(principal)) return [];
+  const found: FieldError[] = [];
+  if (isReached(noShows)) {
+    const message = `the patient has missed ${noShows.count} appointments within a year: a supervisor must book`;
+    found.push({ code: "SUPERVISOR_REQUIRED", field, message });
+  }
+  if (isReached(ahead)) found.push(tooMany(field, `the patient has ${ahead.count} appointments ahead`));
+  if (isReached(ofService))
+    found.push(tooMany(field, `the patient has ${ofService.count} appointments ahead for the service`));
+  return [...found, ...roomConflicts(limits, principal, field)];
+}
+
+/** Returns a conflict on `field` if the tenant allows no further appointment of the patient on the day. */
+export function roomConflicts(
+  { onDay }: Pick<BookingLimits, "onDay">,
+  principal: Pick<Principal, "scopes">,
+  field: string,
+): FieldError[] {
+  if (!isBound(principal) || !isReached(onDay)) return [];
+  return [tooMany(field, `the patient has ${onDay.count} appointments for the service on that day`)];
+}
+
+function isReached(limit: CountedLimit | undefined): limit is CountedLimit {
+  return limit !== undefined && limit.count >= limit.most;
+}
+
+function tooMany(field: string, what: string): FieldError {
+  return { code: "PATIENT_LIMIT", field, message: `${what}, as many as the tenant allows` };
 }

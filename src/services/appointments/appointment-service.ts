@@ -16,11 +16,12 @@ import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { findMoveLimits } from "../../postgres/tables/settings/booking-limits.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { toAppointment } from "./appointment-messages.js";
-import { requireMovable } from "./appointment-preconditions.js";
+import { requireInTime, requireMovable, roomConflicts } from "./appointment-preconditions.js";
 import { endBookedHold } from "./booked-hold.js";
-import { requireOption, type TakenSlots, takeSlots } from "./take-slots.js";
+import { offeredAt, requireOption, type TakenSlots, takeSlots } from "./take-slots.js";
 import type { NamedConflicts } from "./time-conflicts.js";
 
 /** Rescheduling of appointments (specification section 4.3). `now` returns milliseconds since the epoch. */
@@ -47,20 +48,24 @@ export async function reschedule(
   const transaction = call.transaction;
   const appointmentId = requireFound(parseOpaqueId(request.appointmentId), "appointmentId");
   const usable = opened.kind === "OPTION" ? opened.option : undefined;
-  const [locked, offer, busy] = await Promise.all([
+  const [locked, offer, busy, limits] = await Promise.all([
     lockInOrder(transaction, { patient: { appointmentId }, appointmentId, option: usable, freesSlot: true }),
-    usable && findOffer(transaction, call.principal, usable),
+    usable && findOffer(transaction, call.principal, usable, offeredAt(usable, nowMs)),
     usable && findBusyInRun(transaction, runOf(usable), { appointmentId }, { nowMs, holdId: usable.holdId }),
+    findMoveLimits(transaction, appointmentId, usable?.slotId),
   ]);
   const appointment = requireFound(locked.appointment, "appointmentId");
   requireVersion(appointment, request.expectedVersion);
   requireMovable(appointment, locked.patient, "appointmentId", nowMs);
+  const change = { principal: call.principal, slots: locked.occupiedSlots, nowMs };
+  requireInTime(appointment, "be rescheduled", limits.latestHours, change);
   const option = requireOption(
     opened,
     ({ subject, serviceId }) =>
       subject.kind === "APPOINTMENT" && subject.id === appointment.id && serviceId === appointment.serviceId,
   );
-  const taken = await takeSlots(transaction, option, { locked, offer, busy }, { found: [], named, nowMs });
+  const found = roomConflicts(limits, call.principal, "optionToken");
+  const taken = await takeSlots(transaction, option, { locked, offer, busy }, { found, named, nowMs });
   const moved = await move(appointment, locked.occupiedSlots, taken, call, nowMs);
   endBookedHold(call, locked.hold, moved.id, nowMs);
   return moved;

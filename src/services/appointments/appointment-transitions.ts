@@ -1,7 +1,7 @@
 import type { ReadyCall, Transaction } from "../../call.js";
 import { conflict, unknownReferences, validationFailed } from "../../errors.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
-import { type AppointmentStatus, isLive } from "../../postgres/tables/appointments/appointment-status.js";
+import { type AppointmentStatus, isLive, isMovable } from "../../postgres/tables/appointments/appointment-status.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { countedDay, giveCapacityBack } from "../../postgres/tables/appointments/day-counters.js";
 import type { ReasonAttributes } from "../../postgres/tables/catalogs/catalogs.js";
@@ -14,10 +14,11 @@ import {
   releaseSlots,
   type SlotRecord,
 } from "../../postgres/tables/schedule/slots.js";
+import { findTenantSettings } from "../../postgres/tables/settings/tenant-settings.js";
 import { formatInstant } from "../../scheduling/local-clock.js";
-import { earliestStepMs, type VisitMargins } from "../../scheduling/visit-times.js";
+import { earliestStepMs, marginsOf, type VisitMargins } from "../../scheduling/visit-times.js";
 import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
-import { requireActive } from "./appointment-preconditions.js";
+import { requireActive, requireInTime } from "./appointment-preconditions.js";
 
 /**
  * A status change of an appointment. A change to a status that is not live frees the slots and the unit of capacity.
@@ -29,7 +30,7 @@ export interface Transition {
   readonly expectsPatient?: true;
 }
 
-/** The current time, and how far from the start of an appointment each status change is allowed. */
+/** The current time, and the defaults of how far from the start of an appointment each status change is allowed. */
 export interface VisitClock {
   readonly nowMs: number;
   readonly margins: VisitMargins;
@@ -70,7 +71,7 @@ export interface ChangedAppointment {
  * - 404 if the reason does not exist; 422 if it is not active or its required comment is missing
  * - 409 for another version
  * - 409 if the transition does not start from the current status
- * - 409 if the transition is too early or too late
+ * - 409 if the transition is too early or too late by the settings of the tenant
  * - 409 if the transition expects the patient, the appointment is PENDING and the patient is not active
  */
 export async function moveOn(
@@ -82,7 +83,8 @@ export async function moveOn(
   const transaction = call.transaction;
   const freesSlot = !isLive(transition.to);
   const expected = transition.expectsPatient && { patient: { appointmentId } };
-  const [locked, held, found] = await Promise.all([
+  const [settings, locked, held, found] = await Promise.all([
+    findTenantSettings(transaction),
     lockInOrder(transaction, { ...expected, appointmentId, freesSlot }),
     freesSlot ? [] : findOccupiedSlots(transaction, appointmentId),
     reason && findResource(transaction, call.principal, reason.table, reason.id),
@@ -91,7 +93,10 @@ export async function moveOn(
   if (reason !== undefined) requireReason(found, reason.field, comment);
   requireVersion(appointment, expectedVersion);
   requireStatus(appointment, transition);
-  requireTime(appointment, transition, clock);
+  requireTime(appointment, transition, clock.nowMs, marginsOf(settings, clock.margins));
+  const change = { principal: call.principal, slots: locked.occupiedSlots, nowMs: clock.nowMs };
+  if (isEarlyCancellation(appointment, transition))
+    requireInTime(appointment, "be cancelled", settings.latestCancelHours, change);
   if (transition.expectsPatient && appointment.status === "PENDING") requireActive(locked.patient, "appointmentId");
   const moved: AppointmentRecord = {
     ...appointment,
@@ -127,7 +132,7 @@ function requireStatus({ status }: AppointmentRecord, { from, to }: Transition):
  * A confirmation must come before the start. Other status changes have an earliest time, which the error message
  * states.
  */
-function requireTime({ startsAt }: AppointmentRecord, { to }: Transition, { nowMs, margins }: VisitClock): void {
+function requireTime({ startsAt }: AppointmentRecord, { to }: Transition, nowMs: number, margins: VisitMargins): void {
   const startsAtMs = startsAt.getTime();
   if (to === "CONFIRMED" && startsAtMs <= nowMs) {
     const message = "the appointment has started and can no longer be confirmed";
@@ -138,6 +143,11 @@ function requireTime({ startsAt }: AppointmentRecord, { to }: Transition, { nowM
   if (nowMs >= earliestMs) return;
   const message = `the appointment cannot become ${to} before ${formatInstant(earliestMs)}`;
   throw conflict({ code: "TOO_EARLY", field: "appointmentId", message });
+}
+
+/** Whether a transition cancels an appointment whose patient has not arrived. */
+function isEarlyCancellation({ status }: AppointmentRecord, { to }: Transition): boolean {
+  return to === "CANCELLED" && isMovable(status);
 }
 
 function release(transaction: Transaction, slots: readonly SlotRecord[]): void {

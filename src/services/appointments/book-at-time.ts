@@ -8,6 +8,7 @@ import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
 import { tryCapacity } from "../../postgres/tables/capacities.js";
 import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
+import { readMaterialization } from "../../postgres/tables/schedule/materialization.js";
 import {
   displacementOf,
   findOccupiedSlots,
@@ -15,11 +16,13 @@ import {
   insertOwnSlot,
   occupySlots,
 } from "../../postgres/tables/schedule/slots.js";
+import { findBookingLimits } from "../../postgres/tables/settings/booking-limits.js";
 import { earliestStart, isWithinOneDay } from "../../scheduling/booking-times.js";
 import { clinicTimeZone, localDateAt } from "../../scheduling/local-clock.js";
+import { limitConflicts } from "./appointment-preconditions.js";
 import type { ChangedAppointment } from "./appointment-transitions.js";
 import { addAppointment, newAppointment } from "./booking.js";
-import { type BookingReferences, judgeReferences, requireUsable } from "./booking-references.js";
+import { type BookingReferences, judgeReferences, requireBookable } from "./booking-references.js";
 import {
   type BookingTarget,
   checkTarget,
@@ -27,9 +30,10 @@ import {
   invalid,
   requireOffered,
   requireStart,
+  startOf,
 } from "./booking-target.js";
-import { type GivenWait, requireReplaceable, type Wait } from "./booking-wait.js";
-import { closeServedEntry, requireServes } from "./served-entry.js";
+import type { GivenWait, Wait } from "./booking-wait.js";
+import { closeServedEntry } from "./served-entry.js";
 import { fill, placementOf, type TakenSlots, takeTime } from "./take-slots.js";
 import { isAny, patientOverlap, timeConflicts } from "./time-conflicts.js";
 
@@ -117,38 +121,35 @@ interface LockedTime {
 }
 
 async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, isBeside: boolean): Promise<LockedTime> {
-  const startMs = requireStart(request.startsAt, nowMs);
+  const startMs = startOf(request.startsAt, nowMs);
   const transaction = call.transaction;
   const begunSince = request.startsAt === undefined ? new Date(earliestStart(nowMs)) : undefined;
-  const [references, judged, slot] = await Promise.all([
+  const [{ horizonDays }, references, judged, slot] = await Promise.all([
+    readMaterialization(transaction, request.programId),
     judgeReferences(request, call, nowMs),
     checkTarget(request, call),
     findSlotAt(transaction, request, { at: new Date(startMs), begunSince }),
   ]);
-  const { patientId, programId, practitionerId, serviceId, waitlistEntryId } = request;
+  requireStart(request, startMs, nowMs, horizonDays);
+  const { patientId, practitionerId, serviceId, waitlistEntryId } = request;
   const minutes = request.durationMinutes ?? references.typeMinutes;
   const run = slot && { firstSlotId: slot.id, minutes };
-  const wanted = {
-    programId: isBeside ? programId : undefined,
-    patient: { id: patientId },
-    waitlistEntryId,
-    time: { practitionerId, run },
-  };
-  const [locked, found, busy, isPatientBusyBeside, firstVisit] = await Promise.all([
+  const programId = isBeside ? request.programId : undefined;
+  const wanted = { programId, patient: { id: patientId }, waitlistEntryId, time: { practitionerId, run } };
+  const on = { localDate: localDateAt(startMs) };
+  const [locked, found, busy, isPatientBusyBeside, firstVisit, limits] = await Promise.all([
     lockInOrder(transaction, wanted),
     findTargetOffer(request, call),
     run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }, { nowMs }),
     isBeside && isBusy(transaction, { patientId }, timeFrom(startMs, minutes), undefined, nowMs),
-    isFirstVisit(transaction, { patientId, serviceId, on: { localDate: localDateAt(startMs) } }),
+    isFirstVisit(transaction, { patientId, serviceId, on }),
+    findBookingLimits(transaction, { patientId, serviceId, on }, nowMs),
   ]);
-  const unusable = [...references.unusable, ...judged.inactive];
-  const missing = [...references.missing, ...judged.missing];
-  const conflicting = requireUsable(locked, { missing, unusable }, waitlistEntryId);
-  requireServes(locked.waitlistEntry, patientId, serviceId);
-  requireReplaceable(references.replaced, patientId, serviceId);
+  const conflicting = requireBookable(request, locked, references, judged);
   const locationId = requireOffered(found, locked.isPractitionerActive);
   const people = { busy, isPatientBusyBeside, wait: references.wait, firstVisit };
-  return { startMs, minutes, locationId, locked, ...people, found: conflicting };
+  const reached = limitConflicts(limits, call.principal, "patientId");
+  return { startMs, minutes, locationId, locked, ...people, found: [...conflicting, ...reached] };
 }
 
 /**

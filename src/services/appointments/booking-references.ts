@@ -11,8 +11,9 @@ import type { Locked } from "../../postgres/tables/locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { inactive, missing } from "../resources/preconditions.js";
 import { inactivePatient } from "./appointment-preconditions.js";
-import { type GivenWait, judgeWait, type Wait } from "./booking-wait.js";
-import { closedEntry } from "./served-entry.js";
+import type { TargetErrors } from "./booking-target.js";
+import { type GivenWait, judgeWait, requireReplaceable, type Wait } from "./booking-wait.js";
+import { closedEntry, requireServes } from "./served-entry.js";
 
 /** The references of every booking, with an option or by time. */
 export interface BookingReferences {
@@ -79,6 +80,22 @@ export function requireUsable(
   if (absent.length > 0) throw unknownReferences(absent);
   if (unusable.length > 0) throw validationFailed(unusable);
   return [...inactivePatient(patient, "patientId"), ...closedEntry(waitlistEntry)];
+}
+
+/** Like {@link requireUsable} for a booking by time. Throws 422 if waitlist entry or replaced appointment do not fit. */
+export function requireBookable(
+  request: GivenWait & { readonly patientId: string; readonly serviceId: string },
+  locked: Pick<Locked, "patient" | "waitlistEntry">,
+  references: JudgedReferences,
+  target: TargetErrors,
+): FieldError[] {
+  const { patientId, serviceId, waitlistEntryId } = request;
+  const unusable = [...references.unusable, ...target.inactive];
+  const absent = [...references.missing, ...target.missing];
+  const found = requireUsable(locked, { missing: absent, unusable }, waitlistEntryId);
+  requireServes(locked.waitlistEntry, patientId, serviceId);
+  requireReplaceable(references.replaced, patientId, serviceId);
+  return found;
 }
 
 async function isActive(

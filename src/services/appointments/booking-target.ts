@@ -83,12 +83,20 @@ async function isActive(
   return (await findResource(call.transaction, call.principal, table, id))?.active;
 }
 
-/** Returns the start of a booking, in milliseconds since the epoch. Throws 422 if nothing can be booked then. */
-export function requireStart(startsAt: Timestamp | undefined, nowMs: number): number {
-  if (startsAt === undefined) return minuteOf(nowMs);
-  const startMs = timestampMs(startsAt);
-  if (isBookableStart(startMs, nowMs)) return startMs;
-  const [earliest, end] = [earliestStart(nowMs), endOfBookableStarts(nowMs)].map(formatInstant);
+/** Returns the start of a booking, in milliseconds since the epoch. Defaults to the current minute. */
+export function startOf(startsAt: Timestamp | undefined, nowMs: number): number {
+  return startsAt === undefined ? minuteOf(nowMs) : timestampMs(startsAt);
+}
+
+/** Requires that a given start can be booked. Otherwise throws 422. */
+export function requireStart(
+  { startsAt }: { readonly startsAt?: Timestamp | undefined },
+  startMs: number,
+  nowMs: number,
+  horizonDays: number,
+): void {
+  if (startsAt === undefined || isBookableStart(startMs, nowMs, horizonDays)) return;
+  const [earliest, end] = [earliestStart(nowMs), endOfBookableStarts(nowMs, horizonDays)].map(formatInstant);
   const message = `the value must be a whole minute, from ${earliest} and before ${end}`;
   throw invalid("startsAt", "OUT_OF_RANGE", message);
 }

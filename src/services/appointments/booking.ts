@@ -13,12 +13,14 @@ import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { occupySlots } from "../../postgres/tables/schedule/slots.js";
+import { findBookingLimits } from "../../postgres/tables/settings/booking-limits.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
+import { limitConflicts } from "./appointment-preconditions.js";
 import { endBookedHold } from "./booked-hold.js";
 import { type BookingReferences, judgeReferences, requireUsable } from "./booking-references.js";
 import { requireReplaceable, type Wait } from "./booking-wait.js";
 import { closeServedEntry, requireServes } from "./served-entry.js";
-import { requireOption, takeSlots } from "./take-slots.js";
+import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
 
 /**
  * Books the slots of an option for the patient of the option.
@@ -39,12 +41,13 @@ export async function bookAppointment(
   const transaction = call.transaction;
   const { patientId, waitlistEntryId } = request;
   const usable = opened.kind === "OPTION" ? opened.option : undefined;
-  const [locked, references, offer, busy, firstVisit] = await Promise.all([
+  const [locked, references, offer, busy, firstVisit, limits] = await Promise.all([
     lockInOrder(transaction, { patient: { id: patientId }, waitlistEntryId, option: usable }),
     judgeReferences(request, call, nowMs),
-    usable && findOffer(transaction, call.principal, usable),
+    usable && findOffer(transaction, call.principal, usable, offeredAt(usable, nowMs)),
     usable && findBusyInRun(transaction, runOf(usable), { patientId }, { nowMs, holdId: usable.holdId }),
     usable && isFirstVisit(transaction, { patientId, serviceId: usable.serviceId, on: usable }),
+    usable && findBookingLimits(transaction, { patientId, serviceId: usable.serviceId, on: usable }, nowMs),
   ]);
   const entry = locked.waitlistEntry;
   const found = requireUsable(locked, references, waitlistEntryId);
@@ -52,6 +55,7 @@ export async function bookAppointment(
   if (references.typeMinutes > option.minutes) throw optionTooShort();
   requireServes(entry, patientId, option.serviceId);
   requireReplaceable(references.replaced, patientId, option.serviceId);
+  if (limits !== undefined) found.push(...limitConflicts(limits, call.principal, "patientId"));
   const { slots, placement } = await takeSlots(
     transaction,
     option,

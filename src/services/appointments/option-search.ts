@@ -15,7 +15,7 @@ import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
 import { findOccupiedSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../scheduling/day-periods.js";
-import { horizonFrom } from "../../scheduling/horizon.js";
+import { widestSpan } from "../../scheduling/horizon.js";
 import { endOfLocalDay, localDateAt, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { secondsPerDay } from "../../scheduling/local-time.js";
 import { findDueDate } from "../resources/due-date.js";
@@ -106,7 +106,7 @@ export async function pageOfSlots(
     serviceId: criteria.serviceId,
     minutes,
     from: new Date(Math.max(Date.parse(startOfLocalDay(criteria.dateFrom)), nowMs + 1)),
-    to: new Date(Math.min(Date.parse(endOfLocalDay(criteria.dateTo)), endOfScheduleMs(nowMs))),
+    to: new Date(Math.min(Date.parse(endOfLocalDay(criteria.dateTo)), endOfSlotsMs(nowMs))),
     windows: criteria.periods.length === 0 ? WHOLE_DAY : criteria.periods.flatMap(windowsOf),
     locationId: criteria.locationId,
     practitionerId: criteria.practitionerId,
@@ -118,9 +118,9 @@ export async function pageOfSlots(
   return cutPage(found, page, ({ startsAt, slotId }) => [startsAt.toISOString(), slotId], name, filters);
 }
 
-/** The end of the horizon. Schedules have no later slots. */
-function endOfScheduleMs(nowMs: number): number {
-  return Date.parse(endOfLocalDay(horizonFrom(nowMs).through));
+/** No schedule has later slots. The search itself ends at the horizon of each program. */
+function endOfSlotsMs(nowMs: number): number {
+  return Date.parse(endOfLocalDay(widestSpan(nowMs).through));
 }
 
 /**

@@ -59,6 +59,11 @@ export function requireOption(
   return opened.option;
 }
 
+/** Returns when the slots of an option must still be offered. A held option was offered when it was held. */
+export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undefined {
+  return holdId === undefined ? new Date(nowMs) : undefined;
+}
+
 /**
  * Takes the locked slots of an option and one unit of their day's capacity. The unit replaces the one that the
  * appointment already uses. The unit of a hold becomes that of the appointment.

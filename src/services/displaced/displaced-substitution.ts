@@ -97,7 +97,7 @@ async function carryOut(chosen: Chosen, call: ReadyCall, nowMs: number): Promise
   const day = countedDay(first);
   if (first === undefined || day === undefined) throw new Error("a slot of the schedule must have a counted day");
   const [offer, isPractitionerBusy] = await Promise.all([
-    findOffer(transaction, principal, { slotId: first.id, serviceId }),
+    findOffer(transaction, principal, { slotId: first.id, serviceId }, undefined),
     isBusy(transaction, { practitionerId: first.practitionerId }, appointment, appointmentId, nowMs),
   ]);
   if (offer === undefined) return refused(appointmentId, Refusal.SERVICE_NOT_OFFERED);

@@ -12,7 +12,7 @@ import { type Locked, lockInOrder, runOf } from "../../postgres/tables/locks.js"
 import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { inactivePatient, requireMovable } from "../appointments/appointment-preconditions.js";
 import { closedEntry } from "../appointments/served-entry.js";
-import { optionGone, requireSlots } from "../appointments/take-slots.js";
+import { offeredAt, optionGone, requireSlots } from "../appointments/take-slots.js";
 import { capacityExhausted, isAny, refusalOf } from "../appointments/time-conflicts.js";
 
 /** How many options a principal can hold, for how long this one is held, and the time of the call. */
@@ -65,7 +65,7 @@ export async function takeOption(
   const subject = subjectOf(option);
   const [locked, offer, busy, occupiedSlots, live] = await Promise.all([
     lockInOrder(transaction, { ...locksOf(subject), waitlistEntryId, option }),
-    findOffer(transaction, principal, option),
+    findOffer(transaction, principal, option, offeredAt(option, nowMs)),
     findBusyInRun(transaction, runOf(option), subject, { nowMs }),
     "patientId" in subject ? [] : findOccupiedSlots(transaction, subject.appointmentId),
     countLiveHolds(transaction, subject, nowMs),

@@ -4,11 +4,10 @@ import { isLive } from "../../postgres/tables/appointments/appointment-status.js
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import { insertAppointments } from "../../postgres/tables/imports/import-appointments.js";
 import { insertOwnSlots, takeRuns } from "../../postgres/tables/imports/import-slots.js";
-import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { judgeAppointment } from "./appointment-judgement.js";
 import { dayOf, type PlacedAppointment, placeAppointments } from "./appointment-places.js";
 import { type AppointmentDraft, readAppointmentReferences } from "./appointment-references.js";
-import { type ImportClock, importClock, judgeTime, latestAssignment } from "./appointment-times.js";
+import { type ImportClock, judgeTime, latestAssignment } from "./appointment-times.js";
 import { type DueDateOf, readDueDates } from "./due-dates.js";
 import type { ImportBatch, RowOf } from "./import-batch.js";
 import { mapInTurns } from "./turns.js";
@@ -20,11 +19,10 @@ import { mapInTurns } from "./turns.js";
 export async function importAppointments(
   batch: ImportBatch,
   rows: readonly RowOf<ImportedAppointmentValid>[],
-  margins: VisitMargins,
+  clock: ImportClock,
 ): Promise<void> {
   if (rows.length === 0) return;
   const { transaction } = batch.call;
-  const clock = importClock(batch.nowMs, margins);
   const drafts = await mapInTurns(rows, (row) => draftOf(batch, row, clock));
   const waits = drafts.map(({ value }) => ({ holderId: typeOf(value), requestedOn: value.requestedOn }));
   const [references, dueDateOf] = await Promise.all([

@@ -29,9 +29,9 @@ export interface ImportClock {
   readonly margins: VisitMargins;
 }
 
-/** Returns the clock of a batch. */
-export function importClock(nowMs: number, margins: VisitMargins): ImportClock {
-  return { nowMs, margins, today: localDateAt(nowMs), endMs: endOfBookableStarts(nowMs) };
+/** Returns the clock of a batch, for a tenant with this horizon. */
+export function importClock(nowMs: number, margins: VisitMargins, horizonDays: number): ImportClock {
+  return { nowMs, margins, today: localDateAt(nowMs), endMs: endOfBookableStarts(nowMs, horizonDays) };
 }
 
 /** Returns the time of an appointment, and an item for each part that a desk could not have entered. */

@@ -1,8 +1,8 @@
 import type { FieldError } from "../../errors.js";
 import type { ImportRow, ImportRowValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import type { ImportKind } from "../../postgres/tables/imports/imported-resources.js";
-import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { importAppointments } from "./appointment-rows.js";
+import type { ImportClock } from "./appointment-times.js";
 import { importContracts, importLocations, importPayers, importPractitioners, importServices } from "./catalog-rows.js";
 import type { BatchRow, ImportBatch, RowOf } from "./import-batch.js";
 import { importPatients } from "./patient-rows.js";
@@ -34,7 +34,7 @@ const kinds: Readonly<Record<Case, ImportKind>> = {
  * Imports the rows that were not imported before, kind by kind, so that rows can refer to rows of the same batch. Every
  * row gets an outcome. Appointments come last, because they lock most.
  */
-export async function importRows(batch: ImportBatch, rows: ValidatedRows, margins: VisitMargins): Promise<void> {
+export async function importRows(batch: ImportBatch, rows: ValidatedRows, clock: ImportClock): Promise<void> {
   const { first, repeated } = splitRepeated(await validRows(batch, rows));
   await batch.readKnown(first);
   const fresh = first.filter((row) => !isKnown(batch, row));
@@ -67,7 +67,7 @@ export async function importRows(batch: ImportBatch, rows: ValidatedRows, margin
     pick(fresh, (each) => (each.case === "waitlistEntry" ? each.value : undefined)),
   );
   const appointments = pick(fresh, (each) => (each.case === "appointment" ? each.value : undefined));
-  await importAppointments(batch, appointments, margins);
+  await importAppointments(batch, appointments, clock);
   batch.record();
   for (const row of repeated) if (!isKnown(batch, row)) batch.reject(row, [rejectedBefore]);
 }

@@ -7,8 +7,11 @@ import {
 } from "../../gen/cupo/clinic/v1/import_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { countImported, importKinds, lockSource } from "../../postgres/tables/imports/imported-resources.js";
-import type { VisitMargins } from "../../scheduling/visit-times.js";
+import { findTenantSettings } from "../../postgres/tables/settings/tenant-settings.js";
+import { HORIZON_DAYS, plannedDays } from "../../scheduling/horizon.js";
+import { marginsOf, type VisitMargins } from "../../scheduling/visit-times.js";
 import { runOrTry } from "../resources/run-or-try.js";
+import { importClock } from "./appointment-times.js";
 import { ImportBatch } from "./import-batch.js";
 import { importRows } from "./import-rows.js";
 import { createRowHashes } from "./row-hashes.js";
@@ -54,9 +57,11 @@ async function importBatch(
   const source = { tenantId: transaction.tenantId, sourceSystem };
   const errors = await mapInTurns(rows, validateRow);
   const outcomes = await runOrTry(call, validateOnly, async () => {
-    const hashes = createRowHashes(await lockSource(transaction, source));
+    const [hashKey, settings] = await Promise.all([lockSource(transaction, source), findTenantSettings(transaction)]);
+    const hashes = createRowHashes(hashKey);
     const batch = new ImportBatch(call, source, now(), hashes, rows.length);
-    await importRows(batch, { rows, errors, hashes }, margins);
+    const days = plannedDays({ horizonDays: settings.horizonDays ?? HORIZON_DAYS });
+    await importRows(batch, { rows, errors, hashes }, importClock(batch.nowMs, marginsOf(settings, margins), days));
     return batch.outcomes();
   });
   if (!validateOnly) return outcomes;

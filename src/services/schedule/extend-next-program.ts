@@ -3,11 +3,13 @@ import { tryShareCalendar } from "../../postgres/tables/schedule/calendars.js";
 import { hasDueProgram, lockNextDueProgram } from "../../postgres/tables/schedule/due-programs.js";
 import {
   countOpenSlots,
+  type MaterializationState,
   markMaterialized,
   readMaterialization,
 } from "../../postgres/tables/schedule/materialization.js";
 import { addMissingSlots, deletePastSlots } from "../../postgres/tables/schedule/slot-plan.js";
-import { horizonFrom } from "../../scheduling/horizon.js";
+import { type DateSpan, plannedThrough } from "../../scheduling/horizon.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
 import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
 import { MAX_SLOTS_IN_PART, nextPartOf, type PlanPart } from "./plan-parts.js";
 import { planOn, readPlanInputs } from "./plan-slots.js";
@@ -31,15 +33,18 @@ const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
  */
 export async function extendNextProgram(transaction: Transaction, nowMs: number, maxOpenSlots: number): Promise<Turn> {
   const now = new Date(nowMs);
-  const { through } = horizonFrom(nowMs);
+  const today = localDateAt(nowMs);
   if (!(await tryShareCalendar(transaction))) return { kind: "BUSY" };
   const [programId, openSlots] = await Promise.all([
-    lockNextDueProgram(transaction, through),
+    lockNextDueProgram(transaction, today),
     countOpenSlots(transaction, now, maxOpenSlots),
   ]);
-  if (programId === undefined) return { kind: (await hasDueProgram(transaction, through)) ? "BUSY" : "DONE" };
+  if (programId === undefined) return { kind: (await hasDueProgram(transaction, today)) ? "BUSY" : "DONE" };
   if (openSlots >= maxOpenSlots) return { kind: "FULL", openSlots };
-  const part = await planPart(transaction, programId, nowMs, Math.min(MAX_SLOTS_IN_PART, maxOpenSlots - openSlots));
+  const made = await readMaterialization(transaction, programId);
+  const through = plannedThrough(made, nowMs);
+  const most = Math.min(MAX_SLOTS_IN_PART, maxOpenSlots - openSlots);
+  const part = await planPart(transaction, programId, made, { from: today, through }, most);
   addMissingSlots(transaction, part.plan, now);
   markMaterialized(transaction, programId, part.progress, now);
   if (part.progress.through === through) {
@@ -55,11 +60,10 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
 async function planPart(
   transaction: Transaction,
   programId: string,
-  nowMs: number,
+  made: MaterializationState,
+  horizon: DateSpan,
   maxSlots: number,
 ): Promise<PlanPart> {
-  const horizon = horizonFrom(nowMs);
-  const made = await readMaterialization(transaction, programId);
   const next = addCalendarDays(made.through ?? previousDate(horizon.from), 1);
   const [from, staff] = next >= horizon.from ? [next, made.staff] : [horizon.from, 0];
   const inputs = await readPlanInputs(transaction, programId, { from, through: horizon.through });

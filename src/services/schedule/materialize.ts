@@ -9,12 +9,12 @@ import {
 } from "../../postgres/tables/schedule/materialization.js";
 import { previewSlots, type SlotChanges } from "../../postgres/tables/schedule/schedule-preview.js";
 import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/slot-plan.js";
-import { horizonFrom } from "../../scheduling/horizon.js";
+import { changeableSpan, horizonFrom, widestSpan } from "../../scheduling/horizon.js";
 import { previousDate } from "../../scheduling/local-date.js";
-import { nextPartOf } from "./plan-parts.js";
+import { inputsWithin, nextPartOf } from "./plan-parts.js";
 import { type PlanChanges, type PlanInputs, type ProgramPlan, planOn, readPlanInputs } from "./plan-slots.js";
 
-/** The state of a program's materialized schedule, and the inputs of its plan from today to the horizon. */
+/** The state of a program's materialized schedule, and the inputs of its plan on all dates that can have slots. */
 export interface ScheduleInputs {
   readonly state: MaterializationState;
   readonly inputs: PlanInputs;
@@ -31,9 +31,9 @@ export async function readScheduleInputs(
 ): Promise<ScheduleInputs> {
   const [state, inputs] = await Promise.all([
     readMaterialization(transaction, programId),
-    readPlanInputs(transaction, programId, horizonFrom(nowMs), joining),
+    readPlanInputs(transaction, programId, widestSpan(nowMs), joining),
   ]);
-  return { state, inputs };
+  return { state, inputs: inputsWithin(inputs, changeableSpan(state, nowMs)) };
 }
 
 /**

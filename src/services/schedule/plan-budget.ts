@@ -1,7 +1,8 @@
 import type { Transaction } from "../../call.js";
 import { type CupoError, validationFailed } from "../../errors.js";
 import { countOpenSlots, type MaterializationState } from "../../postgres/tables/schedule/materialization.js";
-import { HORIZON_DAYS, horizonFrom } from "../../scheduling/horizon.js";
+import { type PlannedProgram, readPlannedPrograms } from "../../postgres/tables/schedule/plan-sizes.js";
+import { plannedDays, plannedThrough } from "../../scheduling/horizon.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { largestPlan } from "../../scheduling/plan-size.js";
 import type { ProgramRuleAttributes } from "../../scheduling/program-rule-attributes.js";
@@ -25,6 +26,8 @@ export interface PlanSizeInputs {
 export interface PlanChange {
   readonly before: PlanSizeInputs;
   readonly after: PlanSizeInputs;
+  /** For how many days after today the schedule of the program is made. */
+  readonly days: number;
   /** The request field on which an error is reported. */
   readonly field: string;
 }
@@ -56,17 +59,17 @@ export function enlargingField(sent: SentAttributes): string {
  */
 export async function requireRoomForPlan(
   transaction: Transaction,
-  { before, after, field }: PlanChange,
+  { before, after, days, field }: PlanChange,
   { perPlan, perTenant }: SlotLimits,
   nowMs: number,
 ): Promise<void> {
   const today = localDateAt(nowMs);
-  const [old, planned] = [before, after].map(({ rules, practitioners }) => practitioners * largestPlan(rules, today));
+  const [old, planned] = [before, after].map(
+    ({ rules, practitioners }) => practitioners * largestPlan(rules, today, days),
+  );
   if (planned === undefined || old === undefined || planned <= old) return;
-  if (planned > perPlan) {
-    const message = `the program would have ${planned} slots in ${HORIZON_DAYS + 1} days; at most ${perPlan} are allowed`;
-    throw validationFailed([{ code: "TOO_MANY", field, message }], "planned_slots");
-  }
+  if (planned > perPlan) throw planIsTooLarge(field, planned, days, perPlan);
+
   const open = await countOpenSlots(transaction, new Date(nowMs), perTenant);
   if (open + planned - old > perTenant) throw tenantIsFull(field, perTenant);
 }
@@ -77,13 +80,49 @@ export async function requireRoomForPlan(
  */
 export async function requireRoomForSchedule(
   transaction: Transaction,
-  { through }: Pick<MaterializationState, "through">,
+  { through, horizonDays }: Pick<MaterializationState, "through" | "horizonDays">,
   { perTenant }: SlotLimits,
   nowMs: number,
 ): Promise<void> {
-  if (through !== undefined && through >= horizonFrom(nowMs).through) return;
+  if (through !== undefined && through >= plannedThrough({ horizonDays }, nowMs)) return;
   const open = await countOpenSlots(transaction, new Date(nowMs), perTenant);
   if (open >= perTenant) throw tenantIsFull("programId", perTenant);
+}
+
+/**
+ * Returns how many slots the schedules of the tenant get in addition if the horizons of its active programs change.
+ * `horizonOf` returns the new horizon of a program in days.
+ *
+ * Throws 422 TOO_MANY on `horizonDays` if a program, or the tenant, would have more slots than it may have. A shorter
+ * horizon always passes.
+ */
+export async function requireRoomForHorizon(
+  transaction: Transaction,
+  horizonOf: (program: PlannedProgram) => number,
+  { perPlan, perTenant }: SlotLimits,
+  nowMs: number,
+): Promise<number> {
+  const today = localDateAt(nowMs);
+  let added = 0;
+  for (const program of await readPlannedPrograms(transaction)) {
+    const days = plannedDays({ horizonDays: horizonOf(program) });
+    if (days <= plannedDays(program)) continue;
+    const planned = slotsIn(program, today, days);
+    if (planned > perPlan) throw planIsTooLarge("horizonDays", planned, days, perPlan);
+    added += planned - slotsIn(program, today, plannedDays(program));
+  }
+  if (added > 0 && added + (await countOpenSlots(transaction, new Date(nowMs), perTenant)) > perTenant)
+    throw tenantIsFull("horizonDays", perTenant);
+  return added;
+}
+
+function slotsIn({ practitioners, rules }: PlannedProgram, today: string, days: number): number {
+  return practitioners * largestPlan(rules, today, days);
+}
+
+function planIsTooLarge(field: string, planned: number, days: number, most: number): CupoError {
+  const message = `the program would have ${planned} slots in ${days + 1} days; at most ${most} are allowed`;
+  return validationFailed([{ code: "TOO_MANY", field, message }], "planned_slots");
 }
 
 function tenantIsFull(field: string, most: number): CupoError {

@@ -1,7 +1,9 @@
 import type { MaterializationProgress } from "../../postgres/tables/schedule/materialization.js";
 import type { SlotPlan } from "../../postgres/tables/schedule/planned-slots.js";
+import type { DateSpan } from "../../scheduling/horizon.js";
+import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { previousDate } from "../../scheduling/local-date.js";
-import type { ProgramPlan } from "./plan-slots.js";
+import type { PlanInputs, ProgramPlan } from "./plan-slots.js";
 
 /** Some slots of a plan, and the state of the schedule once they are added. */
 export interface PlanPart {
@@ -29,6 +31,15 @@ export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN
     return someStaffOn(date, plan, { from: staff, count: Math.max(1, Math.floor(maxSlots / slots)) });
   }
   return firstDatesOf(plan, perDate, maxSlots);
+}
+
+/** Returns the inputs for fewer dates. `span` is within the span of the inputs. */
+export function inputsWithin(inputs: PlanInputs, span: DateSpan): PlanInputs {
+  const from = new Date(startOfLocalDay(span.from));
+  const to = new Date(endOfLocalDay(span.through));
+  const holidays = new Set([...inputs.holidays].filter((date) => span.from <= date && date <= span.through));
+  const blocks = inputs.blocks.filter(({ startsAt, endsAt }) => endsAt > from && startsAt < to);
+  return { ...inputs, span, holidays, blocks };
 }
 
 /** The number of slots of each practitioner by date, only for dates with slots. */

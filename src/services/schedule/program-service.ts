@@ -20,6 +20,7 @@ import {
   programs,
   readProgramSet,
 } from "../../postgres/tables/schedule/programs.js";
+import { plannedDays } from "../../scheduling/horizon.js";
 import { nameIn } from "../resources/enum-names.js";
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
@@ -51,7 +52,12 @@ export function createProgramService({ now, slotLimits }: SchedulePorts): Implem
       await requireReferences(call, [{ field: "locationId", table: locations, id: locationId }]);
       return {
         program: to.toProgramDetails(
-          createResource(call, programs, { code, name, emergency, locationId, active }, now()),
+          createResource(
+            call,
+            programs,
+            { code, name, emergency, locationId, active, horizonDays: undefined, minimumNoticeMinutes: undefined },
+            now(),
+          ),
         ),
       };
     },
@@ -149,7 +155,8 @@ async function createRule(
   requireValidRule(rule, others, sentByAll);
   const rules = [...others, rule];
   const before = { rules: others, practitioners: practitionerIds.length };
-  const change = { before, after: { ...before, rules }, field: enlargingField(sentByAll) };
+  const days = plannedDays(schedule.state);
+  const change = { before, after: { ...before, rules }, days, field: enlargingField(sentByAll) };
   await requireRoomForPlan(transaction, change, limits, nowMs);
   insertRule(transaction, rule, new Date(nowMs));
   remakeProgram(transaction, schedule, { rules }, nowMs);

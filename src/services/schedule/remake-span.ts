@@ -4,7 +4,8 @@ import type { AppointmentRecord } from "../../postgres/tables/appointments/appoi
 import { dropSummaries } from "../../postgres/tables/opportunity/summaries.js";
 import {
   countOpenSlots,
-  findMadePrograms,
+  type MaterializationState,
+  readMaterializations,
   rewindMaterialization,
   startNewGeneration,
 } from "../../postgres/tables/schedule/materialization.js";
@@ -20,16 +21,17 @@ import {
   retainUnfitSlotsOf,
   withdrawLockedSlots,
 } from "../../postgres/tables/schedule/slot-plan.js";
-import { type DateSpan, horizonFrom } from "../../scheduling/horizon.js";
+import { changeableSpan, type DateSpan, widestSpan } from "../../scheduling/horizon.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
-import { MAX_SLOTS_IN_PART } from "./plan-parts.js";
+import { isMade } from "./materialize.js";
+import { inputsWithin, MAX_SLOTS_IN_PART } from "./plan-parts.js";
 import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs } from "./plan-slots.js";
 
 /** A change that affects programs, and the dates on which it can change slots. */
 export interface SpanChange {
   readonly programIds: readonly string[];
-  /** Only the dates from today to the horizon are changed. */
+  /** Only the dates from today to the horizon of each program are changed. */
   readonly span: DateSpan;
   readonly changes: PlanChanges;
   /** The only practitioner whose slots change; undefined for all practitioners. */
@@ -115,22 +117,34 @@ async function planSpan(
   { programIds, span, changes, practitionerId }: SpanChange,
   nowMs: number,
 ): Promise<SlotPlan | undefined> {
-  const horizon = horizonFrom(nowMs);
-  const from = span.from > horizon.from ? span.from : horizon.from;
-  const through = span.through < horizon.through ? span.through : horizon.through;
-  if (from > through || programIds.length === 0) return undefined;
-  const made = { from, through };
-  const [withSchedule, inputs] = await Promise.all([
-    findMadePrograms(transaction, programIds),
-    Promise.all(programIds.map((id) => readPlanInputs(transaction, id, made))),
+  const widest = cut(span, widestSpan(nowMs));
+  if (widest.from > widest.through || programIds.length === 0) return undefined;
+  const [states, inputs] = await Promise.all([
+    readMaterializations(transaction, programIds),
+    Promise.all(programIds.map((id) => readPlanInputs(transaction, id, widest))),
   ]);
-  const plans = inputs.map((each) => planOn(each, changes));
-  const parts = plans.map((plan) => (withSchedule.has(plan.programIds[0]) ? plan : withoutRuns(plan)));
+  const horizons = [...states.values()].map((state) => changeableSpan(state, nowMs).through);
+  const made = cut(widest, { from: widest.from, through: horizons.toSorted().at(-1) ?? widest.through });
+  if (made.from > made.through) return undefined;
+  const parts = inputs.map((each) => {
+    const plan = planOn(inputsWithin(each, made), changes);
+    return withRunsOf(plan, states.get(each.programId), nowMs);
+  });
   return joinPlans(parts, made, practitionerId);
 }
 
-function withoutRuns(plan: SlotPlan): SlotPlan {
-  return { ...plan, runs: [] };
+function cut(span: DateSpan, limit: DateSpan): DateSpan {
+  return {
+    from: span.from > limit.from ? span.from : limit.from,
+    through: span.through < limit.through ? span.through : limit.through,
+  };
+}
+
+/** Leaves out the runs on dates on which the program has no slots. */
+function withRunsOf(plan: SlotPlan, state: MaterializationState | undefined, nowMs: number): SlotPlan {
+  if (state === undefined || !isMade(state)) return { ...plan, runs: [] };
+  const { through } = changeableSpan(state, nowMs);
+  return { ...plan, runs: plan.runs.filter(({ localDate }) => localDate <= through) };
 }
 
 async function addOrAsk(

@@ -2,7 +2,7 @@ import type { Transaction } from "../../call.js";
 import { findProgramsOf } from "../../postgres/tables/appointments/booked-practitioners.js";
 import { findProgramsAt } from "../../postgres/tables/schedule/availability.js";
 import { ownCalendar } from "../../postgres/tables/schedule/calendars.js";
-import { horizonFrom } from "../../scheduling/horizon.js";
+import { widestSpan } from "../../scheduling/horizon.js";
 import type { SlotLimits } from "./plan-budget.js";
 import { remakeSpan } from "./remake-span.js";
 
@@ -19,12 +19,12 @@ export function createScheduleFollowers({ perTenant }: SlotLimits) {
     async practitioner(transaction: Transaction, id: string, active: boolean, nowMs: number) {
       const programIds = await findProgramsOf(transaction, id, new Date(nowMs));
       const changes = { practitioner: { id, active } };
-      const change = { programIds, span: horizonFrom(nowMs), changes, practitionerId: id, maxOpenSlots: perTenant };
+      const change = { programIds, span: widestSpan(nowMs), changes, practitionerId: id, maxOpenSlots: perTenant };
       await remakeSpan(transaction, change, nowMs);
     },
     async location(transaction: Transaction, id: string, nowMs: number) {
       const programIds = await findProgramsAt(transaction, id);
-      const change = { programIds, span: horizonFrom(nowMs), changes: {}, maxOpenSlots: perTenant };
+      const change = { programIds, span: widestSpan(nowMs), changes: {}, maxOpenSlots: perTenant };
       await remakeSpan(transaction, change, nowMs);
     },
   };

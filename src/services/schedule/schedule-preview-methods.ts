@@ -7,8 +7,10 @@ import type { Implementation } from "../../implementation.js";
 import { readAppointments } from "../../postgres/tables/appointments/appointment-lists.js";
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
+import { readMaterialization } from "../../postgres/tables/schedule/materialization.js";
 import { readRules } from "../../postgres/tables/schedule/program-rules.js";
 import { programPractitioners, programs, readProgramSet } from "../../postgres/tables/schedule/programs.js";
+import { plannedDays } from "../../scheduling/horizon.js";
 import { toAppointmentDetails } from "../appointments/appointment-messages.js";
 import { requireFound } from "../resources/preconditions.js";
 import { changesOf, requireReferences } from "../resources/resources.js";
@@ -35,18 +37,27 @@ export function createSchedulePreviewMethods(now: () => number, limits: SlotLimi
       await requireProgram(call, programId);
       const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
       await requireReferences(call, references, { table: programs, id: programId });
-      const [rules, { ids }] = await readRulesAndStaff(call, programId);
+      const [rules, { ids }, state] = await readPlan(call, programId);
       const before = { rules, practitioners: ids.length };
       const after = { rules, practitioners: practitionerIds.length };
-      await requireRoomForPlan(call.transaction, { before, after, field: "practitionerIds" }, limits, nowMs);
+      await requireRoomForPlan(
+        call.transaction,
+        { before, after, days: plannedDays(state), field: "practitionerIds" },
+        limits,
+        nowMs,
+      );
       return { schedulePreview: await preview(call, programId, { practitionerIds }, nowMs) };
     },
   };
 }
 
-/** Reads the rules and the practitioners of a program. */
-function readRulesAndStaff({ transaction }: ReadyCall, programId: string) {
-  return Promise.all([readRules(transaction, programId), readProgramSet(transaction, programPractitioners, programId)]);
+/** Reads the rules, the practitioners and the horizon of a program. */
+function readPlan({ transaction }: ReadyCall, programId: string) {
+  return Promise.all([
+    readRules(transaction, programId),
+    readProgramSet(transaction, programPractitioners, programId),
+    readMaterialization(transaction, programId),
+  ]);
 }
 
 async function requireProgram(call: ReadyCall, id: string): Promise<void> {
@@ -60,7 +71,7 @@ async function previewRule(
   nowMs: number,
 ): Promise<SchedulePreview> {
   const { programId, ruleId } = request;
-  const [, [rules, { ids }]] = await Promise.all([requireProgram(call, programId), readRulesAndStaff(call, programId)]);
+  const [, [rules, { ids }, state]] = await Promise.all([requireProgram(call, programId), readPlan(call, programId)]);
   const rule = requireFound(
     rules.find(({ id }) => id === ruleId),
     "ruleId",
@@ -72,7 +83,12 @@ async function previewRule(
   requireValidRule(merged, rules, sent);
   const changed = withRule(rules, merged);
   const before = { rules, practitioners: ids.length };
-  const change = { before, after: { ...before, rules: changed }, field: enlargingField(sent) };
+  const change = {
+    before,
+    after: { ...before, rules: changed },
+    days: plannedDays(state),
+    field: enlargingField(sent),
+  };
   await requireRoomForPlan(call.transaction, change, limits, nowMs);
   return preview(call, programId, { rules: changed }, nowMs);
 }

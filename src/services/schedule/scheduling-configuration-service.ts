@@ -16,6 +16,7 @@ import { type HolidayRecord, insertHoliday } from "../../postgres/tables/schedul
 import { findMaterializedPrograms } from "../../postgres/tables/schedule/materialization.js";
 import { writeRule } from "../../postgres/tables/schedule/program-rules.js";
 import { programPractitioners, programs } from "../../postgres/tables/schedule/programs.js";
+import { plannedDays } from "../../scheduling/horizon.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { changesOf, lockReferring, lockResource, ownerOf, saveResource } from "../resources/resources.js";
 import { askForSchedule, readScheduleInputs, remakeProgram } from "./materialize.js";
@@ -92,7 +93,12 @@ async function updateRule(
   const changed = withRule(rules, merged);
   const before = { rules, practitioners: practitionerIds.length };
   const after = { ...before, rules: changed };
-  await requireRoomForPlan(transaction, { before, after, field: enlargingField(sent) }, limits, nowMs);
+  await requireRoomForPlan(
+    transaction,
+    { before, after, days: plannedDays(schedule.state), field: enlargingField(sent) },
+    limits,
+    nowMs,
+  );
   writeRule(transaction, merged, new Date(nowMs));
   remakeProgram(transaction, schedule, { rules: changed }, nowMs);
   const { id: resourceId, version } = merged;
@@ -119,6 +125,7 @@ async function replacePractitioners(
   const change = {
     before: { rules, practitioners: before.ids.length },
     after: { rules, practitioners: practitionerIds.length },
+    days: plannedDays(schedule.state),
     field: "practitionerIds",
   };
   await requireRoomForPlan(transaction, change, limits, nowMs);

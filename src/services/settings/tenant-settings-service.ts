@@ -1,52 +1,133 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
-import { type TenantSettings, TenantSettingsSchema } from "../../gen/cupo/clinic/v1/tenant_settings_pb.js";
+import {
+  type TenantSettingsPreview,
+  TenantSettingsPreviewSchema,
+} from "../../gen/cupo/clinic/v1/tenant_settings_pb.js";
 import type {
+  PreviewTenantSettingsChangeRequestValid,
   TenantSettingsService,
   UpdateTenantSettingsRequestValid,
 } from "../../gen/cupo/clinic/v1/tenant_settings_service_pb.js";
 import type { Implementation } from "../../implementation.js";
+import { requestExtension } from "../../postgres/job-queue.js";
+import { countLimitEffects, countWindowEffects } from "../../postgres/tables/settings/settings-effects.js";
 import {
-  DEFAULT_REMINDER_OFFSETS,
   findTenantSettings,
   lockTenantSettings,
-  type TenantSettingsRecord,
+  type TenantSettingsAttributes,
   updateTenantSettings,
 } from "../../postgres/tables/settings/tenant-settings.js";
+import {
+  insertTenantSettingsChange,
+  listTenantSettingsChanges,
+} from "../../postgres/tables/settings/tenant-settings-history.js";
+import { HORIZON_DAYS } from "../../scheduling/horizon.js";
+import type { VisitMargins } from "../../scheduling/visit-times.js";
+import { versionAfter } from "../resources/page-keys.js";
+import { cutPage, readPage } from "../resources/pages.js";
 import { requireVersion } from "../resources/preconditions.js";
 import { changesOf } from "../resources/resources.js";
+import { requireRoomForHorizon, type SlotLimits } from "../schedule/plan-budget.js";
+import { toTenantSettings, toTenantSettingsChange } from "./tenant-settings-messages.js";
 
-/** The settings of tenants. `now` returns milliseconds since the epoch. */
-export function createTenantSettingsService(now: () => number): Implementation<typeof TenantSettingsService> {
+/** The dependencies of the settings of tenants. */
+export interface SettingsPorts {
+  /** Returns milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly slotLimits: SlotLimits;
+  /** Defaults of the settings. */
+  readonly visitMargins: VisitMargins;
+}
+
+/** The settings of tenants. */
+export function createTenantSettingsService({
+  now,
+  slotLimits,
+  visitMargins,
+}: SettingsPorts): Implementation<typeof TenantSettingsService> {
   return {
     async getTenantSettings(_, call) {
-      return { tenantSettings: toTenantSettings(await findTenantSettings(call.transaction)) };
+      return { tenantSettings: toTenantSettings(await findTenantSettings(call.transaction), visitMargins) };
     },
     async updateTenantSettings(request, call) {
-      return { tenantSettings: toTenantSettings(await update(request, call, now())) };
+      return { tenantSettings: toTenantSettings(await update(request, call, slotLimits, now()), visitMargins) };
+    },
+    async previewTenantSettingsChange(request, call) {
+      return { tenantSettingsPreview: await preview(request, call, slotLimits, now()) };
+    },
+    async listTenantSettingsChanges(request, call) {
+      const page = readPage(request, "tenant settings changes");
+      const wanted = { after: versionAfter(page), limit: page.size + 1 };
+      const found = await listTenantSettingsChanges(call.transaction, wanted);
+      const { rows, next } = cutPage(found, page, ({ version }) => [String(version)], "tenant settings changes");
+      return { changes: rows.map((row) => toTenantSettingsChange(row, visitMargins)), ...next };
     },
   };
 }
 
-async function update(request: UpdateTenantSettingsRequestValid, call: ReadyCall, nowMs: number) {
-  const current = await lockTenantSettings(call.transaction, nowMs);
+async function update(request: UpdateTenantSettingsRequestValid, call: ReadyCall, limits: SlotLimits, nowMs: number) {
+  const { transaction } = call;
+  const current = await lockTenantSettings(transaction, nowMs);
   requireVersion(current, request.expectedVersion);
   const changes = changesOf(request);
   if (Object.keys(changes).length === 0) return current;
+  await roomFor(call, current, changes, limits, nowMs);
   const saved = { ...current, ...changes, version: current.version + 1, updatedAt: new Date(nowMs) };
-  updateTenantSettings(call.transaction, saved);
+  updateTenantSettings(transaction, saved);
+  insertTenantSettingsChange(call, saved, saved.updatedAt);
+  if (isFurther(current, saved)) requestExtension(transaction);
   const { tenantId: resourceId } = call.principal;
   call.effects.push({ resourceType: "TenantSettings", resourceId, action: "UPDATE", version: saved.version });
   return saved;
 }
 
-function toTenantSettings(record: TenantSettingsRecord): TenantSettings {
-  const { reminderOffsetMinutes, freedSlotOfferMinutes, version, updatedAt } = record;
-  return create(TenantSettingsSchema, {
-    reminderOffsetMinutes: [...(reminderOffsetMinutes ?? DEFAULT_REMINDER_OFFSETS)],
-    ...(freedSlotOfferMinutes === undefined ? {} : { freedSlotOfferMinutes }),
-    version,
-    ...(version === 1 || updatedAt === undefined ? {} : { updatedAt: timestampFromDate(updatedAt) }),
+async function preview(
+  request: PreviewTenantSettingsChangeRequestValid,
+  call: ReadyCall,
+  limits: SlotLimits,
+  nowMs: number,
+): Promise<TenantSettingsPreview> {
+  const current = await findTenantSettings(call.transaction);
+  const after = { ...current, ...changesOf(request) };
+  const now = new Date(nowMs);
+  const [addedSlotCount, window, limited] = await Promise.all([
+    roomFor(call, current, after, limits, nowMs),
+    countWindowEffects(call.transaction, current, after, now),
+    countLimitEffects(call.transaction, current, after, now),
+  ]);
+  return create(TenantSettingsPreviewSchema, {
+    addedSlotCount,
+    hiddenSlotCount: window.hiddenSlots,
+    appointmentsBeyondHorizonCount: window.appointmentsBeyond,
+    lateCancelCount: limited.lateCancels,
+    lateRescheduleCount: limited.lateReschedules,
+    patientsOverLimitCount: limited.patientsOverLimit,
   });
+}
+
+type Horizon = Partial<Pick<TenantSettingsAttributes, "horizonDays">>;
+
+/** Returns the number of slots that a longer horizon adds. Throws 422 if they are too many. */
+async function roomFor(
+  { transaction }: ReadyCall,
+  current: Horizon,
+  changed: Horizon,
+  limits: SlotLimits,
+  nowMs: number,
+): Promise<number> {
+  const after = { ...current, ...changed };
+  if (!isFurther(current, after)) return 0;
+  const days = daysOf(after);
+  const horizonOf = (program: { hasOwnHorizon: boolean; horizonDays: number }) =>
+    program.hasOwnHorizon ? program.horizonDays : days;
+  return requireRoomForHorizon(transaction, horizonOf, limits, nowMs);
+}
+
+function isFurther(before: Horizon, after: Horizon): boolean {
+  return daysOf(after) > daysOf(before);
+}
+
+function daysOf({ horizonDays = HORIZON_DAYS }: Horizon): number {
+  return horizonDays;
 }

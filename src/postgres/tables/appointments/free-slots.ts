@@ -3,6 +3,7 @@ import type { Principal, Transaction } from "../../../call.js";
 import { secondsPerDay } from "../../../scheduling/local-time.js";
 import { liveHolds } from "../../held-until.js";
 import { sql } from "../../sql.js";
+import { windowOf, withSettings } from "../schedule/booking-windows.js";
 import type { DayOfRule } from "./day-counters.js";
 import { offeringPrograms } from "./offers.js";
 
@@ -42,12 +43,13 @@ export function nextStart(transaction: Transaction, principal: Principal, query:
     .where({ "s.tenant_id": transaction.tenantId })
     .whereRaw("s.program_id = p.id AND s.appointment_id IS NULL")
     .whereRaw("s.starts_at >= r.since AND s.starts_at < r.until")
+    .whereRaw("s.starts_at >= p.opens AND s.starts_at < p.closes")
     .whereRaw(DAY_NOT_FULL, fullDaysOf(transaction, query))
     .orderBy("s.starts_at")
     .limit(1)
     .select("s.starts_at");
   ofPractitioner(firstOfEach, query);
-  const first = sql(sql.raw("unnest(r.programs) AS p (id)"))
+  const first = sql(sql.raw("unnest(r.programs, r.opens, r.closes) AS p (id, opens, closes)"))
     .joinRaw("CROSS JOIN LATERAL (:slots) AS s", { slots: firstOfEach })
     .min({ starts_at: "s.starts_at" });
   return sql(sql.raw("(?) AS r", [rangesOf(transaction, principal, query)]))
@@ -69,9 +71,12 @@ export function freeSlots(
   stretchMs: number,
 ): Knex.QueryBuilder {
   const { tenantId } = transaction;
+  const { opens, closes } = windowOf(query.now);
   const slots = wantedPrograms(transaction, principal, query)
     .joinRaw("JOIN slots s ON s.tenant_id = ? AND s.program_id = p.id AND s.appointment_id IS NULL", [tenantId])
     .whereRaw(IN_STRETCH, [stretchMs, query.to])
+    .where("s.starts_at", ">=", opens)
+    .where("s.starts_at", "<", closes)
     .whereRaw(DAY_NOT_FULL, fullDaysOf(transaction, query))
     .where((builder) => inWindows(builder, query.windows))
     .select("s.id", "s.generation", "s.program_id", "s.practitioner_id", "s.starts_at", "s.ends_at")
@@ -109,7 +114,7 @@ function ofPractitioner(slots: Knex.QueryBuilder, { practitionerId }: OptionQuer
 
 /** Returns a query for the programs that match the search and offer the service to the principal. */
 function wantedPrograms(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
-  const programs = offeringPrograms(transaction, principal, query.serviceId);
+  const programs = withSettings(offeringPrograms(transaction, principal, query.serviceId), transaction.tenantId);
   if (!query.includeEmergency) programs.where({ "p.emergency": false });
   if (query.locationId !== undefined) programs.where({ "p.location_id": query.locationId });
   return programs;
@@ -124,7 +129,10 @@ function isWholeDay({ windows: [window] }: OptionQuery): boolean {
 }
 
 /** The one range for a search at any time of the day. */
-const WHOLE_TIME = "SELECT ?::timestamptz AS since, ?::timestamptz AS until, ARRAY(?) AS programs";
+const WHOLE_TIME = "SELECT ?::timestamptz AS since, ?::timestamptz AS until, w.* FROM (?) AS w";
+
+/** The programs as three arrays: their ids, and when their slots can be booked. */
+const TOGETHER = "array_agg(f.id) AS programs, array_agg(f.opens) AS opens, array_agg(f.closes) AS closes";
 
 /** Leaves out programs whose rules have no slots in that part of the day: slots lie within the times of their rules. */
 const HAS_RULE_THEN = `EXISTS (SELECT FROM program_rules t WHERE t.tenant_id = ? AND t.program_id = p.id AND t.active
@@ -134,23 +142,26 @@ const HAS_RULE_THEN = `EXISTS (SELECT FROM program_rules t WHERE t.tenant_id = ?
  * The time ranges of the search, in order: one for each local date and part of the day in which a program has a rule.
  * Each has its programs. They are found once for each part of the day, not for each date.
  */
-const RANGES = `WITH w AS MATERIALIZED (SELECT w.start_second, w.end_second, ARRAY(?) AS programs
-    FROM unnest(?::integer[], ?::integer[]) AS w (start_second, end_second))
-  SELECT greatest(at.since, ?::timestamptz) AS since, least(at.until, ?::timestamptz) AS until, w.programs
+const RANGES = `WITH w AS MATERIALIZED (SELECT w.start_second, w.end_second, g.*
+    FROM unnest(?::integer[], ?::integer[]) AS w (start_second, end_second) CROSS JOIN LATERAL (?) AS g)
+  SELECT greatest(at.since, ?::timestamptz) AS since, least(at.until, ?::timestamptz) AS until,
+    w.programs, w.opens, w.closes
   FROM w CROSS JOIN generate_series(date_trunc('day', ?::timestamptz AT TIME ZONE 'America/Bogota'),
     ?::timestamptz AT TIME ZONE 'America/Bogota', interval '1 day') AS date
   CROSS JOIN LATERAL (SELECT (date + make_interval(secs => w.start_second)) AT TIME ZONE 'America/Bogota' AS since,
     (date + make_interval(secs => w.end_second)) AT TIME ZONE 'America/Bogota' AS until) AS at
-  WHERE w.programs <> '{}'
+  WHERE w.programs IS NOT NULL
   ORDER BY 1 OFFSET 0`;
 
 function rangesOf(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.Raw {
   const { from, to, windows } = query;
-  const programs = wantedPrograms(transaction, principal, query).select("p.id");
-  if (isWholeDay(query)) return sql.raw(WHOLE_TIME, [from, to, programs]);
+  const programs = wantedPrograms(transaction, principal, query).select({ id: "p.id", ...windowOf(query.now) });
+  const together = (found: Knex.QueryBuilder) => sql(found.as("f")).select(sql.raw(TOGETHER));
+  if (isWholeDay(query)) return sql.raw(WHOLE_TIME, [from, to, together(programs)]);
   const starts = windows.map(({ startSecond }) => startSecond);
   const ends = windows.map(({ endSecond }) => endSecond);
-  return sql.raw(RANGES, [programs.whereRaw(HAS_RULE_THEN, [transaction.tenantId]), starts, ends, from, to, from, to]);
+  const then = together(programs.whereRaw(HAS_RULE_THEN, [transaction.tenantId]));
+  return sql.raw(RANGES, [starts, ends, then, from, to, from, to]);
 }
 
 function fullDaysOf({ tenantId }: Transaction, { from, to, heldDay, now }: OptionQuery) {

@@ -3,6 +3,7 @@ import type { Principal, Transaction } from "../../../call.js";
 import { readRecord } from "../../columns.js";
 import { type Bound, type Parameter, prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
+import { windowOf, withSettings } from "../schedule/booking-windows.js";
 
 /** The location and kind of program in which a service is offered. */
 export interface Offer {
@@ -36,23 +37,34 @@ export function offeringPrograms(
 }
 
 const offerOfSlot = prepared(
-  ["tenantId", "organizationId", "companyId", "serviceId", "slotId"],
-  ({ serviceId, slotId, ...holder }) =>
-    offeringPrograms(holder, holder, serviceId)
+  ["tenantId", "organizationId", "companyId", "serviceId", "slotId", "at"],
+  ({ serviceId, slotId, at, ...holder }) =>
+    withSettings(offeringPrograms(holder, holder, serviceId), holder.tenantId)
       .joinRaw("JOIN slots s ON s.tenant_id = ? AND s.program_id = p.id", [holder.tenantId])
       .where({ "s.id": slotId })
+      .whereRaw("(?::timestamptz IS NULL OR s.starts_at >= ? AND s.starts_at < ?)", [at, ...boundsAt(at)])
       .select({ locationId: "p.location_id", emergency: "p.emergency" }),
 );
 
-/** Returns the offer of a service in a slot; undefined if the service cannot be booked there. */
+function boundsAt(at: Parameter): readonly Knex.Raw[] {
+  const { opens, closes } = windowOf(at);
+  return [opens, closes];
+}
+
+/**
+ * Returns the offer of a service in a slot; undefined if the service cannot be booked there. With `at`, the slot must be
+ * within the notice and the horizon of its program at that time.
+ */
 export async function findOffer(
   transaction: Transaction,
   principal: Principal,
   { slotId, serviceId }: { readonly slotId: string; readonly serviceId: string },
+  at: Date | undefined,
 ): Promise<Offer | undefined> {
   const { tenantId } = transaction;
   const { organizationId = null, companyId = null } = principal;
-  return readRecord(transaction, offerOfSlot({ tenantId, organizationId, companyId, serviceId, slotId }));
+  const holder = { tenantId, organizationId, companyId };
+  return readRecord(transaction, offerOfSlot({ ...holder, serviceId, slotId, at: at ?? null }));
 }
 
 /** Returns the offer of a service in a program; undefined if the service cannot be booked there. */

@@ -1,6 +1,8 @@
 import type { Transaction } from "../../../call.js";
-import { type ColumnsOf, readRecord, toPartialRow } from "../../columns.js";
+import { HORIZON_DAYS, type Reach } from "../../../scheduling/horizon.js";
+import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
+import { HORIZON_OF_PROGRAM, withSettings } from "./booking-windows.js";
 
 /** Numbers of slots of a program: free, occupied according to the rules, and occupied but retained. */
 export interface SlotCounts {
@@ -10,7 +12,7 @@ export interface SlotCounts {
 }
 
 /** How far the schedule of a program is made. */
-export interface MaterializationState {
+export interface MaterializationState extends Reach {
   readonly generation: number;
   /**
    * The last local date, YYYY-MM-DD, for which all slots exist. If the schedule was requested but no slot was made yet,
@@ -26,12 +28,13 @@ export interface MaterializationState {
 }
 
 const COLUMNS = {
-  generation: "generation",
-  through: "materialized_through",
-  staff: "materialized_staff",
-  at: "materialized_at",
-  isActive: "active",
-} as const satisfies ColumnsOf<MaterializationState>;
+  generation: "p.generation",
+  through: "p.materialized_through",
+  staff: "p.materialized_staff",
+  at: "p.materialized_at",
+  isActive: "p.active",
+  slotsThrough: "p.slots_through",
+} as const satisfies ColumnsOf<Omit<MaterializationState, "horizonDays">>;
 
 /** The state that is returned for a program that does not exist. */
 const NOTHING_MADE: MaterializationState = {
@@ -40,6 +43,8 @@ const NOTHING_MADE: MaterializationState = {
   staff: 0,
   at: undefined,
   isActive: false,
+  horizonDays: HORIZON_DAYS,
+  slotsThrough: undefined,
 };
 
 /** How far the schedule is made after a part was added. */
@@ -47,8 +52,15 @@ export type MaterializationProgress = Required<Pick<MaterializationState, "staff
 
 /** Returns how far the schedule of a program is made, and its generation. */
 export async function readMaterialization(transaction: Transaction, programId: string): Promise<MaterializationState> {
-  const query = sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).select(COLUMNS);
+  const query = statesOf(transaction).where({ "p.id": programId });
   return (await readRecord<MaterializationState>(transaction, query)) ?? NOTHING_MADE;
+}
+
+function statesOf({ tenantId }: Transaction) {
+  return withSettings(sql({ p: "programs" }), tenantId)
+    .where({ "p.tenant_id": tenantId })
+    .select(COLUMNS)
+    .select({ horizonDays: sql.raw(HORIZON_OF_PROGRAM) });
 }
 
 /** Stores how far the schedule of a locked program is made. */
@@ -58,8 +70,10 @@ export function markMaterialized(
   { through, staff }: MaterializationProgress,
   at: Date,
 ): void {
-  const state = toPartialRow(COLUMNS, { through, staff, at });
-  transaction.send(sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).update(state));
+  const made = { materialized_through: through, materialized_staff: staff, materialized_at: at };
+  const slots_through = sql.raw("greatest(slots_through, ?::date)", [through]);
+  const query = sql("programs").where({ tenant_id: transaction.tenantId, id: programId });
+  transaction.send(query.update({ ...made, slots_through }));
 }
 
 /**
@@ -102,18 +116,16 @@ export async function findMaterializedPrograms(transaction: Transaction): Promis
   return (await transaction.rows<{ id: string }>(query.orderBy("id").select("id"))).map(({ id }) => id);
 }
 
-/** Returns those of the programs for which slots were ever made. */
-export async function findMadePrograms(
+/** Returns the states of the programs by their ids. */
+export async function readMaterializations(
   transaction: Transaction,
   programIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const query = sql("programs")
-    .where({ tenant_id: transaction.tenantId })
-    .whereRaw("id = ANY(?::uuid[])", [programIds as string[]])
-    .whereNotNull("materialized_through")
-    .whereNotNull("materialized_at")
-    .select("id");
-  return new Set((await transaction.rows<{ id: string }>(query)).map(({ id }) => id));
+): Promise<ReadonlyMap<string, MaterializationState>> {
+  const query = statesOf(transaction)
+    .whereRaw("p.id = ANY(?::uuid[])", [programIds as string[]])
+    .select("p.id");
+  const states = await readRecords<MaterializationState & { readonly id: string }>(transaction, query);
+  return new Map(states.map((state) => [state.id, state]));
 }
 
 /** Counts the tenant's free slots that start after `now`, up to `limit`. */

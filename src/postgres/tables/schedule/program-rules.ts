@@ -33,6 +33,12 @@ export async function readRules(transaction: Transaction, programId: string): Pr
   return readRecords(transaction, query.orderBy("id").select(COLUMNS));
 }
 
+/** Returns the active rules of all programs of the tenant. */
+export async function readActiveRules(transaction: Transaction): Promise<ProgramRuleRecord[]> {
+  const query = sql("program_rules").where({ tenant_id: transaction.tenantId, active: true });
+  return readRecords(transaction, query.select(COLUMNS));
+}
+
 /** Inserts a rule of a program that the transaction has locked. */
 export function insertRule(transaction: Transaction, rule: ProgramRuleRecord, at: Date): void {
   const row = { tenant_id: transaction.tenantId, ...toRow(COLUMNS, rule), created_at: at, updated_at: at };

@@ -9,12 +9,24 @@ export interface ProgramAttributes {
   readonly emergency: boolean;
   readonly locationId: string;
   readonly active: boolean;
+  /** How many days after today can be booked; undefined for the setting of the tenant. */
+  readonly horizonDays: number | undefined;
+  /** Minutes before its start until which a slot is offered; undefined for the setting of the tenant. */
+  readonly minimumNoticeMinutes: number | undefined;
 }
 
 export const programs: ResourceTable<ProgramAttributes> = {
   name: "programs",
   type: "Program",
-  columns: { code: "code", name: "name", emergency: "emergency", locationId: "location_id", active: "active" },
+  columns: {
+    code: "code",
+    name: "name",
+    emergency: "emergency",
+    locationId: "location_id",
+    active: "active",
+    horizonDays: "horizon_days",
+    minimumNoticeMinutes: "minimum_notice_minutes",
+  },
 };
 
 /** A set of a program that is replaced as a whole: its members in the stored order, and its own version. */

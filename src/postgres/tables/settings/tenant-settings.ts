@@ -3,12 +3,31 @@ import { type ColumnsOf, readRecord, toPartialRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** Settings of a tenant. An undefined one was never set. */
+/** Settings of a tenant. An undefined one was never set, or was removed. */
 export interface TenantSettingsAttributes {
   /** Minutes from a reminder to the start of the appointment. */
   readonly reminderOffsetMinutes: readonly number[] | undefined;
   /** How long a freed slot is held for the waitlist entry to which it is offered. */
   readonly freedSlotOfferMinutes: number | undefined;
+  /** How many days after today can be booked. */
+  readonly horizonDays: number | undefined;
+  /** Minutes before its start until which a slot is offered. */
+  readonly minimumNoticeMinutes: number | undefined;
+  /** Hours before its start until which an appointment can be cancelled; undefined for no limit. */
+  readonly latestCancelHours: number | undefined;
+  /** Hours before its start until which an appointment can be rescheduled; undefined for no limit. */
+  readonly latestRescheduleHours: number | undefined;
+  /** See `VisitMargins`. */
+  readonly checkInEarlyMinutes: number | undefined;
+  readonly attendedEarlyMinutes: number | undefined;
+  readonly noShowGraceMinutes: number | undefined;
+  /** The most appointments of a patient that have not begun, in all and for each service; undefined for no limit. */
+  readonly maxAppointmentsAhead: number | undefined;
+  readonly maxAppointmentsAheadPerService: number | undefined;
+  /** The most appointments of a patient for a service on a local day; undefined for no limit. */
+  readonly maxAppointmentsPerServiceAndDay: number | undefined;
+  /** The number of no-shows after which a supervisor must book; undefined for no limit. */
+  readonly supervisedAfterNoShows: number | undefined;
 }
 
 /** The settings of a tenant as stored. */
@@ -21,20 +40,30 @@ export interface TenantSettingsRecord extends TenantSettingsAttributes {
 /** The offsets of reminders of a tenant that has set none: two days and one day. */
 export const DEFAULT_REMINDER_OFFSETS: readonly number[] = [2880, 1440];
 
-/** The settings of a tenant that has changed none. */
-const UNCHANGED: TenantSettingsRecord = {
-  reminderOffsetMinutes: undefined,
-  freedSlotOfferMinutes: undefined,
-  version: 1,
-  updatedAt: undefined,
-};
-
-const COLUMNS = {
+const ATTRIBUTES = {
   reminderOffsetMinutes: "reminder_offset_minutes",
   freedSlotOfferMinutes: "freed_slot_offer_minutes",
+  horizonDays: "horizon_days",
+  minimumNoticeMinutes: "minimum_notice_minutes",
+  latestCancelHours: "latest_cancel_hours",
+  latestRescheduleHours: "latest_reschedule_hours",
+  checkInEarlyMinutes: "check_in_early_minutes",
+  attendedEarlyMinutes: "attended_early_minutes",
+  noShowGraceMinutes: "no_show_grace_minutes",
+  maxAppointmentsAhead: "max_appointments_ahead",
+  maxAppointmentsAheadPerService: "max_appointments_ahead_per_service",
+  maxAppointmentsPerServiceAndDay: "max_appointments_per_service_and_day",
+  supervisedAfterNoShows: "supervised_after_no_shows",
+} as const satisfies ColumnsOf<TenantSettingsAttributes>;
+
+const COLUMNS = {
+  ...ATTRIBUTES,
   version: "version",
   updatedAt: "updated_at",
-} satisfies ColumnsOf<TenantSettingsRecord>;
+} as const satisfies ColumnsOf<TenantSettingsRecord>;
+
+/** The settings of a tenant that has changed none. */
+const UNCHANGED: TenantSettingsRecord = { ...pickSettings({}), version: 1, updatedAt: undefined };
 
 const select = prepared(["tenant_id"], (key) => sql("tenant_settings").where(key).select(COLUMNS));
 
@@ -69,4 +98,10 @@ export async function lockTenantSettings(transaction: Transaction, nowMs: number
 export function updateTenantSettings(transaction: Transaction, changes: Partial<TenantSettingsRecord>): void {
   const { tenantId: tenant_id } = transaction;
   transaction.send(sql("tenant_settings").where({ tenant_id }).update(toPartialRow(COLUMNS, changes)));
+}
+
+/** Returns the settings of a record without its other members. A setting that it does not have is undefined. */
+export function pickSettings(record: Partial<TenantSettingsAttributes>): TenantSettingsAttributes {
+  const names = Object.keys(ATTRIBUTES) as (keyof TenantSettingsAttributes)[];
+  return Object.fromEntries(names.map((name) => [name, record[name]])) as unknown as TenantSettingsAttributes;
 }

@@ -31,7 +31,9 @@ const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
           ?::timestamptz + o.minutes * interval '1 minute' AS until
         FROM unnest(coalesce(
           (SELECT s.reminder_offset_minutes FROM tenant_settings s WHERE s.tenant_id = p.tenant_id), ?::integer[]
-        ) || ?::integer) AS o (minutes) OFFSET 0) AS span
+        ) || -coalesce(
+          (SELECT s.no_show_grace_minutes FROM tenant_settings s WHERE s.tenant_id = p.tenant_id), ?::integer
+        )) AS o (minutes) OFFSET 0) AS span
       CROSS JOIN LATERAL (
         SELECT FROM appointments a WHERE a.tenant_id = p.tenant_id AND a.starts_at > span.after AND a.starts_at <= span.until
           AND a.status IN ${MOVABLE_STATUSES} LIMIT 1) AS found)
@@ -90,7 +92,7 @@ function dueBindings(
   ids: string[],
   { notBefore, until, today, timeZone, noShowGraceMinutes }: DueQuery,
 ): (string | number | Date | string[] | number[])[] {
-  const appointments = [notBefore, until, [...DEFAULT_REMINDER_OFFSETS], -noShowGraceMinutes];
+  const appointments = [notBefore, until, [...DEFAULT_REMINDER_OFFSETS], noShowGraceMinutes];
   return [ids, ...appointments, today, notBefore, timeZone];
 }
 

@@ -1,0 +1,29 @@
+import type { Knex } from "knex";
+import { HORIZON_DAYS } from "../../../scheduling/horizon.js";
+import { type Parameter } from "../../prepared.js";
+import { sql } from "../../sql.js";
+
+/** How many days ahead a program `p` can be booked, with the settings `t` of its tenant. */
+export const HORIZON_OF_PROGRAM = `coalesce(p.horizon_days, t.horizon_days, ${HORIZON_DAYS})`;
+
+/**
+ * For how many days after today the schedule of a program `p` is made, with the settings `t` of its tenant. A horizon
+ * below the default does not change the schedule.
+ */
+export const PLANNED_DAYS = `greatest(${HORIZON_OF_PROGRAM}, ${HORIZON_DAYS})`;
+
+/** Adds the settings `t` of the tenant to a query, if it has any. */
+export function withSettings(query: Knex.QueryBuilder, tenantId: string | Parameter): Knex.QueryBuilder {
+  return query.joinRaw("LEFT JOIN tenant_settings t ON t.tenant_id = ?", [tenantId]);
+}
+
+const NOTICE = "coalesce(p.minimum_notice_minutes, t.minimum_notice_minutes, 0)";
+const TODAY = "(?::timestamptz AT TIME ZONE 'America/Bogota')::date";
+
+/** When the slots of a program `p` can be booked that are offered at an instant: from `opens` and before `closes`. */
+export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; readonly closes: Knex.Raw } {
+  return {
+    opens: sql.raw(`?::timestamptz + make_interval(mins => ${NOTICE})`, [now]),
+    closes: sql.raw(`(${TODAY} + ${HORIZON_OF_PROGRAM} + 1)::timestamp AT TIME ZONE 'America/Bogota'`, [now]),
+  };
+}

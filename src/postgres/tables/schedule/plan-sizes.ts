@@ -1,0 +1,35 @@
+import type { Transaction } from "../../../call.js";
+import type { ProgramRuleAttributes } from "../../../scheduling/program-rule-attributes.js";
+import { readRecords } from "../../columns.js";
+import { sql } from "../../sql.js";
+import { HORIZON_OF_PROGRAM, withSettings } from "./booking-windows.js";
+import { readActiveRules } from "./program-rules.js";
+
+/** What decides how many slots an active program has. */
+export interface PlannedProgram {
+  readonly programId: string;
+  /** How many days ahead it can be booked. */
+  readonly horizonDays: number;
+  /** Whether its horizon is its own, and not that of the tenant. */
+  readonly hasOwnHorizon: boolean;
+  readonly practitioners: number;
+  readonly rules: readonly ProgramRuleAttributes[];
+}
+
+/** Returns the active programs of the tenant. */
+export async function readPlannedPrograms(transaction: Transaction): Promise<readonly PlannedProgram[]> {
+  const { tenantId } = transaction;
+  const query = withSettings(sql({ p: "programs" }), tenantId)
+    .where({ "p.tenant_id": tenantId, "p.active": true })
+    .select({ programId: "p.id", horizonDays: sql.raw(HORIZON_OF_PROGRAM) })
+    .select({ hasOwnHorizon: sql.raw("p.horizon_days IS NOT NULL"), practitioners: sql.raw(STAFF, [tenantId]) });
+  const [programs, rules] = await Promise.all([
+    readRecords<Omit<PlannedProgram, "rules">>(transaction, query),
+    readActiveRules(transaction),
+  ]);
+  const ofProgram = new Map<string, ProgramRuleAttributes[]>(programs.map(({ programId }) => [programId, []]));
+  for (const rule of rules) ofProgram.get(rule.programId)?.push(rule);
+  return programs.map((program) => Object.assign(program, { rules: ofProgram.get(program.programId) ?? [] }));
+}
+
+const STAFF = `(SELECT count(*)::integer FROM program_practitioners m WHERE m.tenant_id = ? AND m.program_id = p.id)`;

@@ -1,0 +1,108 @@
+import type { Transaction } from "../../../call.js";
+import { readRecord } from "../../columns.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import { LIVE_STATUSES, MOVABLE_STATUSES } from "../appointments/appointment-status.js";
+
+/** A limit of the tenant, and how many the patient has of what it limits. */
+export interface CountedLimit {
+  readonly most: number;
+  readonly count: number;
+}
+
+/** The limits that the tenant sets for a booking. One that is not set is undefined. */
+export interface BookingLimits {
+  /** Appointments that have not begun. */
+  readonly ahead: CountedLimit | undefined;
+  /** Those of them for the service. */
+  readonly ofService: CountedLimit | undefined;
+  /** Live appointments for the service on the local day. */
+  readonly onDay: CountedLimit | undefined;
+  /** No-shows of the last {@link NO_SHOW_DAYS} days. */
+  readonly noShows: CountedLimit | undefined;
+}
+
+/** The limits that the tenant sets for a reschedule. One that is not set is undefined. */
+export interface MoveLimits extends Pick<BookingLimits, "onDay"> {
+  /** Hours before its start until which an appointment can be rescheduled. */
+  readonly latestHours: number | undefined;
+}
+
+/** The patient, the service, and the local date (YYYY-MM-DD) or the slot of a booking. */
+export interface LimitedVisit {
+  readonly patientId: string;
+  readonly serviceId: string;
+  readonly on: { readonly localDate: string } | { readonly slotId: string };
+}
+
+const NO_SHOW_DAYS = 365;
+
+const NO_LIMITS: BookingLimits = { ahead: undefined, ofService: undefined, onDay: undefined, noShows: undefined };
+
+/**
+ * Returns the limits that the tenant sets for a booking. Call it after the lock of the patient, in the same round trip.
+ * Without limits, no appointment is read.
+ */
+export async function findBookingLimits(
+  transaction: Transaction,
+  { patientId, serviceId, on }: LimitedVisit,
+  nowMs: number,
+): Promise<BookingLimits> {
+  const key = { tenantId: transaction.tenantId, patientId, serviceId, now: new Date(nowMs) };
+  const statement = "slotId" in on ? limitsAtSlot({ ...key, slotId: on.slotId }) : limitsOnDate({ ...key, ...on });
+  return (await readRecord<BookingLimits>(transaction, statement)) ?? NO_LIMITS;
+}
+
+/**
+ * Returns the limits that the tenant sets for a reschedule to the day of a slot. A reschedule within a day adds nothing
+ * to it. Call it like {@link findBookingLimits}.
+ */
+export async function findMoveLimits(
+  transaction: Transaction,
+  appointmentId: string,
+  slotId: string | undefined,
+): Promise<MoveLimits> {
+  const values = { tenantId: transaction.tenantId, appointmentId, slotId: slotId ?? null };
+  return (await readRecord<MoveLimits>(transaction, limitsOfMove(values))) ?? NO_MOVE_LIMITS;
+}
+
+const NO_MOVE_LIMITS: MoveLimits = { latestHours: undefined, onDay: undefined };
+
+const NAMES = ["tenantId", "patientId", "serviceId", "now"] as const;
+const limitsOnDate = prepared([...NAMES, "localDate"], (names) => sql.raw(limits(":localDate::date"), names));
+const DAY_OF_SLOT = "(SELECT s.local_date FROM slots s WHERE s.tenant_id = :tenantId AND s.id = :slotId::uuid)";
+const limitsAtSlot = prepared([...NAMES, "slotId"], (names) => sql.raw(limits(DAY_OF_SLOT), names));
+
+const OTHERS_ON_DAY = `FROM appointments o JOIN appointments a ON a.tenant_id = :tenantId AND a.patient_id = o.patient_id
+    AND a.service_id = o.service_id AND a.local_date = ${DAY_OF_SLOT} AND a.status IN ${LIVE_STATUSES}
+  WHERE o.tenant_id = :tenantId AND o.id = :appointmentId AND o.local_date <> ${DAY_OF_SLOT}`;
+const limitsOfMove = prepared(["tenantId", "appointmentId", "slotId"], (names) =>
+  sql.raw(
+    `SELECT t.latest_reschedule_hours AS "latestHours",
+      ${counted("max_appointments_per_service_and_day", OTHERS_ON_DAY)} AS "onDay"
+    FROM tenant_settings t WHERE t.tenant_id = :tenantId`,
+    names,
+  ),
+);
+
+function limits(date: string): string {
+  const mine = `FROM appointments a WHERE a.tenant_id = :tenantId AND a.patient_id = :patientId`;
+  const ahead = `${mine} AND a.starts_at > :now::timestamptz AND a.status IN ${MOVABLE_STATUSES}`;
+  return `SELECT ${counted("max_appointments_ahead", ahead)} AS "ahead",
+      ${counted("max_appointments_ahead_per_service", `${ahead} AND a.service_id = :serviceId`)} AS "ofService",
+      ${counted(
+        "max_appointments_per_service_and_day",
+        `${mine} AND a.service_id = :serviceId AND a.local_date = ${date} AND a.status IN ${LIVE_STATUSES}`,
+      )} AS "onDay",
+      ${counted(
+        "supervised_after_no_shows",
+        `${mine} AND a.status = 'NO_SHOW' AND a.starts_at > :now::timestamptz - interval '${NO_SHOW_DAYS} days'`,
+      )} AS "noShows"
+    FROM tenant_settings t WHERE t.tenant_id = :tenantId`;
+}
+
+/** PostgreSQL evaluates the count only if the limit is set. */
+function counted(limit: string, from: string): string {
+  return `CASE WHEN t.${limit} IS NOT NULL THEN
+    json_build_object('most', t.${limit}, 'count', (SELECT count(*) ${from})) END`;
+}

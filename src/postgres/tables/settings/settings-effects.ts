@@ -1,0 +1,110 @@
+import type { Transaction } from "../../../call.js";
+import { HORIZON_DAYS } from "../../../scheduling/horizon.js";
+import { sql } from "../../sql.js";
+import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
+import type { TenantSettingsAttributes } from "./tenant-settings.js";
+
+/** The attributes that decide when programs can be booked. */
+export type BookingWindow = Pick<TenantSettingsAttributes, "horizonDays" | "minimumNoticeMinutes">;
+
+/** What another window would change. */
+export interface WindowEffects {
+  /** Free slots that could be booked no longer. */
+  readonly hiddenSlots: number;
+  /** Appointments after the new horizon that are still to come. */
+  readonly appointmentsBeyond: number;
+}
+
+/**
+ * Counts what would change if the tenant had the window `after` instead of `before`. Programs with a horizon or a notice
+ * of their own keep it.
+ */
+export async function countWindowEffects(
+  transaction: Transaction,
+  before: BookingWindow,
+  after: BookingWindow,
+  now: Date,
+): Promise<WindowEffects> {
+  const values = { tenantId: transaction.tenantId, now, ...named("before", before), ...named("after", after) };
+  const [row] = await transaction.rows<WindowEffects>(sql.raw(EFFECTS, values));
+  return row ?? { hiddenSlots: 0, appointmentsBeyond: 0 };
+}
+
+function named(prefix: string, { horizonDays, minimumNoticeMinutes }: BookingWindow) {
+  return { [`${prefix}Days`]: horizonDays ?? HORIZON_DAYS, [`${prefix}Notice`]: minimumNoticeMinutes ?? 0 };
+}
+
+function opens(notice: string): string {
+  return `:now::timestamptz + make_interval(mins => coalesce(p.minimum_notice_minutes, ${notice}::integer))`;
+}
+
+function closes(days: string): string {
+  return `((:now::timestamptz AT TIME ZONE 'America/Bogota')::date + coalesce(p.horizon_days, ${days}::integer) + 1)::timestamp
+    AT TIME ZONE 'America/Bogota'`;
+}
+
+/** Appointments that a change of limits concerns. */
+export interface LimitEffects {
+  /** Appointments that can be cancelled, or rescheduled, now and not after the change. */
+  readonly lateCancels: number;
+  readonly lateReschedules: number;
+  /** Patients with more appointments than the limits allow. */
+  readonly patientsOverLimit: number;
+}
+
+const NO_LIMIT_EFFECTS: LimitEffects = { lateCancels: 0, lateReschedules: 0, patientsOverLimit: 0 };
+
+/** Counts what would change if the tenant had the limits `after` instead of `before`. */
+export async function countLimitEffects(
+  transaction: Transaction,
+  before: TenantSettingsAttributes,
+  after: TenantSettingsAttributes,
+  now: Date,
+): Promise<LimitEffects> {
+  const values = {
+    tenantId: transaction.tenantId,
+    now,
+    cancelBefore: before.latestCancelHours ?? 0,
+    cancelAfter: after.latestCancelHours ?? 0,
+    rescheduleBefore: before.latestRescheduleHours ?? 0,
+    rescheduleAfter: after.latestRescheduleHours ?? 0,
+    ahead: after.maxAppointmentsAhead ?? null,
+    ofService: after.maxAppointmentsAheadPerService ?? null,
+    onDay: after.maxAppointmentsPerServiceAndDay ?? null,
+  };
+  const [row] = await transaction.rows<LimitEffects>(sql.raw(LIMIT_EFFECTS, values));
+  return row ?? NO_LIMIT_EFFECTS;
+}
+
+function becomesLate(before: string, after: string): string {
+  return `count(*) FILTER (WHERE a.starts_at >= :now::timestamptz + make_interval(hours => ${before}::integer)
+    AND a.starts_at < :now::timestamptz + make_interval(hours => ${after}::integer))::integer`;
+}
+
+const AHEAD = `FROM appointments a WHERE a.tenant_id = :tenantId AND a.status IN ${MOVABLE_STATUSES}
+  AND a.starts_at > :now::timestamptz`;
+
+const LIMIT_EFFECTS = `SELECT
+  (SELECT ${becomesLate(":cancelBefore", ":cancelAfter")} ${AHEAD}) AS "lateCancels",
+  (SELECT ${becomesLate(":rescheduleBefore", ":rescheduleAfter")} ${AHEAD}) AS "lateReschedules",
+  (SELECT count(*)::integer FROM (
+    SELECT a.patient_id ${AHEAD} GROUP BY a.patient_id HAVING count(*) > :ahead::integer
+    UNION
+    SELECT a.patient_id ${AHEAD} GROUP BY a.patient_id, a.service_id HAVING count(*) > :ofService::integer
+    UNION
+    SELECT a.patient_id ${AHEAD} GROUP BY a.patient_id, a.service_id, a.local_date HAVING count(*) > :onDay::integer
+  ) AS over) AS "patientsOverLimit"`;
+
+/** The bounds are computed before the subqueries, so that row-level security lets indexes serve the comparisons. */
+const EFFECTS = `SELECT coalesce(sum(soon.count + late.count), 0)::integer AS "hiddenSlots",
+    coalesce(sum(beyond.count), 0)::integer AS "appointmentsBeyond"
+  FROM (
+    SELECT p.id, ${opens(":beforeNotice")} AS opened, ${opens(":afterNotice")} AS opens,
+      ${closes(":beforeDays")} AS closed, ${closes(":afterDays")} AS closes
+    FROM programs p WHERE p.tenant_id = :tenantId AND p.active OFFSET 0) AS w
+  CROSS JOIN LATERAL (SELECT count(*) FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = w.id
+    AND s.appointment_id IS NULL AND s.starts_at >= w.opened AND s.starts_at < least(w.opens, w.closed)) AS soon
+  CROSS JOIN LATERAL (SELECT count(*) FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = w.id
+    AND s.appointment_id IS NULL AND s.starts_at >= greatest(w.opened, w.opens, w.closes) AND s.starts_at < w.closed) AS late
+  CROSS JOIN LATERAL (SELECT count(*) FROM appointments a WHERE a.tenant_id = :tenantId AND a.program_id = w.id
+    AND a.starts_at >= w.closes AND a.status IN ${MOVABLE_STATUSES}) AS beyond`;

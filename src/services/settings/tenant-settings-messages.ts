@@ -1,0 +1,56 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type TenantSettings,
+  type TenantSettingsChange,
+  TenantSettingsChangeSchema,
+  TenantSettingsSchema,
+} from "../../gen/cupo/clinic/v1/tenant_settings_pb.js";
+import {
+  DEFAULT_REMINDER_OFFSETS,
+  pickSettings,
+  type TenantSettingsRecord,
+} from "../../postgres/tables/settings/tenant-settings.js";
+import type { TenantSettingsChangeRecord } from "../../postgres/tables/settings/tenant-settings-history.js";
+import { HORIZON_DAYS } from "../../scheduling/horizon.js";
+import { marginsOf, type VisitMargins } from "../../scheduling/visit-times.js";
+import { presentOf } from "../resources/present-of.js";
+
+/** Returns the settings with the defaults of those that are not set. `margins` are the defaults of the service. */
+export function toTenantSettings(
+  { version, updatedAt, ...kept }: TenantSettingsRecord,
+  margins: VisitMargins,
+): TenantSettings {
+  const { reminderOffsetMinutes = DEFAULT_REMINDER_OFFSETS, horizonDays, minimumNoticeMinutes } = kept;
+  return create(TenantSettingsSchema, {
+    reminderOffsetMinutes: [...reminderOffsetMinutes],
+    horizonDays: horizonDays ?? HORIZON_DAYS,
+    minimumNoticeMinutes: minimumNoticeMinutes ?? 0,
+    ...marginsOf(kept, margins),
+    ...presentOf({
+      freedSlotOfferMinutes: kept.freedSlotOfferMinutes,
+      latestCancelHours: kept.latestCancelHours,
+      latestRescheduleHours: kept.latestRescheduleHours,
+      maxAppointmentsAhead: kept.maxAppointmentsAhead,
+      maxAppointmentsAheadPerService: kept.maxAppointmentsAheadPerService,
+      maxAppointmentsPerServiceAndDay: kept.maxAppointmentsPerServiceAndDay,
+      supervisedAfterNoShows: kept.supervisedAfterNoShows,
+    }),
+    version,
+    ...(version === 1 || updatedAt === undefined ? {} : { updatedAt: timestampFromDate(updatedAt) }),
+  });
+}
+
+export function toTenantSettingsChange(
+  change: TenantSettingsChangeRecord,
+  margins: VisitMargins,
+): TenantSettingsChange {
+  const { version, changedAt, principal, actor, correlationId } = change;
+  return create(TenantSettingsChangeSchema, {
+    tenantSettings: toTenantSettings({ ...pickSettings(change.settings), version, updatedAt: changedAt }, margins),
+    changedAt: timestampFromDate(changedAt),
+    principal,
+    ...(actor === undefined ? {} : { actor }),
+    correlationId,
+  });
+}

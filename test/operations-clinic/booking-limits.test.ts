@@ -1,0 +1,163 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import * as fixtures from "../contract/fixtures.js";
+import {
+  type AppointmentBody,
+  appointmentIn,
+  awaitStep,
+  book,
+  bookFirst,
+  type Clinic,
+  call,
+  day,
+  mustCall,
+  openClinic,
+  optionsFor,
+} from "../schedule/clinic.js";
+import { closeConsistent } from "../schedule/invariants.js";
+import { expectProblem } from "../support/problem.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { expectRefusal } from "./rpc-under-test.js";
+import { timedBooking } from "./timed-bookings.js";
+
+const DESK = ["scheduling:read", "scheduling:write", "appointments:reschedule"];
+const LIMIT = ["patientId PATIENT_LIMIT"];
+
+let service: TestService;
+/** As a supervisor, with every scope. */
+let clinic: Clinic;
+let desk: Clinic;
+let patientId: string;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+beforeEach(async () => {
+  const as = { tenantId: randomUUID() };
+  clinic = await openClinic(service, { as });
+  desk = { ...clinic, as: { ...as, scopes: DESK } };
+  patientId = await fixtures.createPatient(service, {}, as);
+});
+
+afterAll(() => closeConsistent(service));
+
+describe("the appointments ahead of a patient", () => {
+  test("are limited in all, for bookings of options and by time", async () => {
+    await set({ maxAppointmentsAhead: 1 });
+    appointmentIn(await bookOn(2));
+    expectRefusal(await bookOn(3), 409, LIMIT);
+    const timed = await timedBooking(clinic, { patientId, startsAt: `${day(clinic, 4)}T08:00:00-05:00` });
+    expectRefusal(await call(desk, "BookAppointmentAt", timed), 409, LIMIT);
+    const other = await fixtures.createPatient(service, {}, clinic.as);
+    appointmentIn(await bookOn(2, other));
+  });
+
+  test("do not limit a supervisor", async () => {
+    await set({ maxAppointmentsAhead: 1 });
+    await bookFirst(clinic, patientId);
+    appointmentIn(await bookOn(3, patientId, clinic));
+  });
+
+  test("are free again after a cancellation, and when an appointment begins", async () => {
+    await set({ maxAppointmentsAhead: 1 });
+    const first = appointmentIn(await bookOn(2));
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, clinic.as);
+    const { appointmentId } = first;
+    await mustCall(clinic, "CancelAppointment", { appointmentId, cancellationReasonId, expectedVersion: 1 });
+    const second = appointmentIn(await bookOn(2));
+    service.advance(Date.parse(second.startsAt) - service.now());
+    appointmentIn(await bookOn(3));
+  });
+
+  test("are limited for each service", async () => {
+    await set({ maxAppointmentsAheadPerService: 1 });
+    const elsewhere = await openClinic(service, { as: clinic.as });
+    appointmentIn(await bookOn(2));
+    expectRefusal(await bookOn(3), 409, LIMIT);
+    appointmentIn(await bookOn(3, patientId, { ...elsewhere, as: desk.as }));
+  });
+
+  test("are limited when two calls book at the same time", async () => {
+    await set({ maxAppointmentsAhead: 1 });
+    const answers = await Promise.all([bookOn(2), bookOn(3), bookOn(4)]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409]);
+  });
+});
+
+describe("the appointments of a patient for a service on a day", () => {
+  test("are limited, also when one is moved there from another day", async () => {
+    await set({ maxAppointmentsPerServiceAndDay: 1 });
+    const moving = appointmentIn(await bookOn(2));
+    appointmentIn(await bookOn(3));
+    expectRefusal(await bookOn(3), 409, LIMIT);
+    expectProblem(await move(moving, 3), 409, ["optionToken PATIENT_LIMIT"]);
+    expect((await move(moving, 2)).status).toBe(200);
+    expect((await move({ ...moving, version: 2 }, 4)).status).toBe(200);
+  });
+
+  test("count an appointment that has begun", async () => {
+    await set({ maxAppointmentsPerServiceAndDay: 1 });
+    const { startsAt } = appointmentIn(await bookOn(2));
+    service.advance(Date.parse(startsAt) - service.now());
+    const { patientId: _, ...today } = await timedBooking(clinic, { startsAt: `${day(clinic, 0)}T11:00:00-05:00` });
+    expectRefusal(await call(desk, "BookAppointmentAt", { ...today, patientId }), 409, LIMIT);
+  });
+});
+
+describe("a patient with too many no-shows", () => {
+  test("is booked by a supervisor only, until a year has passed", async () => {
+    await set({ supervisedAfterNoShows: 1 });
+    const missed = appointmentIn(await bookOn(1));
+    awaitStep(clinic, "MarkAppointmentNoShow", missed);
+    const noShowReasonId = await fixtures.noShowReason.create(service, clinic.as);
+    const step = { appointmentId: missed.appointmentId, noShowReasonId, expectedVersion: 1 };
+    await mustCall(clinic, "MarkAppointmentNoShow", step);
+    expectRefusal(await bookOn(2), 409, ["patientId SUPERVISOR_REQUIRED"]);
+    appointmentIn(await bookOn(2, patientId, clinic));
+    await service.query(`UPDATE appointments SET starts_at = starts_at - interval '365 days',
+      ends_at = ends_at - interval '365 days', local_date = local_date - 365 WHERE id = '${missed.appointmentId}'`);
+    appointmentIn(await bookOn(3));
+  });
+});
+
+describe("the preview of limits", () => {
+  test("counts appointments that would become too late to change, and patients with too many", async () => {
+    for (const days of [1, 2, 3]) appointmentIn(await bookOn(days));
+    expect(await preview({ latestCancelHours: 100, latestRescheduleHours: 30 })).toMatchObject({
+      lateCancelCount: 3,
+      lateRescheduleCount: 1,
+      patientsOverLimitCount: 0,
+    });
+    expect(await preview({ maxAppointmentsAhead: 2 })).toMatchObject({ patientsOverLimitCount: 1 });
+    expect(await preview({ maxAppointmentsAheadPerService: 3 })).toMatchObject({ patientsOverLimitCount: 0 });
+    expect(await preview({ maxAppointmentsPerServiceAndDay: 1 })).toMatchObject({ patientsOverLimitCount: 0 });
+  });
+});
+
+async function set(request: JsonObject): Promise<void> {
+  await mustCall(clinic, "UpdateTenantSettings", { expectedVersion: 1, ...request });
+}
+
+/** Books the first option of a day, at the desk by default. */
+async function bookOn(days: number, patient = patientId, caller = desk): Promise<RestAnswer> {
+  const date = day(clinic, days);
+  const [option] = await optionsFor(caller, { patientId: patient, dateFrom: date, dateTo: date });
+  return book(caller, patient, `${option?.optionToken}`);
+}
+
+async function move({ appointmentId, version }: AppointmentBody, days: number): Promise<RestAnswer> {
+  const date = day(clinic, days);
+  const [option] = await optionsFor(desk, { appointmentId, dateFrom: date, dateTo: date });
+  const body = { optionToken: `${option?.optionToken}`, expectedVersion: version };
+  return service.request("POST", `/appointments/${appointmentId}/reschedule`, {
+    token: await service.token(desk.as),
+    body,
+  });
+}
+
+async function preview(request: JsonObject): Promise<JsonObject> {
+  return (await mustCall(clinic, "PreviewTenantSettingsChange", request))["tenantSettingsPreview"] as JsonObject;
+}
