@@ -19,8 +19,8 @@ const REPLACES_MODULES = ["test/schedule/storm-defects.test.ts", "test/simulatio
 const KILLS_SERVERS = ["test/citus/worker-killed.test.ts"];
 
 /**
- * Tests that start, kill or compile other programs, such as processes of the service, poolers and browsers; and the table
- * of RPC conformance, which takes a minute.
+ * Tests that start, kill or compile other programs, such as processes of the service, poolers and browsers; and tests that
+ * take a minute: the table of RPC conformance, 100,000 appointments, 10,000 moves.
  */
 const PROGRAMS = [
   "test/{citus,embedded-postgres,examples,faults,mutations,packages,stubs}/**/*.test.ts",
@@ -30,6 +30,7 @@ const PROGRAMS = [
   "test/import/import-killed.test.ts",
   "test/rpc/conformance/*.test.ts",
   "test/introspection/stock-client.test.ts",
+  "test/jobs/summarize-waits.test.ts",
   "test/webhooks/stale-reminders.test.ts",
   "test/postgres/replica-reads.test.ts",
   "test/proto-export/*.test.ts",

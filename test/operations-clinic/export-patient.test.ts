@@ -47,6 +47,7 @@ const TABLES_OF_PATIENTS: Readonly<Record<string, string>> = {
   eligibility_decisions: "eligibilityRecords",
   patient_access_records: "accessRecords",
   patient_search_words: "a copy of name, telephone and document",
+  opportunity_changes: "a copy of counted attributes of an appointment",
   slots: "the time of an appointment",
 };
 

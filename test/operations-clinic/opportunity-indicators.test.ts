@@ -161,7 +161,7 @@ describe("GetOpportunityIndicators", () => {
     const tenantId = randomUUID();
     await service.query(`INSERT INTO opportunity_states VALUES ('${tenantId}')`);
     const insert = (count: number) =>
-      service.query(`INSERT INTO opportunity_changes SELECT '${tenantId}', gen_random_uuid(), 1, gen_random_uuid(),
+      service.query(`INSERT INTO opportunity_changes SELECT '${tenantId}', gen_random_uuid(), gen_random_uuid(), 1, gen_random_uuid(),
         gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), true, d, d, d, 'OTHER', false, 0
         FROM (SELECT date '2027-01-05' AS d FROM generate_series(1, ${count})) AS n`);
     await insert(1_000);

@@ -112,7 +112,7 @@ describe("409", () => {
   test("CAPACITY_EXHAUSTED if the day is full now", async () => {
     const clinic = await openDisplacedClinic(service, { dailyCapacity: 1 });
     const cancelled = await cancel(clinic, await bookFirst(clinic, await patientOf(clinic)));
-    await bookFirst(clinic, await patientOf(clinic), {}, 1);
+    await bookFirst(clinic, await patientOf(clinic), {}, 2);
     expectRefusal(await undo(clinic, cancelled, "PENDING"), 409, ["appointmentId CAPACITY_EXHAUSTED"]);
   });
 

@@ -153,7 +153,10 @@ describe("booking", () => {
     await bookFirst(clinic, await fixtures.createPatient(service), {}, 4);
     expectRefusal(await book(clinic, patientId, `${third}`), 409, ["optionToken CAPACITY_EXHAUSTED"]);
     await mustCall(clinic, "SetPatientStatus", { patientId, status: "INACTIVE", expectedVersion: 1 });
-    expectRefusal(await book(clinic, patientId, `${third}`), 409, ["patientId PATIENT_NOT_ACTIVE"]);
+    expectRefusal(await book(clinic, patientId, `${third}`), 409, [
+      "patientId PATIENT_NOT_ACTIVE",
+      "optionToken CAPACITY_EXHAUSTED",
+    ]);
     expectRefusal(await search(clinic, { patientId }), 409, ["patientId PATIENT_NOT_ACTIVE"]);
   });
 

@@ -50,7 +50,7 @@ export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number
     replacesAppointmentId === undefined ? undefined : findAppointment(transaction, replacesAppointmentId),
     readWaitLimit(transaction, { appointmentTypeId }, { from: earliestStart(given, today), through: today }),
   ]);
-  const dates = [given.requestedOn ?? today, dateOf(entry), replaced?.requestedOn ?? dateOf(replaced)];
+  const dates = [given.requestedOn, dateOf(entry), replaced?.requestedOn ?? dateOf(replaced)];
   const requestedOn = dates.filter((date) => date !== undefined).toSorted()[0] ?? today;
   const dueOn = limit && lastDayOfWait(requestedOn, limit, limit.holidays);
   const isUnknown = replacesAppointmentId !== undefined && replaced === undefined;
