@@ -41,7 +41,7 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
   ...each(["patients for no key update"], ["UpdatePatient", "SetPatientStatus", "CorrectPatientDocument"]),
   ...each(["payers for no key update"], ["UpdatePayer"]),
   ...each(["practitioners for no key update"], ["UpdatePractitioner"]),
-  ...each(["programs for no key update"], ["UpdateProgram", "ReplaceProgramServices"]),
+  ...each(["programs for no key update"], ["UpdateProgram", "UpdateProgramWindow", "ReplaceProgramServices"]),
   ...each(["request_sources for no key update"], ["UpdateRequestSource"]),
   ...each(["tenant_settings for no key update"], ["UpdateTenantSettings"]),
   ...each(["user_attention_cases for no key update"], ["TakeCase", "CloseCase"]),
