@@ -12,6 +12,7 @@ const OF_PROCESSES = [
   "deploy/compose.test.ts",
   "examples/documented-receivers.test.ts",
   "examples/examples.test.ts",
+  "faults/kill-storm.test.ts",
   "faults/processes.test.ts",
   "faults/webhook-kill-storm.test.ts",
   "main.test.ts",

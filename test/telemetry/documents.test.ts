@@ -15,6 +15,7 @@ const ALERTS = [
   "CupoQuotaRefusals",
   "CupoOpenSlotsCeiling",
   "CupoEventFeedBehind",
+  "CupoWebhookDisabled",
   "CupoKeySetStale",
   "CupoIdempotencyConflicts",
 ];

@@ -8,7 +8,8 @@ import { type AppointmentRecord, updateAppointment } from "../../postgres/tables
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { findInSpan, findObstructed, type SwappedSpan, setAside } from "../../postgres/tables/displaced/swaps.js";
 import { type LockedTogether, lockAllInOrder } from "../../postgres/tables/locks.js";
-import { lockResourceRow } from "../../postgres/tables/resources/resources.js";
+import { findResource, lockResourceRow } from "../../postgres/tables/resources/resources.js";
+import { programs } from "../../postgres/tables/schedule/programs.js";
 import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { formatInstant } from "../../scheduling/local-clock.js";
 import { fill } from "../appointments/take-slots.js";
@@ -24,7 +25,7 @@ interface Exchange {
 /**
  * Exchanges the appointments of two practitioners of a program in a span, all or none. Returns them as they are then.
  *
- * Throws 404 for an unknown practitioner, 422 for one who is not active and for a span that has begun. Throws 409 if an
+ * Throws 404 for an unknown program or practitioner, 422 for one who is not active and for a span that has begun. Throws 409 if an
  * appointment cannot move, or a practitioner is not free for the appointments of the other.
  */
 export async function swapPractitioners(
@@ -41,7 +42,11 @@ export async function swapPractitioners(
     endsAt: timestampDate(request.endsAt),
   };
   requireAhead(span, nowMs);
-  const ids = await findInSpan(transaction, span);
+  const [ids, program] = await Promise.all([
+    findInSpan(transaction, span),
+    findResource(transaction, call.principal, programs, span.programId),
+  ]);
+  if (program === undefined) throw unknownReferences([missing("programId")]);
   const locked = await lockBoth(call, span, ids);
   const [now, obstructed] = await Promise.all([
     findInSpan(transaction, span),
