@@ -13,17 +13,17 @@ ALTER TABLE tenant_settings
   ADD COLUMN max_appointments_per_service_and_day integer,
   ADD COLUMN supervised_after_no_shows integer;
 ALTER TABLE tenant_settings ADD CONSTRAINT tenant_settings_ranges_check CHECK (
-  horizon_days BETWEEN 1 AND 400
-  AND minimum_notice_minutes BETWEEN 0 AND 43200
-  AND latest_cancel_hours BETWEEN 1 AND 720
-  AND latest_reschedule_hours BETWEEN 1 AND 720
-  AND check_in_early_minutes BETWEEN 0 AND 1440
-  AND attended_early_minutes BETWEEN 0 AND 1440
-  AND no_show_grace_minutes BETWEEN 0 AND 1440
-  AND max_appointments_ahead BETWEEN 1 AND 100
-  AND max_appointments_ahead_per_service BETWEEN 1 AND 100
-  AND max_appointments_per_service_and_day BETWEEN 1 AND 100
-  AND supervised_after_no_shows BETWEEN 1 AND 100
+  horizon_days >= 1 AND horizon_days <= 400
+  AND minimum_notice_minutes >= 0 AND minimum_notice_minutes <= 43200
+  AND latest_cancel_hours >= 1 AND latest_cancel_hours <= 720
+  AND latest_reschedule_hours >= 1 AND latest_reschedule_hours <= 720
+  AND check_in_early_minutes >= 0 AND check_in_early_minutes <= 1440
+  AND attended_early_minutes >= 0 AND attended_early_minutes <= 1440
+  AND no_show_grace_minutes >= 0 AND no_show_grace_minutes <= 1440
+  AND max_appointments_ahead >= 1 AND max_appointments_ahead <= 100
+  AND max_appointments_ahead_per_service >= 1 AND max_appointments_ahead_per_service <= 100
+  AND max_appointments_per_service_and_day >= 1 AND max_appointments_per_service_and_day <= 100
+  AND supervised_after_no_shows >= 1 AND supervised_after_no_shows <= 100
 );
 COMMENT ON COLUMN tenant_settings.max_appointments_ahead IS
   'how many pending or confirmed appointments that have not begun a patient can have; null for no limit';

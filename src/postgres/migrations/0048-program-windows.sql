@@ -10,5 +10,5 @@ COMMENT ON COLUMN programs.minimum_notice_minutes IS
 COMMENT ON COLUMN programs.slots_through IS
   'no slot of the rules is after this local date; null if the schedule was last made before the column existed';
 ALTER TABLE programs ADD CONSTRAINT programs_window_check CHECK (
-  horizon_days BETWEEN 1 AND 400 AND minimum_notice_minutes BETWEEN 0 AND 43200
+  horizon_days >= 1 AND horizon_days <= 400 AND minimum_notice_minutes >= 0 AND minimum_notice_minutes <= 43200
 ) NOT VALID;
