@@ -104,7 +104,7 @@ export interface Locked {
  * 10. the counters of days, ordered by rule and date (`capacities.ts`). An appointment or a hold uses one unit, however
  *    many slots it has; an overbooked one uses none;
  * 11. the counters of the holds of principals (`hold-holders.ts`);
- * 12. freed slots (`freed-slots.ts`). Whoever frees or offers a slot has locked it before.
+ * 12. freed slots (`freed-slots.ts`). A call that frees or offers a slot locks the slot first.
  *
  * A hold with alternatives first locks a free slot that nobody has locked (`free-options.ts`). It waits for none.
  *

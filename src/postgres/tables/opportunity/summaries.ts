@@ -36,12 +36,12 @@ export function findTenantsWithChanges(source: TransactionSource): Promise<strin
   return findTenants(source, CHANGED);
 }
 
-/** Makes the indicators of all tenants come from their appointments until their summaries are built anew. */
+/** Drops the summaries of all tenants. Until the job builds new ones, indicators are computed from the appointments. */
 export async function dropAllSummaries(source: TransactionSource): Promise<void> {
   await runAcrossTenants(source, SCOPE, (transaction) => transaction.rows(sql.raw("DELETE FROM opportunity_states")));
 }
 
-/** Makes the indicators of the tenant come from its appointments until its summaries are built anew. */
+/** Drops the summaries of the tenant. Until the job builds new ones, indicators are computed from its appointments. */
 export function dropSummaries(transaction: Transaction): void {
   transaction.send(sql("opportunity_states").where({ tenant_id: transaction.tenantId }).delete());
 }
