@@ -63,7 +63,7 @@ export type FieldErrorCode =
   | "RESULT_ERASED"
   | "STATE_NOT_ALLOWED"
   | ("TOO_EARLY" | "TOO_LATE")
-  | "SAME_SLOT"
+  | ("SAME_SLOT" | "NO_SLOT")
   | "PATIENT_NOT_ACTIVE"
   | "SLOT_OCCUPIED"
   | "CAPACITY_EXHAUSTED"

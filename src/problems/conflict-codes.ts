@@ -1,8 +1,10 @@
 import type { FieldErrorCode } from "../errors.js";
 import type { CodeEntry } from "./code-entry.js";
-import { moves, searches } from "./operation-groups.js";
+import { moves, searches, seriesBookings, seriesChanges } from "./operation-groups.js";
 
-const takers = [...moves, "BookAppointment", "BookAppointmentAt", "HoldAppointmentOption"];
+const single = [...moves, "BookAppointment", "BookAppointmentAt", "HoldAppointmentOption"];
+const several = [...seriesBookings, "MoveSeries"];
+const takers = [...single, ...several];
 const arrivals = ["ConfirmAppointment", "CheckInAppointment"];
 const visitEnds = ["MarkAppointmentAttended", "MarkAppointmentNoShow"];
 
@@ -37,7 +39,8 @@ export const conflictCodes = {
     remedy: "Use an operation that the state in message allows.",
     answeredBy: {
       CONCURRENT_MODIFICATION: [
-        ...takers,
+        ...single,
+        ...seriesChanges,
         "OverbookAppointment",
         ...searches,
         ...arrivals,
@@ -73,13 +76,21 @@ export const conflictCodes = {
     meaning: "It is too late to cancel or reschedule the appointment.",
     cause: "The tenant sets the latest time, in hours before the start.",
     remedy: "Let a supervisor do it, with the scope scheduling:overbook.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["CancelAppointment", "RescheduleAppointment"] },
+    answeredBy: {
+      CONCURRENT_MODIFICATION: ["CancelAppointment", "RescheduleAppointment", "CancelSeries", "MoveSeries"],
+    },
   },
   SAME_SLOT: {
     meaning: "The appointment already has the slot of the option.",
     cause: "It was moved there before, or the option was for its own time.",
     remedy: "Do nothing, or choose another option.",
-    answeredBy: { CONCURRENT_MODIFICATION: [...moves, "HoldAppointmentOption"] },
+    answeredBy: { CONCURRENT_MODIFICATION: [...moves, "HoldAppointmentOption", "MoveSeries"] },
+  },
+  NO_SLOT: {
+    meaning: "The practitioner has no adjacent slots at that time that are long enough.",
+    cause: "A holiday, a block, another start than that of a slot, or a time after the horizon of the program.",
+    remedy: "Choose another time, or book the other appointments without this one.",
+    answeredBy: { CONCURRENT_MODIFICATION: several },
   },
   PATIENT_NOT_ACTIVE: {
     meaning: "The patient is not ACTIVE.",
@@ -128,13 +139,15 @@ export const conflictCodes = {
     meaning: "The patient has as many appointments as the tenant allows.",
     cause: "The tenant limits appointments ahead, in all or for a service, or those for a service on a day.",
     remedy: "Cancel another appointment, or let a supervisor book, with the scope scheduling:overbook.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["BookAppointment", "BookAppointmentAt", "RescheduleAppointment"] },
+    answeredBy: {
+      CONCURRENT_MODIFICATION: ["BookAppointment", "BookAppointmentAt", "RescheduleAppointment", ...several],
+    },
   },
   SUPERVISOR_REQUIRED: {
     meaning: "Only a supervisor can book for the patient.",
     cause: "The patient has missed as many appointments within a year as the tenant allows.",
     remedy: "Let a supervisor book, with the scope scheduling:overbook.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["BookAppointment", "BookAppointmentAt"] },
+    answeredBy: { CONCURRENT_MODIFICATION: ["BookAppointment", "BookAppointmentAt", ...seriesBookings] },
   },
   HOLD_LIMIT: {
     meaning: "The patient or the client has too many live holds.",

@@ -2,6 +2,10 @@
 export const ruleChanges = ["CreateProgramRule", "UpdateProgramRule", "PreviewRuleChange"];
 /** RPCs that book an appointment. */
 export const bookings = ["BookAppointment", "BookAppointmentAt", "OverbookAppointment"];
+/** RPCs that book several appointments. */
+export const seriesBookings = ["BookSeries", "BookTogether"];
+/** RPCs that book or change several appointments. */
+export const seriesChanges = [...seriesBookings, "CancelSeries", "MoveSeries"];
 /** RPCs that move an appointment to an option. */
 export const moves = ["RescheduleAppointment", "MoveAppointment"];
 /** RPCs that search for options. */
@@ -36,6 +40,7 @@ export const referring = [
   "ChangeWaitlistEntry",
   "CorrectAppointmentWait",
   "ChangeAppointment",
+  ...seriesChanges,
   ...bookings,
   ...searches,
   ...reasonSteps,

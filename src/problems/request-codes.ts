@@ -8,6 +8,8 @@ import {
   referring,
   ruleChanges,
   searches,
+  seriesBookings,
+  seriesChanges,
   windowChanges,
 } from "./operation-groups.js";
 
@@ -17,7 +19,7 @@ export const requestCodes = {
     meaning: "A field or a header that the operation needs is missing or empty.",
     cause: "It was left out or is null. A reason of the tenant can require a comment.",
     remedy: "Send a value.",
-    answeredBy: { VALIDATION_FAILED: reasonSteps },
+    answeredBy: { VALIDATION_FAILED: [...reasonSteps, "CancelSeries"] },
   },
   UNKNOWN_FIELD: {
     meaning: "The operation does not have this member or query parameter.",
@@ -46,6 +48,7 @@ export const requestCodes = {
         "SwapPractitioners",
         "ListEvents",
         "WatchEvents",
+        ...seriesChanges,
         ...bookings,
         ...searches,
         ...reasonSteps,
@@ -130,6 +133,8 @@ export const requestCodes = {
         "CreateWaitlistEntry",
         "ChangeWaitlistEntry",
         "CorrectAppointmentWait",
+        ...seriesBookings,
+        "MoveSeries",
         ...bookings,
         ...blockChanges,
         ...ruleChanges,

@@ -22,6 +22,7 @@ import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory
 import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { ScheduleBlockService } from "../gen/cupo/clinic/v1/schedule_block_service_pb.js";
+import { SeriesService } from "../gen/cupo/clinic/v1/series_service_pb.js";
 import { TenantSettingsService } from "../gen/cupo/clinic/v1/tenant_settings_service_pb.js";
 import { WebhookService } from "../gen/cupo/clinic/v1/webhook_service_pb.js";
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
@@ -54,6 +55,7 @@ import { createProgramService } from "./schedule/program-service.js";
 import { createScheduleBlockService } from "./schedule/schedule-block-service.js";
 import { createScheduleFollowers } from "./schedule/schedule-followers.js";
 import { createSchedulingConfigurationService } from "./schedule/scheduling-configuration-service.js";
+import { createSeriesService } from "./series/series-service.js";
 import { createTenantSettingsService } from "./settings/tenant-settings-service.js";
 import { createWebhookService, type WebhookPorts } from "./webhooks/webhook-service.js";
 
@@ -91,6 +93,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: CatalogAdminService },
   { service: ProgramService },
   { service: BookingService },
+  { service: SeriesService },
   { service: HoldService },
   { service: PatientDirectoryService },
   { service: DeskService },
@@ -128,6 +131,7 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     { service: CatalogAdminService, implementation: createCatalogAdminService(now) },
     { service: ProgramService, implementation: createProgramService({ now, slotLimits }) },
     { service: BookingService, implementation: createBookingMethods(ports) },
+    { service: SeriesService, implementation: createSeriesService(now) },
     { service: HoldService, implementation: createHoldService(ports) },
     { service: PatientDirectoryService, implementation: createPatientDirectoryService(now) },
     { service: DeskService, implementation: createDeskService(now) },

@@ -70,11 +70,11 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
   ),
   ...each(
     ["patients for no key update", "appointments for no key update", "slots for no key update"],
-    ["AcceptDisplacedAppointments"],
+    ["AcceptDisplacedAppointments", "CancelSeries"],
   ),
   ...each(
     ["patients for no key update", "slots for no key update", "practitioners for no key update"],
-    ["BookAppointment", "BookAppointmentAt"],
+    ["BookAppointment", "BookAppointmentAt", "BookSeries", "BookTogether"],
   ),
   ...each(
     [
@@ -92,7 +92,7 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
       "slots for no key update",
       "practitioners for no key update",
     ],
-    ["RescheduleAppointment", "MoveAppointment", "SubstitutePractitioner", "SwapPractitioners"],
+    ["RescheduleAppointment", "MoveAppointment", "SubstitutePractitioner", "SwapPractitioners", "MoveSeries"],
   ),
   ...each(
     [

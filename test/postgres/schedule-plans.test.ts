@@ -53,6 +53,7 @@ const ANY: AppointmentFilter = {
   locationId: undefined,
   statuses: [],
   displaced: undefined,
+  seriesId: undefined,
   from: undefined,
   before: undefined,
 };

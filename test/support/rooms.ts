@@ -11,6 +11,7 @@ export const serviceRooms: Rooms = {
   opportunity: ["resources"],
   schedule: ["resources", "appointments"],
   corrections: ["resources", "appointments", "schedule"],
+  series: ["resources", "appointments"],
   displaced: ["resources", "appointments"],
   holds: ["resources", "appointments"],
   operations: [],

@@ -73,6 +73,7 @@ const ruleCodes = {
   time_range: { code: "INVALID_RANGE", fields: ["starts_at", "ends_at"] },
   block_target: { code: "INVALID_VALUE", fields: ["practitioner_id", "location_id", "program_id"] },
   choices_once: { code: "DUPLICATE", fields: ["choices"] },
+  visits_of_different_patients: { code: "DUPLICATE", fields: ["visits"] },
   option_type: { code: "INVALID_VALUE", fields: ["appointment_type_id"] },
   wait_correction: { code: "REQUIRED", fields: ["requested_on", "desired_on", "first_visit", "payer_id"] },
   visit_change: {

@@ -7,6 +7,7 @@ import { programAdminExamples, programExamples } from "./program-examples.js";
 import { publishedExamples } from "./published-examples.js";
 import { referenceDataExamples } from "./reference-data-examples.js";
 import type { RequestExamples } from "./request-example.js";
+import { seriesExamples } from "./series-examples.js";
 import { tenantSettingsExamples } from "./tenant-settings-examples.js";
 import { webhookExamples } from "./webhook-examples.js";
 
@@ -33,6 +34,7 @@ export function requestExamples(nowMs: number): RequestExamples {
     ...programAdminExamples(day),
     ...bookingExamples(day),
     ...displacedExamples(day),
+    ...seriesExamples(day),
     ...patientExamples,
     ...deskExamples(day),
     ...tenantSettingsExamples,

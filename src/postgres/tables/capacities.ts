@@ -86,6 +86,30 @@ export async function exchangeLockedCapacity(
   return true;
 }
 
+/** A day to take a unit of, if any, and a day to return one of, if any. */
+export interface ExchangedDays {
+  readonly wanted: DayOfRule | undefined;
+  readonly old: DayOfRule | undefined;
+}
+
+/**
+ * Like {@link exchangeCapacity} for several appointments: it returns all old units, then takes the new ones in this
+ * order. Locks the days first. Returns for each whether a unit was left; if not, the caller must not commit.
+ */
+export async function exchangeCapacities(
+  transaction: Transaction,
+  exchanges: readonly ExchangedDays[],
+  nowMs: number,
+): Promise<readonly boolean[]> {
+  const days = exchanges.flatMap(({ wanted, old }) => [wanted, old]).filter((day) => day !== undefined);
+  lockDays(transaction, days);
+  const changes = exchanges.map((each) => (isSameDay(each.wanted, each.old) ? undefined : each));
+  for (const change of changes) if (change?.old !== undefined) giveCapacityBack(transaction, change.old);
+  return Promise.all(
+    changes.map((change) => change?.wanted === undefined || takeLockedCapacity(transaction, change.wanted, nowMs)),
+  );
+}
+
 /** Whether two days are the same day of the same rule. */
 export function isSameDay(one: DayOfRule | undefined, other: DayOfRule | undefined): boolean {
   return one !== undefined && other !== undefined && dayKey(one) === dayKey(other);

@@ -1,9 +1,9 @@
 import type { Transaction } from "../../call.js";
-import { type AppointmentRecord, lockAppointment, lockAppointments } from "./appointments/appointments.js";
+import { type AppointmentRecord, lockAppointment } from "./appointments/appointments.js";
 import { consumeToken } from "./appointments/consumed-tokens.js";
 import { type DeskWaitlistEntryRecord, lockWaitlistEntry } from "./desk/waitlist.js";
 import { type HoldRecord, lockHold } from "./holds/holds.js";
-import { lockPatientOf, lockPatientsOf } from "./patients/patient-locks.js";
+import { lockPatientOf } from "./patients/patient-locks.js";
 import { lockPatient, type PatientRecord } from "./patients/patients.js";
 import { shareCalendar } from "./schedule/calendars.js";
 import { shareProgram, shareProgramOf } from "./schedule/programs.js";
@@ -13,7 +13,6 @@ import {
   lockPractitionerOf,
   lockPractitionerOfAppointment,
   lockSlots,
-  lockSlotsOf,
   type SlotRun,
   slotsOfRun,
 } from "./schedule/slot-locks.js";
@@ -112,7 +111,7 @@ export interface Locked {
  * and appointments.
  *
  * A transaction that changes several appointments locks all rows of one kind, ordered by id, before the next kind
- * ({@link lockAllInOrder}).
+ * (`locks-together.ts`).
  *
  * Other bookings do not lock the program. Foreign keys lock referenced rows FOR KEY SHARE. Of all these locks that
  * conflicts only with FOR UPDATE, which merges and erasures take on patients.
@@ -151,35 +150,6 @@ export async function lockInOrder(transaction: Transaction, wanted: WantedLocks)
 /** Returns the run of slots of an option. */
 export function runOf({ slotId: firstSlotId, minutes }: Pick<WantedOption, "slotId" | "minutes">): SlotRun {
   return { firstSlotId, minutes };
-}
-
-/** The locked rows of several appointments, as they are until the transaction ends. */
-export interface LockedTogether {
-  readonly patients: ReadonlyMap<string, PatientRecord>;
-  readonly appointments: ReadonlyMap<string, AppointmentRecord>;
-  /** The slots that the appointments occupy, and those of the practitioners at the same times. */
-  readonly slots: readonly SlotRecord[];
-}
-
-/**
- * Locks several appointments with their patients and slots, in the order of {@link lockInOrder}. It also locks
- * the slots of these practitioners in the same programs at the same times.
- */
-export async function lockAllInOrder(
-  transaction: Transaction,
-  appointmentIds: readonly string[],
-  practitionerIds: readonly string[] = [],
-): Promise<LockedTogether> {
-  const [patients, appointments, slots] = await Promise.all([
-    lockPatientsOf(transaction, appointmentIds),
-    lockAppointments(transaction, appointmentIds),
-    lockSlotsOf(transaction, appointmentIds, practitionerIds),
-  ]);
-  return {
-    patients: new Map(patients.map((patient) => [patient.id, patient])),
-    appointments: new Map(appointments.map((appointment) => [appointment.id, appointment])),
-    slots,
-  };
 }
 
 function lockPatientBy(transaction: Transaction, key: Required<WantedLocks>["patient"]) {

@@ -53,6 +53,7 @@ export async function listAppointmentsPage(request: ListAppointmentsRequest, cal
     serviceIds: request.serviceIds.map((id) => id.toLowerCase()).toSorted(),
     statuses: request.statuses.map((status) => nameIn(AppointmentDetails_Status, status)),
     displaced: request.displaced,
+    seriesId: request.seriesId,
     from: dateFrom === undefined ? undefined : new Date(startOfLocalDay(dateFrom)),
     before: dateTo === undefined ? undefined : new Date(endOfLocalDay(dateTo)),
   };

@@ -48,21 +48,28 @@ export function isBound({ scopes }: Pick<Principal, "scopes">): boolean {
   return !scopes.has(SUPERVISOR_SCOPE);
 }
 
+/** Requires that there is no conflict of {@link lateConflicts}. */
+export function requireInTime(...terms: Parameters<typeof lateConflicts>): void {
+  const [error] = lateConflicts(...terms);
+  if (error !== undefined) throw conflict(error);
+}
+
 /**
- * Requires that an appointment begins in at least `hours`, if that is set. Otherwise throws 409 TOO_LATE. Supervisors
- * are not bound, and whoever has a displaced appointment did not cause the change.
+ * Returns a conflict TOO_LATE on `field` if an appointment begins in less than `hours`, if that is set. Supervisors are
+ * not bound, and whoever has a displaced appointment did not cause the change.
  */
-export function requireInTime(
+export function lateConflicts(
   { startsAt }: Pick<AppointmentRecord, "startsAt">,
   step: "be cancelled" | "be rescheduled",
   hours: number | undefined,
   { principal, slots, nowMs }: LateChange,
-): void {
-  if (hours === undefined || !isBound(principal) || displacementOf(slots) !== undefined) return;
+  field = "appointmentId",
+): FieldError[] {
+  if (hours === undefined || !isBound(principal) || displacementOf(slots) !== undefined) return [];
   const latestMs = startsAt.getTime() - hours * 3_600_000;
-  if (nowMs <= latestMs) return;
+  if (nowMs <= latestMs) return [];
   const message = `the appointment cannot ${step} after ${formatInstant(latestMs)}: a supervisor can do it`;
-  throw conflict({ code: "TOO_LATE", field: "appointmentId", message });
+  return [{ code: "TOO_LATE", field, message }];
 }
 
 /** Requires that a patient is active. Otherwise throws 409 on `field`. */

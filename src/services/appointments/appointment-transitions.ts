@@ -114,7 +114,7 @@ export async function moveOn(
 }
 
 /** Requires that the reason exists (404), is active (422), and has a comment if it requires one (422). */
-function requireReason(reason: ReasonAttributes | undefined, field: string, comment: string | undefined): void {
+export function requireReason(reason: ReasonAttributes | undefined, field: string, comment: string | undefined): void {
   if (reason === undefined) throw unknownReferences([missing(field)]);
   if (!reason.active) throw validationFailed([inactive(field)]);
   if (reason.requiresComment && comment === undefined) {

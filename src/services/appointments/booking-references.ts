@@ -74,12 +74,23 @@ export function requireUsable(
   { missing: unknown, unusable }: Pick<JudgedReferences, "missing" | "unusable">,
   waitlistEntryId: string | undefined,
 ): FieldError[] {
-  const absent = [...unknown];
-  if (patient === undefined) absent.unshift(missing("patientId"));
-  if (waitlistEntryId !== undefined && waitlistEntry === undefined) absent.push(missing("waitlistEntryId"));
+  const absent = absentOf({ patient, waitlistEntry }, unknown, waitlistEntryId);
   if (absent.length > 0) throw unknownReferences(absent);
   if (unusable.length > 0) throw validationFailed(unusable);
   return [...inactivePatient(patient, "patientId"), ...closedEntry(waitlistEntry)];
+}
+
+/** Returns the errors of a booking for everything that does not exist. */
+export function absentOf(
+  { patient, waitlistEntry }: Pick<Locked, "patient" | "waitlistEntry">,
+  unknown: readonly FieldError[],
+  waitlistEntryId: string | undefined,
+): FieldError[] {
+  return [
+    ...(patient === undefined ? [missing("patientId")] : []),
+    ...unknown,
+    ...(waitlistEntryId !== undefined && waitlistEntry === undefined ? [missing("waitlistEntryId")] : []),
+  ];
 }
 
 /** Like {@link requireUsable} for a booking by time. Throws 422 if waitlist entry or replaced appointment do not fit. */

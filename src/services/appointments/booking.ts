@@ -108,6 +108,7 @@ export function newAppointment(
     joinLink: undefined,
     overbooked: false,
     overbookingReason: undefined,
+    seriesId: undefined,
     createdAt: at,
     updatedAt: at,
   };

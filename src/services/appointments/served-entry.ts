@@ -13,12 +13,22 @@ export function closedEntry(entry: DeskWaitlistEntryRecord | undefined): FieldEr
 
 /** Requires that the waitlist entry is for this patient and this service. Otherwise throws 422. */
 export function requireServes(entry: DeskWaitlistEntryRecord | undefined, patientId: string, serviceId: string): void {
-  if (entry === undefined || (entry.patientId === patientId && entry.serviceId === serviceId)) return;
+  const found = misfitOf(entry, patientId, serviceId);
+  if (found.length > 0) throw validationFailed(found);
+}
+
+/** Returns an error if the waitlist entry is for another patient or service. */
+export function misfitOf(
+  entry: DeskWaitlistEntryRecord | undefined,
+  patientId: string,
+  serviceId: string,
+): FieldError[] {
+  if (entry === undefined || (entry.patientId === patientId && entry.serviceId === serviceId)) return [];
   const message =
     entry.patientId === patientId
       ? "the waitlist entry is for another service"
       : "the waitlist entry belongs to another patient";
-  throw validationFailed([{ code: "INVALID_VALUE", field: FIELD, message }]);
+  return [{ code: "INVALID_VALUE", field: FIELD, message }];
 }
 
 /** Closes the waitlist entry that the appointment fulfils, if there is one, in the same transaction. */

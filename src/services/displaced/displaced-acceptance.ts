@@ -5,7 +5,7 @@ import {
   type DisplacedAppointmentOutcome,
   DisplacedAppointmentOutcomeSchema,
 } from "../../gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
-import { lockAllInOrder } from "../../postgres/tables/locks.js";
+import { lockAllInOrder } from "../../postgres/tables/locks-together.js";
 import { acceptDisplacement, displacementOf, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { toAppointmentDetails } from "../appointments/appointment-messages.js";
 import { decideAbout } from "./displaced-decisions.js";

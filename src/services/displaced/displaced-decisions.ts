@@ -1,6 +1,6 @@
 import type { DisplacedAppointmentChoiceValid } from "../../gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
-import type { LockedTogether } from "../../postgres/tables/locks.js";
+import type { LockedTogether } from "../../postgres/tables/locks-together.js";
 import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { type Refusal, refusalOf } from "./displaced-refusals.js";
 

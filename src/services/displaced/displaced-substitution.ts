@@ -13,7 +13,7 @@ import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { exchangeLockedCapacity, lockCapacities } from "../../postgres/tables/capacities.js";
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
-import { lockAllInOrder } from "../../postgres/tables/locks.js";
+import { lockAllInOrder } from "../../postgres/tables/locks-together.js";
 import { lockResourceRow } from "../../postgres/tables/resources/resources.js";
 import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { toAppointmentDetails } from "../appointments/appointment-messages.js";

@@ -7,7 +7,7 @@ import { isMovable } from "../../postgres/tables/appointments/appointment-status
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { findInSpan, findObstructed, type SwappedSpan, setAside } from "../../postgres/tables/displaced/swaps.js";
-import { type LockedTogether, lockAllInOrder } from "../../postgres/tables/locks.js";
+import { type LockedTogether, lockAllInOrder } from "../../postgres/tables/locks-together.js";
 import { findResource, lockResourceRow } from "../../postgres/tables/resources/resources.js";
 import { programs } from "../../postgres/tables/schedule/programs.js";
 import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";

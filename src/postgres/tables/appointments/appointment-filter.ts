@@ -20,6 +20,7 @@ export interface AppointmentFilter {
   readonly statuses: readonly AppointmentStatus[];
   /** Whether the appointment is displaced: its program no longer has its slot. */
   readonly displaced: boolean | undefined;
+  readonly seriesId: string | undefined;
   /** The start is at this instant or later. */
   readonly from: Date | undefined;
   /** The start is before this instant. */
@@ -66,8 +67,9 @@ export function wantedAppointments(
   filter: AppointmentFilter,
   page: StartPage,
 ): Knex.QueryBuilder {
-  const { statuses, displaced, patientId, practitionerIds } = filter;
-  if (displaced === true && patientId === undefined) return inRetainedSlots(transaction, filter, page);
+  const { statuses, displaced, patientId, seriesId, practitionerIds } = filter;
+  if (displaced === true && patientId === undefined && seriesId === undefined)
+    return inRetainedSlots(transaction, filter, page);
   const people = practitionerIds.length === 0 ? [filter.practitionerId] : practitionerIds;
   const all = people.map((practitionerId) => () => matching(transaction, { ...filter, practitionerId }, page));
   const ofEach = all.flatMap((read) =>
@@ -78,8 +80,9 @@ export function wantedAppointments(
 }
 
 function matching({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
-  const { patientId, practitionerId, programId, locationId, displaced } = filter;
-  const ids = toPartialRow(appointmentColumns, givenOnly({ patientId, practitionerId, programId, locationId }));
+  const { patientId, practitionerId, programId, locationId, seriesId, displaced } = filter;
+  const given = givenOnly({ patientId, practitionerId, programId, locationId, seriesId });
+  const ids = toPartialRow(appointmentColumns, given);
   const query = sql("appointments as a").where({ "a.tenant_id": tenantId }).where(qualified("a", ids));
   query.select(COLUMNS).select({ listed_at: "a.starts_at" });
   if (filter.locationIds.length > 0) query.whereRaw("a.location_id = ANY(?::uuid[])", [[...filter.locationIds]]);

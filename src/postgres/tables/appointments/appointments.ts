@@ -54,6 +54,8 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly overbooked: boolean;
   /** Why it was overbooked. The reason stays when the appointment is moved into the schedule. */
   readonly overbookingReason: string | undefined;
+  /** The series in which it was booked. */
+  readonly seriesId: string | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -89,6 +91,7 @@ export const appointmentColumns = {
   joinLink: "join_link",
   overbooked: "overbooked",
   overbookingReason: "overbooking_reason",
+  seriesId: "series_id",
   createdAt: "created_at",
   updatedAt: "updated_at",
 } as const satisfies ColumnsOf<AppointmentRecord>;
@@ -142,6 +145,12 @@ export async function lockAppointmentsOf(transaction: Transaction, patientId: st
     .orderBy("id")
     .forNoKeyUpdate();
   return readRecords(transaction, query);
+}
+
+/** Returns the ids of the appointments of a series, in any status. They never change. */
+export async function findSeries(transaction: Transaction, seriesId: string): Promise<readonly string[]> {
+  const query = sql("appointments").where({ tenant_id: transaction.tenantId, series_id: seriesId }).select("id");
+  return (await transaction.rows<{ id: string }>(query)).map(({ id }) => id);
 }
 
 /** Locks those of the appointments that exist, in the order of their ids until the transaction ends. */

@@ -22,6 +22,19 @@ export interface BusyAt {
   readonly holdId?: string | undefined;
 }
 
+/** Like {@link findBusyInRun} for a patient who has several appointments to move, which are ignored. */
+export async function findBusyBeside(
+  transaction: Transaction,
+  run: SlotRun,
+  { patientId, exceptIds }: { readonly patientId: string; readonly exceptIds: readonly string[] },
+  nowMs: number,
+): Promise<BusyPeople> {
+  const at = { now: new Date(nowMs), holdId: null };
+  return onlyRow(
+    await transaction.rows(busyBeside({ tenantId: transaction.tenantId, ...run, patientId, exceptIds, ...at })),
+  );
+}
+
 /**
  * Returns whether the practitioner of a run of slots and a patient have live appointments or holds in its time. The
  * appointment and the hold that are named are ignored. Nobody is busy if the run no longer exists. Call it after the
@@ -66,6 +79,10 @@ const busyForPatient = prepared([...RUN, ...AT, "patientId"], (names) =>
 
 const busyForMove = prepared([...RUN, ...AT, "appointmentId"], (names) =>
   sql.raw(busyPeople(TIME_OF_RUN, PATIENT_OF_APPOINTMENT, ":appointmentId::uuid"), names),
+);
+
+const busyBeside = prepared([...RUN, ...AT, "patientId", "exceptIds"], (names) =>
+  sql.raw(busyPeople(TIME_OF_RUN, ":patientId", "NULL::uuid AND a.id <> ALL(:exceptIds::uuid[])"), names),
 );
 
 const busyAgain = prepared(["tenantId", ...AT, "appointmentId"], (names) =>

@@ -54,10 +54,7 @@ function lockThose<Name extends string>(names: readonly ("tenantId" | Name)[], i
  * OFFSET 0 keeps the planner from joining: under row-level security a join would not use the end of the time with the
  * index.
  */
-export const RUN_OF_SLOTS = `FROM slots f CROSS JOIN LATERAL (
-    SELECT s.id, s.starts_at, s.ends_at FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = f.program_id
-      AND s.practitioner_id = f.practitioner_id AND NOT s.retained AND s.rule_id IS NOT NULL AND s.rule_id = f.rule_id
-      AND s.starts_at >= f.starts_at AND s.starts_at < f.starts_at + make_interval(mins => :minutes::integer) OFFSET 0) AS r
+export const RUN_OF_SLOTS = `FROM slots f ${followers(":minutes::integer")}
   WHERE f.tenant_id = :tenantId AND f.id = :firstSlotId`;
 const IDS_OF_RUN = `SELECT r.id ${RUN_OF_SLOTS}`;
 const IDS_OF_APPOINTMENT = "SELECT id FROM slots WHERE tenant_id = :tenantId AND appointment_id = :occupiedBy";
@@ -67,6 +64,29 @@ const lockRunAndOccupied = lockThose(
   ["tenantId", "firstSlotId", "minutes", "occupiedBy"],
   `${IDS_OF_RUN} UNION ALL ${IDS_OF_APPOINTMENT}`,
 );
+
+/** Returns SQL that joins the slots `r` of the run that begins with a slot `f`. */
+function followers(minutes: string): string {
+  return `CROSS JOIN LATERAL (
+    SELECT s.id, s.starts_at, s.ends_at FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = f.program_id
+      AND s.practitioner_id = f.practitioner_id AND NOT s.retained AND s.rule_id IS NOT NULL AND s.rule_id = f.rule_id
+      AND s.starts_at >= f.starts_at AND s.starts_at < f.starts_at + make_interval(mins => ${minutes}) OFFSET 0) AS r`;
+}
+
+const IDS_OF_RUNS = `SELECT r.id FROM unnest(:firstSlotIds::uuid[], :minutes::integer[]) AS w (id, minutes)
+    JOIN slots f ON f.tenant_id = :tenantId AND f.id = w.id ${followers("w.minutes")}
+  UNION SELECT id FROM slots WHERE tenant_id = :tenantId AND appointment_id = ANY(:occupiedBy::uuid[])`;
+const lockRuns = lockThose(["tenantId", "firstSlotIds", "minutes", "occupiedBy"], IDS_OF_RUNS);
+
+/** Like {@link lockSlots}, for several runs and several appointments. */
+export async function lockSlotsOfRuns(
+  transaction: Transaction,
+  runs: readonly SlotRun[],
+  occupiedBy: readonly string[],
+): Promise<readonly SlotRecord[]> {
+  const [firstSlotIds, minutes] = [runs.map(({ firstSlotId }) => firstSlotId), runs.map((run) => run.minutes)];
+  return inOrder(transaction, lockRuns({ tenantId: transaction.tenantId, firstSlotIds, minutes, occupiedBy }));
+}
 
 /** Returns the slots of a run among `slots`; empty if the first slot is missing. The caller checks for gaps. */
 export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes }: SlotRun): readonly SlotRecord[] {

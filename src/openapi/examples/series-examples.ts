@@ -1,0 +1,77 @@
+import { demo } from "./demo-ids.js";
+import { type Day, example, type RequestExamples, UNKNOWN_ID } from "./request-example.js";
+
+const times = "SearchFreeSlots forSeries";
+const place = {
+  programId: demo.program.primary,
+  practitionerId: demo.practitioner.rios,
+  serviceId: demo.service.general,
+  requestSourceId: demo.requestSource.portal,
+};
+
+/** Examples of booking, moving and cancelling a series, and of booking a family. */
+export function seriesExamples(day: Day): RequestExamples {
+  const date = ordinaryDay(day);
+  const appointmentTypeId = demo.appointmentType.control;
+  return {
+    [times]: example({ serviceId: demo.service.general, dateFrom: date, dateTo: date }),
+    BookSeries: {
+      request: {
+        patientId: demo.patient.cardenas,
+        ...place,
+        appointmentTypeId,
+        startsAt: `${date}T08:00:00-05:00`,
+        intervalDays: 7,
+        count: 2,
+      },
+      taken: slot(0),
+    },
+    BookTogether: {
+      request: {
+        ...place,
+        startsAt: `${date}T09:00:00-05:00`,
+        visits: [
+          { patientId: demo.patient.quintero, appointmentTypeId },
+          { patientId: demo.patient.acuna, appointmentTypeId },
+        ],
+      },
+      taken: slot(9),
+    },
+    MoveSeries: {
+      request: {
+        seriesId: UNKNOWN_ID,
+        fromAppointmentId: UNKNOWN_ID,
+        expectedVersion: 1,
+        startsAt: `${date}T10:00:00-05:00`,
+        practitionerId: demo.practitioner.rios,
+        validateOnly: true,
+      },
+      taken: {
+        seriesId: { example: "BookSeries", member: "seriesId" },
+        fromAppointmentId: { example: "BookSeries", member: "appointments[0].appointmentId" },
+        ...slot(3),
+      },
+    },
+    CancelSeries: {
+      request: { seriesId: UNKNOWN_ID, cancellationReasonId: demo.cancellationReason.patient, comment: "Viajará." },
+      taken: { seriesId: { example: "BookSeries", member: "seriesId" } },
+    },
+  };
+}
+
+function slot(index: number) {
+  return {
+    practitionerId: { example: times, member: `slots[${index}].practitionerId` },
+    startsAt: { example: times, member: `slots[${index}].startsAt` },
+  };
+}
+
+/** Tuesdays are no holidays, but for these dates. */
+const HOLIDAYS = ["01-01", "05-01", "07-20", "08-07", "12-08", "12-25"];
+
+/** Returns a Tuesday that is no holiday, and nor is the next one. */
+function ordinaryDay(day: Day): string {
+  const candidates = Array.from({ length: 28 }, (_, index) => 21 + index);
+  const isOrdinary = (date: string) => new Date(date).getUTCDay() === 2 && !HOLIDAYS.includes(date.slice(5));
+  return day(candidates.find((days) => isOrdinary(day(days)) && isOrdinary(day(days + 7))) ?? 0);
+}

@@ -1,0 +1,92 @@
+import type { Transaction } from "../../call.js";
+import { type AppointmentRecord, lockAppointments } from "./appointments/appointments.js";
+import { type DeskWaitlistEntryRecord, lockWaitlistEntry } from "./desk/waitlist.js";
+import { lockPatientsOf } from "./patients/patient-locks.js";
+import { lockPatient, type PatientRecord } from "./patients/patients.js";
+import { lockPractitioner, lockSlotsOf, lockSlotsOfRuns, type SlotRun } from "./schedule/slot-locks.js";
+import type { SlotRecord } from "./schedule/slots.js";
+
+/** Appointments and their patients, locked until the transaction ends, by their ids. */
+export interface LockedAppointments {
+  readonly patients: ReadonlyMap<string, PatientRecord>;
+  readonly appointments: ReadonlyMap<string, AppointmentRecord>;
+}
+
+/** The locked rows of several appointments, as they are until the transaction ends. */
+export interface LockedTogether extends LockedAppointments {
+  /** The slots that the appointments occupy, and those of the practitioners at the same times. */
+  readonly slots: readonly SlotRecord[];
+}
+
+/** Locks several appointments and their patients, in the order of `lockInOrder` in `locks.ts`. */
+export async function lockWithPatients(
+  transaction: Transaction,
+  appointmentIds: readonly string[],
+): Promise<LockedAppointments> {
+  const [patients, appointments] = await Promise.all([
+    lockPatientsOf(transaction, appointmentIds),
+    lockAppointments(transaction, appointmentIds),
+  ]);
+  return { patients: byId(patients), appointments: byId(appointments) };
+}
+
+/**
+ * Like {@link lockWithPatients}, with the slots of the appointments. It also locks the slots of these practitioners in
+ * the same programs at the same times.
+ */
+export async function lockAllInOrder(
+  transaction: Transaction,
+  appointmentIds: readonly string[],
+  practitionerIds: readonly string[] = [],
+): Promise<LockedTogether> {
+  const [locked, slots] = await Promise.all([
+    lockWithPatients(transaction, appointmentIds),
+    lockSlotsOf(transaction, appointmentIds, practitionerIds),
+  ]);
+  return { ...locked, slots };
+}
+
+/** The rows that several times of practitioners need. */
+export interface WantedTimes {
+  readonly patientIds?: readonly string[];
+  /** The waitlist entries that bookings fulfil. */
+  readonly waitlistEntryIds?: readonly string[];
+  readonly runs: readonly SlotRun[];
+  /** The appointments whose slots will be freed. The transaction has locked them by {@link lockWithPatients}. */
+  readonly occupiedBy?: readonly string[];
+  readonly practitionerIds: readonly string[];
+}
+
+/** The locked rows, by their ids. A row that does not exist is absent. */
+export interface LockedTimes {
+  readonly patients: ReadonlyMap<string, PatientRecord>;
+  readonly waitlistEntries: ReadonlyMap<string, DeskWaitlistEntryRecord>;
+  /** The slots of all runs and those that the appointments occupy, ordered by start. */
+  readonly slots: readonly SlotRecord[];
+  readonly activePractitioners: ReadonlySet<string>;
+}
+
+/** Locks the rows of several times, each kind ordered by id, in the order of `lockInOrder` in `locks.ts`. */
+export async function lockTimesInOrder(transaction: Transaction, wanted: WantedTimes): Promise<LockedTimes> {
+  const practitionerIds = inOrder(wanted.practitionerIds);
+  const [patients, entries, slots, areActive] = await Promise.all([
+    Promise.all(inOrder(wanted.patientIds).map((id) => lockPatient(transaction, id))),
+    Promise.all(inOrder(wanted.waitlistEntryIds).map((id) => lockWaitlistEntry(transaction, id))),
+    lockSlotsOfRuns(transaction, wanted.runs, wanted.occupiedBy ?? []),
+    Promise.all(practitionerIds.map((id) => lockPractitioner(transaction, id))),
+  ]);
+  return {
+    patients: byId(patients),
+    waitlistEntries: byId(entries),
+    slots,
+    activePractitioners: new Set(practitionerIds.filter((_, index) => areActive[index])),
+  };
+}
+
+function inOrder(ids: readonly string[] = []): readonly string[] {
+  return [...new Set(ids)].toSorted();
+}
+
+function byId<Row extends { readonly id: string }>(rows: readonly (Row | undefined)[]): ReadonlyMap<string, Row> {
+  return new Map(rows.filter((row) => row !== undefined).map((row) => [row.id, row]));
+}

@@ -1,0 +1,24 @@
+import { instantMsOf, localDateAt } from "./local-clock.js";
+import { addCalendarDays, dayNumberOf, firstLocalDate } from "./local-date.js";
+import { secondsPerDay } from "./local-time.js";
+
+/**
+ * Returns the seconds by which the local clock differs between two instants, in milliseconds since the epoch: whole days
+ * and the change of the local time. A change of the clock between them makes no difference.
+ */
+export function localShift(fromMs: number, toMs: number): number {
+  return localSecondsAt(toMs) - localSecondsAt(fromMs);
+}
+
+/** Returns the instant at which the local clock has moved on by so many seconds since an instant. */
+export function shiftLocally(instantMs: number, seconds: number): number {
+  const shifted = localSecondsAt(instantMs) + seconds;
+  const day = Math.floor(shifted / secondsPerDay);
+  return instantMsOf(addCalendarDays(firstLocalDate, day), shifted - day * secondsPerDay);
+}
+
+/** Returns the seconds of the local clock since the first local date. */
+function localSecondsAt(instantMs: number): number {
+  const date = localDateAt(instantMs);
+  return dayNumberOf(date) * secondsPerDay + (instantMs - instantMsOf(date, 0)) / 1_000;
+}

@@ -1,0 +1,70 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ReadyCall } from "../../call.js";
+import { conflicts } from "../../errors.js";
+import type { BookTogetherRequestValid, GroupVisitValid } from "../../gen/cupo/clinic/v1/series_service_pb.js";
+import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import { readMaterialization } from "../../postgres/tables/schedule/materialization.js";
+import { findSlotAt, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { judgeReferences } from "../appointments/booking-references.js";
+import { checkTarget, requireStart } from "../appointments/booking-target.js";
+import { isAny } from "../appointments/time-conflicts.js";
+import { bookVisits, type WantedVisit } from "./book-visits.js";
+import { noSlot } from "./take-places.js";
+
+/** Books visits of different patients back to back, in the order of the request, all or none. */
+export async function bookTogether(
+  request: BookTogetherRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<readonly AppointmentRecord[]> {
+  const { transaction } = call;
+  const { programId, practitionerId, serviceId, requestSourceId } = request;
+  const target = { programId, practitionerId, serviceId };
+  const firstMs = timestampMs(request.startsAt);
+  const [{ horizonDays }, errors, firstSlot, judged] = await Promise.all([
+    readMaterialization(transaction, programId),
+    checkTarget(target, call),
+    findSlotAt(transaction, target, { at: new Date(firstMs) }),
+    Promise.all(request.visits.map((visit) => judgeVisit({ ...visit, requestSourceId }, call, nowMs))),
+  ]);
+  requireStart(request, firstMs, nowMs, horizonDays);
+  let startMs = firstMs;
+  const visits = judged.map(({ visit, references, minutes }, index): WantedVisit => {
+    const place = { ...target, field: `visits[${index}]`, startMs, minutes };
+    startMs += wholeSlots(minutes, firstSlot) * 60_000;
+    return { ...visit, ...place, wait: references.wait, stated: { path: `visits[${index}].`, references } };
+  });
+  const appointments = await bookVisits(visits, { target, errors, horizonDays }, call, nowMs);
+  requireBackToBack(appointments);
+  return appointments;
+}
+
+/** Checks what a visit refers to. The ids of rows to lock become lower case. */
+async function judgeVisit(
+  stated: GroupVisitValid & { readonly requestSourceId: string },
+  call: ReadyCall,
+  nowMs: number,
+) {
+  const { appointmentTypeId, consultationTypeId, payerId, requestSourceId, requestedOn, desiredOn } = stated;
+  const patientId = stated.patientId.toLowerCase();
+  const waitlistEntryId = stated.waitlistEntryId?.toLowerCase();
+  const visit = { patientId, waitlistEntryId, appointmentTypeId, consultationTypeId, payerId, requestSourceId };
+  const references = await judgeReferences({ ...visit, requestedOn, desiredOn }, call, nowMs);
+  return { visit, references, minutes: stated.durationMinutes ?? references.typeMinutes };
+}
+
+/** Returns how long a visit takes in slots of the same length as the first. */
+function wholeSlots(minutes: number, first: SlotRecord | undefined): number {
+  if (first === undefined) return minutes;
+  const length = (first.endsAt.getTime() - first.startsAt.getTime()) / 60_000;
+  return Math.ceil(minutes / length) * length;
+}
+
+/** A visit that begins in slots of another rule can leave a gap, because their lengths differ. */
+function requireBackToBack(appointments: readonly AppointmentRecord[]): void {
+  const found = appointments.flatMap(({ startsAt }, index) => {
+    const before = appointments[index - 1];
+    return before === undefined || before.endsAt.getTime() === startsAt.getTime() ? [] : [noSlot(`visits[${index}]`)];
+  });
+  if (isAny(found)) throw conflicts(found);
+}

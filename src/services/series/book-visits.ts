@@ -1,0 +1,183 @@
+import type { ReadyCall } from "../../call.js";
+import { type FieldError, unknownReferences, validationFailed } from "../../errors.js";
+import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import { type BusyPeople, findBusyInRun, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
+import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
+import { type LockedTimes, lockTimesInOrder } from "../../postgres/tables/locks-together.js";
+import { occupySlots } from "../../postgres/tables/schedule/slots.js";
+import {
+  type BookingLimits,
+  type CountedLimit,
+  findBookingLimits,
+} from "../../postgres/tables/settings/booking-limits.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
+import { inactivePatient, limitConflicts } from "../appointments/appointment-preconditions.js";
+import { addAppointment, type BookedVisit, newAppointment } from "../appointments/booking.js";
+import { absentOf, type JudgedReferences } from "../appointments/booking-references.js";
+import {
+  type BookingTarget,
+  findTargetOffer,
+  requireOffered,
+  type TargetErrors,
+} from "../appointments/booking-target.js";
+import type { Wait } from "../appointments/booking-wait.js";
+import { closedEntry, closeServedEntry, misfitOf } from "../appointments/served-entry.js";
+import type { TakenSlots } from "../appointments/take-slots.js";
+import { type FoundPlace, findPlaces, judgePlace, runsOf, takePlaces, type WantedPlace } from "./take-places.js";
+
+/** One of several visits that a call books with a practitioner, all or none. */
+export interface WantedVisit extends BookedVisit, WantedPlace {
+  readonly waitlistEntryId?: string | undefined;
+  readonly wait: Wait;
+  readonly seriesId?: string;
+  /** What the request states for this visit and the following ones of the patient. */
+  readonly stated: StatedReferences | undefined;
+}
+
+/** Checked references, and the path of their fields in the request: empty or `visits[1].`. */
+export interface StatedReferences {
+  readonly path: string;
+  readonly references: JudgedReferences;
+}
+
+/** The practitioner, program and service of the visits, and how far the program can be booked. */
+export interface VisitsTarget {
+  readonly target: BookingTarget;
+  readonly errors: TargetErrors;
+  readonly horizonDays: number;
+}
+
+/** A visit with what was read after the locks. */
+interface ReadVisit {
+  readonly visit: WantedVisit & FoundPlace;
+  readonly localDate: string;
+  readonly busy: BusyPeople;
+  readonly firstVisit: boolean;
+  readonly limits: BookingLimits;
+}
+
+/**
+ * Books visits in their order, all or none. It waits for three round trips, however many visits there are.
+ *
+ * Throws 404 for everything that does not exist, 422 for everything that cannot be used. Throws 409 with all conflicts of
+ * patients, waitlist entries, times, capacities and limits.
+ */
+export async function bookVisits(
+  wanted: readonly WantedVisit[],
+  { target, errors, horizonDays }: VisitsTarget,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<readonly AppointmentRecord[]> {
+  const { transaction } = call;
+  const found = await findPlaces(transaction, wanted, horizonDays, nowMs);
+  const [locked, offered, read] = await Promise.all([
+    lockTimesInOrder(transaction, {
+      patientIds: found.map(({ patientId }) => patientId),
+      waitlistEntryIds: found.map(({ waitlistEntryId }) => waitlistEntryId).filter((id) => id !== undefined),
+      runs: runsOf(found),
+      practitionerIds: [target.practitionerId],
+    }),
+    findTargetOffer(target, call),
+    Promise.all(found.map((visit) => readVisit(visit, call, nowMs))),
+  ]);
+  const conflicting = requireSubjects(found, locked, errors);
+  const locationId = requireOffered(offered, locked.activePractitioners.has(target.practitionerId));
+  const visits = countOneAfterTheOther(read);
+  const places = visits.map(({ visit, busy, limits }) => {
+    const place = judgePlace(visit, locked, { locationId, busy });
+    return { ...place, found: [...limitConflicts(limits, call.principal, visit.field), ...place.found] };
+  });
+  const taken = await takePlaces(transaction, places, conflicting, nowMs);
+  return taken
+    .map((slots, index) => book(visits[index], slots, locked, call, nowMs))
+    .filter((each) => each !== undefined);
+}
+
+async function readVisit(visit: WantedVisit & FoundPlace, call: ReadyCall, nowMs: number): Promise<ReadVisit> {
+  const { transaction } = call;
+  const { patientId, serviceId, run } = visit;
+  const localDate = localDateAt(visit.startMs);
+  const [busy, firstVisit, limits] = await Promise.all([
+    run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }, { nowMs }),
+    isFirstVisit(transaction, { patientId, serviceId, on: { localDate } }),
+    findBookingLimits(transaction, { patientId, serviceId, on: { localDate } }, nowMs),
+  ]);
+  return { visit, localDate, busy, firstVisit, limits };
+}
+
+/** Throws for what does not exist or cannot be used. Returns the conflicts of the patients and the waitlist entries. */
+function requireSubjects(
+  visits: readonly WantedVisit[],
+  { patients, waitlistEntries }: LockedTimes,
+  target: TargetErrors,
+): FieldError[] {
+  const subjects = visits.flatMap(({ stated, patientId, serviceId, waitlistEntryId }) => {
+    if (stated === undefined) return [];
+    const { path, references } = stated;
+    const patient = patients.get(patientId);
+    const waitlistEntry = waitlistEntryId === undefined ? undefined : waitlistEntries.get(waitlistEntryId);
+    const absent = absentOf({ patient, waitlistEntry }, references.missing, waitlistEntryId);
+    const misfits = misfitOf(waitlistEntry, patientId, serviceId);
+    const conflicting = [...inactivePatient(patient, "patientId"), ...closedEntry(waitlistEntry)];
+    return [
+      {
+        absent: at(path, absent),
+        unusable: at(path, [...references.unusable, ...misfits]),
+        conflicting: at(path, conflicting),
+      },
+    ];
+  });
+  const absent = once([...subjects.flatMap((subject) => subject.absent), ...target.missing]);
+  if (absent.length > 0) throw unknownReferences(absent);
+  const unusable = once([...subjects.flatMap((subject) => subject.unusable), ...target.inactive]);
+  if (unusable.length > 0) throw validationFailed(unusable);
+  return subjects.flatMap((subject) => subject.conflicting);
+}
+
+function at(path: string, errors: readonly FieldError[]): FieldError[] {
+  return errors.map((error) => (error.field === SHARED ? error : { ...error, field: `${path}${error.field}` }));
+}
+
+/** The reference that all visits of a request share. */
+const SHARED = "requestSourceId";
+
+function once(errors: readonly FieldError[]): FieldError[] {
+  return [...new Map(errors.map((error) => [error.field, error])).values()];
+}
+
+/** Counts the earlier visits of the same patient in this call as if they were booked. */
+function countOneAfterTheOther(visits: readonly ReadVisit[]): readonly ReadVisit[] {
+  return visits.map((read, index) => {
+    const earlier = visits.slice(0, index).filter(({ visit }) => visit.patientId === read.visit.patientId);
+    const { ahead, ofService, onDay, noShows } = read.limits;
+    const isYearTaken = earlier.some(({ localDate }) => localDate.slice(0, 4) === read.localDate.slice(0, 4));
+    const limits = {
+      ahead: more(ahead, earlier.length),
+      ofService: more(ofService, earlier.length),
+      onDay: more(onDay, earlier.filter(({ localDate }) => localDate === read.localDate).length),
+      noShows: earlier.length === 0 ? noShows : undefined,
+    };
+    return { ...read, limits, firstVisit: read.firstVisit && !isYearTaken };
+  });
+}
+
+function more(limit: CountedLimit | undefined, visits: number): CountedLimit | undefined {
+  return limit && { ...limit, count: limit.count + visits };
+}
+
+function book(
+  read: ReadVisit | undefined,
+  { slots, placement }: TakenSlots,
+  { waitlistEntries }: LockedTimes,
+  call: ReadyCall,
+  nowMs: number,
+): AppointmentRecord {
+  if (read === undefined) throw new Error("a visit must have slots");
+  const { wait, waitlistEntryId, seriesId } = read.visit;
+  const { firstVisit } = read;
+  const appointment = { ...newAppointment(call, read.visit, { ...placement, ...wait, firstVisit }, nowMs), seriesId };
+  addAppointment(call, appointment);
+  occupySlots(call.transaction, slots, appointment.id);
+  if (waitlistEntryId !== undefined) closeServedEntry(call, waitlistEntries.get(waitlistEntryId), appointment);
+  return appointment;
+}

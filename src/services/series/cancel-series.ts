@@ -1,0 +1,64 @@
+import type { ReadyCall } from "../../call.js";
+import { conflicts } from "../../errors.js";
+import type { CancelSeriesRequestValid } from "../../gen/cupo/clinic/v1/series_service_pb.js";
+import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
+import {
+  type AppointmentRecord,
+  findSeries,
+  updateAppointment,
+} from "../../postgres/tables/appointments/appointments.js";
+import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
+import { exchangeCapacities } from "../../postgres/tables/capacities.js";
+import { cancellationReasons } from "../../postgres/tables/catalogs/catalogs.js";
+import { lockAllInOrder } from "../../postgres/tables/locks-together.js";
+import { findResource } from "../../postgres/tables/resources/resources.js";
+import { releaseSlots } from "../../postgres/tables/schedule/slots.js";
+import { findTenantSettings } from "../../postgres/tables/settings/tenant-settings.js";
+import { lateConflicts } from "../appointments/appointment-preconditions.js";
+import { requireReason } from "../appointments/appointment-transitions.js";
+import { isAny } from "../appointments/time-conflicts.js";
+import { requireFound } from "../resources/preconditions.js";
+import { changeableFrom, slotsHeldBy } from "./series-appointments.js";
+
+/**
+ * Cancels the appointments of a series that can still be changed, from one of them on or all. Throws 404 for an unknown
+ * series, appointment or reason, 422 for a reason that cannot be used. Throws 409 if there are no such appointments, and
+ * with each that is too late.
+ */
+export async function cancelSeries(
+  { seriesId, fromAppointmentId, cancellationReasonId, comment }: CancelSeriesRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<readonly AppointmentRecord[]> {
+  const { transaction, principal } = call;
+  const [ids, settings, reason] = await Promise.all([
+    findSeries(transaction, seriesId),
+    findTenantSettings(transaction),
+    findResource(transaction, principal, cancellationReasons, cancellationReasonId),
+  ]);
+  requireFound(ids[0], "seriesId");
+  requireReason(reason, "cancellationReasonId", comment);
+  const locked = await lockAllInOrder(transaction, ids);
+  const going = changeableFrom(locked.appointments, fromAppointmentId, nowMs).map((appointment) => {
+    return { appointment, slots: slotsHeldBy(appointment, locked.slots) };
+  });
+  const late = going.flatMap(({ appointment, slots }, index) => {
+    const change = { principal, slots, nowMs };
+    return lateConflicts(appointment, "be cancelled", settings.latestCancelHours, change, `occurrences[${index}]`);
+  });
+  if (isAny(late)) throw conflicts(late);
+  const days = going.map(({ slots }) => ({ wanted: undefined, old: countedDay(slots[0]) }));
+  await exchangeCapacities(transaction, days, nowMs);
+  const held = going.flatMap(({ slots }) => slots);
+  releaseSlots(transaction, held);
+  return going.map(({ appointment }) => {
+    const version = appointment.version + 1;
+    const reasons = { cancellationReasonId, comment };
+    const updatedAt = new Date(nowMs);
+    const cancelled: AppointmentRecord = { ...appointment, ...reasons, status: "CANCELLED", version, updatedAt };
+    updateAppointment(transaction, cancelled);
+    insertAppointmentChange(transaction, appointment, cancelled, principal, call);
+    call.effects.push({ resourceType: "Appointment", resourceId: cancelled.id, action: "UPDATE", version });
+    return cancelled;
+  });
+}

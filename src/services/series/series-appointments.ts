@@ -1,0 +1,37 @@
+import { conflict, type FieldError, unknownReferences } from "../../errors.js";
+import { isMovable } from "../../postgres/tables/appointments/appointment-status.js";
+import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { missing } from "../resources/preconditions.js";
+
+const FROM = "fromAppointmentId";
+
+/**
+ * Returns the locked appointments of a series that can still be changed, ordered by start: PENDING or CONFIRMED, and not
+ * begun. With `fromId` it returns those from that one on. Throws 404 if that one is not in the series, 409 if there are none.
+ */
+export function changeableFrom(
+  series: ReadonlyMap<string, AppointmentRecord>,
+  fromId: string | undefined,
+  nowMs: number,
+): readonly [AppointmentRecord, ...AppointmentRecord[]] {
+  const from = fromId === undefined ? undefined : series.get(fromId);
+  if (fromId !== undefined && from === undefined) throw unknownReferences([missing(FROM)]);
+  const sinceMs = Math.max(nowMs + 1, from?.startsAt.getTime() ?? 0);
+  const [first, ...others] = [...series.values()]
+    .filter(({ status, startsAt }) => isMovable(status) && startsAt.getTime() >= sinceMs)
+    .toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime());
+  if (first !== undefined) return [first, ...others];
+  throw conflict(unchangeable(fromId === undefined ? "seriesId" : FROM));
+}
+
+/** The appointments can no longer be changed. */
+export function unchangeable(field: string): FieldError {
+  const message = "only appointments of the series that are PENDING or CONFIRMED and have not begun can be changed";
+  return { code: "STATE_NOT_ALLOWED", field, message };
+}
+
+/** Returns those of the locked slots that an appointment occupies. */
+export function slotsHeldBy({ id }: AppointmentRecord, slots: readonly SlotRecord[]): readonly SlotRecord[] {
+  return slots.filter(({ appointmentId }) => appointmentId === id);
+}

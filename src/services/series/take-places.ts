@@ -1,0 +1,114 @@
+import type { Transaction } from "../../call.js";
+import { conflicts, type FieldError } from "../../errors.js";
+import type { BusyPeople } from "../../postgres/tables/appointments/busy-people.js";
+import { countedDay, type DayOfRule } from "../../postgres/tables/appointments/day-counters.js";
+import { exchangeCapacities } from "../../postgres/tables/capacities.js";
+import type { LockedTimes } from "../../postgres/tables/locks-together.js";
+import { type SlotRun, slotsOfRun } from "../../postgres/tables/schedule/slot-locks.js";
+import { findSlotAt, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { isBookableStart } from "../../scheduling/booking-times.js";
+import { fill, placementOf, type TakenSlots } from "../appointments/take-slots.js";
+import { capacityExhausted, isAny, timeConflicts } from "../appointments/time-conflicts.js";
+
+/** A time that a call wants for one of several appointments. */
+export interface WantedPlace {
+  /** The path of its conflicts, such as `occurrences[2]`. */
+  readonly field: string;
+  readonly programId: string;
+  readonly practitionerId: string;
+  readonly startMs: number;
+  readonly minutes: number;
+}
+
+/** A wanted time with the slots that it had before the locks. */
+export interface FoundPlace extends WantedPlace {
+  /** Undefined if no slot begins then. */
+  readonly run: SlotRun | undefined;
+}
+
+/** The result of checking a place. */
+export interface JudgedPlace {
+  readonly field: string;
+  /** Undefined if there are no slots that are long enough. */
+  readonly taken: TakenSlots | undefined;
+  /** The day of which the appointment already uses a unit. */
+  readonly heldDay: DayOfRule | undefined;
+  readonly found: readonly FieldError[];
+}
+
+/** What a place is judged by, beside its slots. */
+export interface PlaceTerms {
+  /** Where the service is offered in these slots; undefined if it is not. */
+  readonly locationId: string | undefined;
+  readonly busy: BusyPeople;
+  /** The slots of the appointment to move. */
+  readonly held?: readonly SlotRecord[];
+  /** The appointments that leave their slots in the same call. */
+  readonly leaving?: ReadonlySet<string | undefined>;
+}
+
+/** Finds the slots of places without locking them. A start outside the horizon of the program has none. */
+export async function findPlaces<Place extends WantedPlace>(
+  transaction: Transaction,
+  places: readonly Place[],
+  horizonDays: number | Promise<number>,
+  nowMs: number,
+): Promise<readonly (Place & FoundPlace)[]> {
+  const slots = places.map((place) => findSlotAt(transaction, place, { at: new Date(place.startMs) }));
+  const [days, ...found] = await Promise.all([horizonDays, ...slots]);
+  return places.map((place, index) => {
+    const { startMs, minutes } = place;
+    const slot = isBookableStart(startMs, nowMs, days) ? found[index] : undefined;
+    return { ...place, run: slot && { firstSlotId: slot.id, minutes } };
+  });
+}
+
+/** Returns the runs of those places that have slots. */
+export function runsOf(places: readonly FoundPlace[]): readonly SlotRun[] {
+  return places.map(({ run }) => run).filter((run) => run !== undefined);
+}
+
+/** Checks the locked slots of a place. The capacity of its day is left to {@link takePlaces}. */
+export function judgePlace(
+  { field, run, minutes }: FoundPlace,
+  locked: Pick<LockedTimes, "slots">,
+  { locationId, busy, held = [], leaving }: PlaceTerms,
+): JudgedPlace {
+  const slots = run === undefined ? [] : slotsOfRun(locked.slots, run);
+  const heldDay = countedDay(held[0]);
+  if (locationId === undefined || !fill(slots, minutes))
+    return { field, taken: undefined, heldDay, found: [noSlot(field)] };
+  const left = slots.map((slot) =>
+    leaving?.has(slot.appointmentId) === true ? { ...slot, appointmentId: undefined } : slot,
+  );
+  const ownSlots = slots[0]?.id === held[0]?.id ? held : [];
+  const found = timeConflicts({ slots: left, ownSlots, busy }, field);
+  return { field, taken: { slots, placement: placementOf(slots, locationId) }, heldDay, found };
+}
+
+/**
+ * Takes one unit of capacity for each place, in their order, and returns the units that the appointments used. Throws 409
+ * with all conflicts: those `found` before, those of the places, and each place whose day has no capacity left.
+ */
+export async function takePlaces(
+  transaction: Transaction,
+  places: readonly JudgedPlace[],
+  found: readonly FieldError[],
+  nowMs: number,
+): Promise<readonly TakenSlots[]> {
+  const days = places.map(({ taken, heldDay }) => ({ wanted: countedDay(taken?.placement), old: heldDay }));
+  const haveUnits = await exchangeCapacities(transaction, days, nowMs);
+  const all = places.flatMap((place, index) => [
+    ...place.found,
+    ...(haveUnits[index] === true ? [] : [capacityExhausted(place.field)]),
+  ]);
+  const refused = [...found, ...all];
+  if (isAny(refused)) throw conflicts(refused);
+  return places.map(({ taken }) => taken).filter((taken) => taken !== undefined);
+}
+
+/** The practitioner has no slots that the time needs. */
+export function noSlot(field: string): FieldError {
+  const message = "the practitioner has no adjacent slots from this time that are long enough: choose another time";
+  return { code: "NO_SLOT", field, message };
+}
