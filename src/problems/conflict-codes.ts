@@ -1,6 +1,6 @@
 import type { FieldErrorCode } from "../errors.js";
 import type { CodeEntry } from "./code-entry.js";
-import { moves, searches, seriesBookings, seriesChanges } from "./operation-groups.js";
+import { moves, searches, seriesBookings } from "./operation-groups.js";
 
 const single = [...moves, "BookAppointment", "BookAppointmentAt", "HoldAppointmentOption"];
 const several = [...seriesBookings, "MoveSeries"];
@@ -40,7 +40,8 @@ export const conflictCodes = {
     answeredBy: {
       CONCURRENT_MODIFICATION: [
         ...single,
-        ...seriesChanges,
+        ...several,
+        "CancelSeries",
         "OverbookAppointment",
         ...searches,
         ...arrivals,

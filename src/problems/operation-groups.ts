@@ -1,17 +1,15 @@
 /** RPCs that change a program rule or preview such a change. */
 export const ruleChanges = ["CreateProgramRule", "UpdateProgramRule", "PreviewRuleChange"];
-/** RPCs that book an appointment. */
-export const bookings = ["BookAppointment", "BookAppointmentAt", "OverbookAppointment"];
 /** RPCs that book several appointments. */
 export const seriesBookings = ["BookSeries", "BookTogether"];
-/** RPCs that book or change several appointments. */
-export const seriesChanges = [...seriesBookings, "CancelSeries", "MoveSeries"];
+/** RPCs that book appointments. */
+export const bookings = ["BookAppointment", "BookAppointmentAt", "OverbookAppointment", ...seriesBookings];
 /** RPCs that move an appointment to an option. */
 export const moves = ["RescheduleAppointment", "MoveAppointment"];
 /** RPCs that search for options. */
 export const searches = ["SearchAppointmentOptions", "MatchWaitlistEntry"];
 /** RPCs that change an appointment's status with a reason. */
-export const reasonSteps = ["CancelAppointment", "MarkAppointmentNoShow"];
+export const reasonSteps = ["CancelAppointment", "CancelSeries", "MarkAppointmentNoShow"];
 /** RPCs that change how far ahead can be booked, or preview such a change. */
 export const windowChanges = ["UpdateTenantSettings", "PreviewTenantSettingsChange", "UpdateProgramWindow"];
 /** RPCs that set the times of a block. */
@@ -40,7 +38,7 @@ export const referring = [
   "ChangeWaitlistEntry",
   "CorrectAppointmentWait",
   "ChangeAppointment",
-  ...seriesChanges,
+  "MoveSeries",
   ...bookings,
   ...searches,
   ...reasonSteps,

@@ -8,8 +8,6 @@ import {
   referring,
   ruleChanges,
   searches,
-  seriesBookings,
-  seriesChanges,
   windowChanges,
 } from "./operation-groups.js";
 
@@ -19,7 +17,7 @@ export const requestCodes = {
     meaning: "A field or a header that the operation needs is missing or empty.",
     cause: "It was left out or is null. A reason of the tenant can require a comment.",
     remedy: "Send a value.",
-    answeredBy: { VALIDATION_FAILED: [...reasonSteps, "CancelSeries"] },
+    answeredBy: { VALIDATION_FAILED: reasonSteps },
   },
   UNKNOWN_FIELD: {
     meaning: "The operation does not have this member or query parameter.",
@@ -48,7 +46,7 @@ export const requestCodes = {
         "SwapPractitioners",
         "ListEvents",
         "WatchEvents",
-        ...seriesChanges,
+        "MoveSeries",
         ...bookings,
         ...searches,
         ...reasonSteps,
@@ -133,7 +131,6 @@ export const requestCodes = {
         "CreateWaitlistEntry",
         "ChangeWaitlistEntry",
         "CorrectAppointmentWait",
-        ...seriesBookings,
         "MoveSeries",
         ...bookings,
         ...blockChanges,

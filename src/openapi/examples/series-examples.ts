@@ -1,7 +1,7 @@
 import { demo } from "./demo-ids.js";
 import { type Day, example, type RequestExamples, UNKNOWN_ID } from "./request-example.js";
 
-const times = "SearchFreeSlots forSeries";
+const times = "SearchAppointmentOptions forSeries";
 const place = {
   programId: demo.program.primary,
   practitionerId: demo.practitioner.rios,
@@ -13,11 +13,12 @@ const place = {
 export function seriesExamples(day: Day): RequestExamples {
   const date = ordinaryDay(day);
   const appointmentTypeId = demo.appointmentType.control;
+  const patientId = demo.patient.cardenas;
   return {
-    [times]: example({ serviceId: demo.service.general, dateFrom: date, dateTo: date }),
+    [times]: example({ patientId, appointmentTypeId, serviceId: place.serviceId, dateFrom: date, dateTo: date }),
     BookSeries: {
       request: {
-        patientId: demo.patient.cardenas,
+        patientId,
         ...place,
         appointmentTypeId,
         startsAt: `${date}T08:00:00-05:00`,
@@ -61,8 +62,8 @@ export function seriesExamples(day: Day): RequestExamples {
 
 function slot(index: number) {
   return {
-    practitionerId: { example: times, member: `slots[${index}].practitionerId` },
-    startsAt: { example: times, member: `slots[${index}].startsAt` },
+    practitionerId: { example: times, member: `options[${index}].practitionerId` },
+    startsAt: { example: times, member: `options[${index}].startsAt` },
   };
 }
 
