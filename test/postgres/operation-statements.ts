@@ -70,11 +70,39 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
   ),
   ...each(
     ["patients for no key update", "appointments for no key update", "slots for no key update"],
-    ["AcceptDisplacedAppointments", "CancelSeries"],
+    ["AcceptDisplacedAppointments"],
   ),
   ...each(
     ["patients for no key update", "slots for no key update", "practitioners for no key update"],
-    ["BookAppointment", "BookAppointmentAt", "BookSeries", "BookTogether"],
+    ["BookAppointment", "BookAppointmentAt"],
+  ),
+  ...each(
+    [
+      "patients for no key update",
+      "slots for no key update",
+      "practitioners for no key update",
+      "day_counters for no key update",
+    ],
+    ["BookSeries", "BookTogether"],
+  ),
+  ...each(
+    [
+      "patients for no key update",
+      "appointments for no key update",
+      "slots for no key update",
+      "day_counters for no key update",
+    ],
+    ["CancelSeries"],
+  ),
+  ...each(
+    [
+      "patients for no key update",
+      "appointments for no key update",
+      "slots for no key update",
+      "practitioners for no key update",
+      "day_counters for no key update",
+    ],
+    ["MoveSeries"],
   ),
   ...each(
     [
@@ -92,7 +120,7 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
       "slots for no key update",
       "practitioners for no key update",
     ],
-    ["RescheduleAppointment", "MoveAppointment", "SubstitutePractitioner", "SwapPractitioners", "MoveSeries"],
+    ["RescheduleAppointment", "MoveAppointment", "SubstitutePractitioner", "SwapPractitioners"],
   ),
   ...each(
     [

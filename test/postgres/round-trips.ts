@@ -97,10 +97,10 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "CreateScheduleBlock",
   ]),
   ...each(5, ["UpdateScheduleBlock", "CancelScheduleBlock"]),
-  /** Series find their rows, lock them, and take all days. The move is a trial. Their counts make no difference. */
+  /** Several appointments: their rows are found, locked and judged, then all days are taken. Their number makes no difference. */
   ...each(3, ["CancelSeries"]),
   ...each(5, ["BookSeries", "BookTogether"]),
-  ...each(7, ["MoveSeries"]),
+  ...each(6, ["MoveSeries"]),
   /** A batch of any number of rows: each kind reads what its rows refer to. */
   ...each(8, ["ImportResources"]),
 };
