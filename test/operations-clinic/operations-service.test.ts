@@ -101,6 +101,11 @@ describe("VerifyInvariants", () => {
          WHERE b.tenant_id = a.tenant_id AND b.local_date = a.local_date) WHERE a.tenant_id = :tenant`,
     ],
     [
+      "a series of several patients",
+      ["SERIES_OF_SEVERAL 2 appointment"],
+      "UPDATE appointments SET series_id = tenant_id WHERE tenant_id = :tenant",
+    ],
+    [
       "a webhook whose cursor is after the feed",
       ["WEBHOOK_CURSOR_WRONG 1 webhook"],
       `WITH feed AS (INSERT INTO event_feeds (tenant_id) VALUES (:tenant) RETURNING feed_id)

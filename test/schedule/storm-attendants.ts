@@ -7,12 +7,14 @@ import { type Appointments, follow, keep, nameOf } from "./storm-appointments.js
 import { pick, type Storm } from "./storm-context.js";
 import { holdSomething } from "./storm-holders.js";
 import { findOptions } from "./storm-options.js";
+import { bookSeveral } from "./storm-series.js";
 
 /** Percentages of the actions. The remaining percentage confirms or cancels an appointment. */
 const LOOKS = 2;
 const BOOKINGS = 25;
 const HOLDS = 18;
 const TIMED = 10;
+const SERIES = 8;
 const MOVES = 20;
 const MERGES = 3;
 
@@ -28,8 +30,9 @@ export async function attend(storm: Storm, appointments: Appointments): Promise<
     else if (turn < LOOKS + BOOKINGS) await bookSomething(storm, appointments);
     else if (turn < LOOKS + BOOKINGS + HOLDS) await holdSomething(storm, appointments, holds);
     else if (turn < LOOKS + BOOKINGS + HOLDS + TIMED) await bookSomeTime(storm, appointments);
-    else if (turn < LOOKS + BOOKINGS + HOLDS + TIMED + MOVES) await moveSomething(storm, appointments);
-    else if (turn < LOOKS + BOOKINGS + HOLDS + TIMED + MOVES + MERGES) await mergeSomebody(storm);
+    else if (turn < LOOKS + BOOKINGS + HOLDS + TIMED + SERIES) await bookSeveral(storm, appointments);
+    else if (turn < LOOKS + BOOKINGS + HOLDS + TIMED + SERIES + MOVES) await moveSomething(storm, appointments);
+    else if (turn < LOOKS + BOOKINGS + HOLDS + TIMED + SERIES + MOVES + MERGES) await mergeSomebody(storm);
     else await stepOn(storm, appointments);
   }
 }

@@ -19,6 +19,7 @@ import { PatientDirectoryService } from "../../../src/gen/cupo/clinic/v1/patient
 import { ProgramService } from "../../../src/gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { ScheduleBlockService } from "../../../src/gen/cupo/clinic/v1/schedule_block_service_pb.js";
+import { SeriesService } from "../../../src/gen/cupo/clinic/v1/series_service_pb.js";
 import { TenantSettingsService } from "../../../src/gen/cupo/clinic/v1/tenant_settings_service_pb.js";
 
 /** The identity of a staff member, and the observer of the calls. */
@@ -48,6 +49,7 @@ export function openScreens({ internalUrl, token, actor, note }: Work) {
   return {
     actor,
     booking: createClient(BookingService, transport),
+    series: createClient(SeriesService, transport),
     holds: createClient(HoldService, transport),
     rescheduling: createClient(AppointmentService, transport),
     registration: createClient(PatientService, transport),

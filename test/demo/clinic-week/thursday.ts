@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { AppointmentDetails_DisplacementCause as Cause } from "../../../src/gen/cupo/clinic/v1/appointment_details_pb.js";
 import { ScheduleBlockDetails_Kind as Kind } from "../../../src/gen/cupo/clinic/v1/schedule_block_details_pb.js";
+import { series } from "./series.js";
 import type { WriteTask } from "./tasks.js";
 import { bookBySearch } from "./usual-steps.js";
 import { DATES, given, momentOf, timeOf, type Week } from "./week.js";
@@ -91,6 +92,8 @@ export function thursday(task: WriteTask): void {
     });
     expect(effect?.restoredSlotCount).toBe(28);
   });
+
+  series(task);
 }
 
 function illness(week: Week) {

@@ -61,7 +61,7 @@ const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.start
  * summaries, or rules whose day is counted wrong. A replay makes new deliveries of events, so WEBHOOK_ORDER_WRONG compares those that are younger.
  * An overbooked appointment may overlap others and holds of its practitioner and is counted on no day. All other
  * invariants apply to it. A hold may overlap the appointment that it reschedules. An offer holds for the patient and service
- * of its waitlist entry.
+ * of its waitlist entry. A series belongs to one patient.
  */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_WITHOUT_SLOT:
@@ -119,6 +119,8 @@ const RULES: Readonly<Record<string, string>> = {
     WHERE h.waitlist_entry_id IS NOT NULL AND (w.patient_id, w.service_id) IS DISTINCT FROM (h.patient_id, h.service_id)`,
   PATIENT_OVERLAP: overlap("patient_id", "live"),
   PRACTITIONER_OVERLAP: overlap("practitioner_id", "live WHERE NOT overbooked"),
+  SERIES_OF_SEVERAL: `SELECT s.id FROM (SELECT id, patient_id, min(patient_id::text) OVER (PARTITION BY series_id) AS first
+      FROM appointments WHERE tenant_id = :tenant AND series_id IS NOT NULL) AS s WHERE s.patient_id::text <> s.first`,
   SLOT_WRONG: `SELECT s.id FROM (SELECT *, min(starts_at) OVER whole AS first, max(ends_at) OVER whole AS last,
         sum(ends_at - starts_at) OVER whole AS length FROM occupied WINDOW whole AS (PARTITION BY appointment_id)) AS s
     LEFT JOIN live a ON a.id = s.appointment_id

@@ -1,0 +1,44 @@
+import { randomInt } from "node:crypto";
+import type { RestAnswer } from "../support/rest-request.js";
+import { type Appointments, type KnownAppointment, keep, nameOf } from "./storm-appointments.js";
+import { pick, type Storm } from "./storm-context.js";
+import { findOptions } from "./storm-options.js";
+
+const DAY_MS = 86_400_000;
+
+/** Books a family, or a series that it then moves by a day or cancels in part. The first time is that of an option. */
+export async function bookSeveral(storm: Storm, appointments: Appointments): Promise<void> {
+  const { requestSourceId, appointmentTypeId, serviceId, patientIds } = storm.fixture;
+  const patientId = `${pick(patientIds)}`;
+  const option = pick(await findOptions(storm, { patientId, appointmentTypeId }));
+  if (option === undefined) return;
+  const { programId, practitionerId, startsAt } = option;
+  const place = { programId, practitionerId, serviceId, requestSourceId, startsAt };
+  if (randomInt(2) > 0) {
+    const family = [patientId, `${pick(patientIds.filter((id) => id !== patientId))}`];
+    const visits = family.map((each) => ({ patientId: each, appointmentTypeId }));
+    keepAll(appointments, await storm.send("BookTogether", { ...place, visits }));
+    return;
+  }
+  const series = { patientId, appointmentTypeId, intervalDays: 1, count: 2 + randomInt(2) };
+  await changeSeries(storm, appointments, await storm.send("BookSeries", { ...place, ...series }));
+}
+
+async function changeSeries(storm: Storm, appointments: Appointments, booked: RestAnswer): Promise<void> {
+  const [from] = keepAll(appointments, booked);
+  if (from === undefined) return;
+  const { appointmentId: fromAppointmentId, expectedVersion } = nameOf(from);
+  const { cancellationReasonId } = storm.fixture;
+  const one = { seriesId: `${booked.body["seriesId"]}`, fromAppointmentId };
+  const startsAt = new Date(Date.parse(from.startsAt) + DAY_MS * (1 + randomInt(2))).toISOString();
+  keepAll(appointments, await storm.send("MoveSeries", { ...one, expectedVersion, startsAt }));
+  if (randomInt(2) > 0) keepAll(appointments, await storm.send("CancelSeries", { ...one, cancellationReasonId }));
+}
+
+/** Stores the appointments of an answer and returns them. */
+function keepAll(appointments: Appointments, answer: RestAnswer): readonly KnownAppointment[] {
+  const { status, body } = answer;
+  const changed = (status === 200 ? (body["appointments"] ?? []) : []) as KnownAppointment[];
+  for (const appointment of changed) keep(appointments, { ...answer, body: { appointment } });
+  return changed;
+}
