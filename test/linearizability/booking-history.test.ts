@@ -43,6 +43,16 @@ describe("the history of calls and answers", () => {
     expect(violationsOf(history)).not.toEqual([]);
   });
 
+  test("has the changes of each appointment of a series, and none if one of them is stale", () => {
+    const history = openBookingHistory(tick);
+    tell(history, "BookSeries", { patientId: "p" }, { appointments: [{ ...booked, appointmentId: "a" }] });
+    tell(history, "CancelSeries", {}, { appointments: [{ ...cancelled, appointmentId: "a" }] });
+    tell(history, "BookTogether", {}, { appointments: [{ ...booked, appointmentId: "c" }] });
+    expect(violationsOf(history)).toEqual([]);
+    tell(history, "GetAppointment", request, appointment(booked));
+    expect(violationsOf(history)).toEqual([expect.stringMatching(/^appointment a has no legal order/)]);
+  });
+
   test("uses the placement of the option for a reschedule", () => {
     const history = openBookingHistory(tick);
     tell(history, "BookAppointment", { patientId: "p", optionToken: "token" }, appointment(booked));

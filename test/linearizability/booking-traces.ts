@@ -82,6 +82,7 @@ export function tracesOf(
   placementOf: PlacementOf,
 ): readonly Trace[] {
   if (answer === undefined) return lost(rpc, request);
+  if (SEVERAL.has(rpc)) return answer.status === 200 ? severalIn(answer.body) : fullDays(rpc, request, answer);
   const known = placementOf(textIn(request, "optionToken"));
   const placement = known ?? placementIn(request);
   if (answer.status !== 200) return refused(request, answer, placement);
@@ -97,6 +98,27 @@ export function tracesOf(
   if (rpc === "SubstitutePractitioner" || rpc === "AcceptDisplacedAppointments") return outcomesIn(rpc, request, body);
   const listed = (body["appointments"] ?? []) as readonly AnsweredAppointment[];
   return [...listed.map(shownOf), ...appointmentIn(request, body, placement, known?.holdId)];
+}
+
+/** The RPCs that change several appointments, each from the version before the one in the answer. */
+const SEVERAL = new Set(["BookSeries", "BookTogether", "MoveSeries", "CancelSeries"]);
+
+function severalIn(body: Body): readonly Trace[] {
+  const changed = (body["appointments"] ?? []) as readonly AnsweredAppointment[];
+  return changed.map((to) => ({ kind: "CHANGED", appointmentId: idOf(to), from: to.version - 1, to }));
+}
+
+const DAY_MS = 86_400_000;
+
+/** A refused series says which days were full. A family may only have needed more units than a day had. */
+function fullDays(rpc: string, request: JsonObject, answer: RestAnswer): readonly Trace[] {
+  if (rpc !== "BookSeries") return [];
+  return itemsOf(answer).flatMap((item): Trace[] => {
+    const [, index] = /^occurrences\[(\d+)\] CAPACITY_EXHAUSTED$/.exec(item) ?? [];
+    if (index === undefined) return [];
+    const startMs = Date.parse(textIn(request, "startsAt")) + Number(index) * Number(request["intervalDays"]) * DAY_MS;
+    return [{ kind: "FULL", programId: textIn(request, "programId"), startsAt: new Date(startMs).toISOString() }];
+  });
 }
 
 type Body = RestAnswer["body"];
