@@ -15,7 +15,7 @@ const appointment = {
   requestedOn: "2019-03-01",
 };
 
-/** The table of the resources that an id of this name identifies. */
+/** The table of the resources that an id of this name identifies, or a query in its place. */
 const TABLES: Readonly<Record<string, string>> = {
   patientId: "patients",
   appointmentId: "appointments",
@@ -40,6 +40,7 @@ const TABLES: Readonly<Record<string, string>> = {
   holdId: "appointment_holds",
   noteId: "notes",
   webhookId: "webhooks",
+  seriesId: "(SELECT tenant_id, series_id AS id FROM appointments WHERE series_id IS NOT NULL) AS series",
 };
 
 /** Returns the table of the resources that an id at a place of a request identifies. Throws if it is not stated. */

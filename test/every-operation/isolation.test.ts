@@ -23,6 +23,7 @@ import { createTwin, type TenantTwin } from "./tenant-twin.js";
 /** Examples that create the resources that the demo tenant does not have. */
 const CREATIONS = [
   "BookAppointment",
+  "BookSeries",
   "CheckEligibility",
   "CreateCase",
   "CreateNote",

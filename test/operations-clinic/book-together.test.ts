@@ -131,13 +131,13 @@ async function familyOf(target: Clinic, visits: readonly JsonObject[], time = "0
   } as JsonObject;
 }
 
-function patientsOf({ visits }: JsonObject): readonly unknown[] {
-  return (visits as JsonObject[]).map(({ patientId }) => patientId);
+function patientsOf({ visits }: JsonObject): readonly string[] {
+  return (visits as unknown as readonly { readonly patientId: string }[]).map(({ patientId }) => patientId);
 }
 
 function withVisit(request: JsonObject, index: number, changes: JsonObject): JsonObject {
   const visits = request["visits"] as JsonObject[];
-  return { ...request, visits: visits.map((visit, i) => (i === index ? { ...visit, ...changes } : visit)) };
+  return { ...request, visits: visits.with(index, { ...visits[index], ...changes }) };
 }
 
 function timeOf(instant: string): string {

@@ -1,13 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
-import { seriesOf } from "../operations-clinic/series-requests.js";
+import { bookedIn, seriesOf } from "../operations-clinic/series-requests.js";
 import { timedBooking } from "../operations-clinic/timed-bookings.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 import { recordStatements } from "../support/sent-statements.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { type Clinic, day, mustCall, openClinic } from "./clinic.js";
+import { type Clinic, call, day, mustCall, openClinic } from "./clinic.js";
 import { lockSummary } from "./locking-statements.js";
 
 const OF_BOOKINGS = ["idempotency_keys", "patients", "slots", "practitioners", "day_counters"];
@@ -58,13 +58,10 @@ describe("series and families", () => {
 
   test("lock patients and appointments before they find new slots", async () => {
     for (const count of [2, 8]) {
-      const { seriesId, appointments } = await mustCall(
-        clinic,
-        "BookSeries",
-        await seriesOf(clinic, { count, startsAt: `${day(clinic, 2)}T11:00:00-05:00` }),
-      );
-      const [first] = appointments as JsonObject[];
-      const series = { seriesId: `${seriesId}`, fromAppointmentId: `${first?.["appointmentId"]}` };
+      const request = await seriesOf(clinic, { count, startsAt: `${day(clinic, 2)}T11:00:00-05:00` });
+      const { seriesId, appointments } = bookedIn(await call(clinic, "BookSeries", request));
+
+      const series = { seriesId, fromAppointmentId: `${appointments[0]?.appointmentId}` };
       const move = { ...series, expectedVersion: 1, startsAt: `${day(clinic, 3)}T10:30:00-05:00` };
       const locked = ["idempotency_keys", "patients", "appointments", "slots", "practitioners", "day_counters"];
       expect(await locksOf("MoveSeries", move)).toEqual({ locked, trips: 6 });

@@ -25,11 +25,12 @@ export async function bookSeveral(storm: Storm, appointments: Appointments): Pro
 }
 
 async function changeSeries(storm: Storm, appointments: Appointments, booked: RestAnswer): Promise<void> {
+  const seriesId = booked.body["seriesId"];
   const [from] = keepAll(appointments, booked);
-  if (from === undefined) return;
+  if (from === undefined || typeof seriesId !== "string") return;
   const { appointmentId: fromAppointmentId, expectedVersion } = nameOf(from);
   const { cancellationReasonId } = storm.fixture;
-  const one = { seriesId: `${booked.body["seriesId"]}`, fromAppointmentId };
+  const one = { seriesId, fromAppointmentId };
   const startsAt = new Date(Date.parse(from.startsAt) + DAY_MS * (1 + randomInt(2))).toISOString();
   keepAll(appointments, await storm.send("MoveSeries", { ...one, expectedVersion, startsAt }));
   if (randomInt(2) > 0) keepAll(appointments, await storm.send("CancelSeries", { ...one, cancellationReasonId }));

@@ -38,6 +38,13 @@ export function seriesExamples(day: Day): RequestExamples {
       },
       taken: slot(9),
     },
+    ...seriesChanges(date),
+  };
+}
+
+/** Examples of changing the series of the example. */
+function seriesChanges(date: string): RequestExamples {
+  return {
     MoveSeries: {
       request: {
         seriesId: UNKNOWN_ID,
@@ -68,11 +75,11 @@ function slot(index: number) {
 }
 
 /** Tuesdays are no holidays, but for these dates. */
-const HOLIDAYS = ["01-01", "05-01", "07-20", "08-07", "12-08", "12-25"];
+const HOLIDAYS = new Set(["01-01", "05-01", "07-20", "08-07", "12-08", "12-25"]);
 
 /** Returns a Tuesday that is no holiday, and nor is the next one. */
 function ordinaryDay(day: Day): string {
   const candidates = Array.from({ length: 28 }, (_, index) => 21 + index);
-  const isOrdinary = (date: string) => new Date(date).getUTCDay() === 2 && !HOLIDAYS.includes(date.slice(5));
+  const isOrdinary = (date: string) => new Date(date).getUTCDay() === 2 && !HOLIDAYS.has(date.slice(5));
   return day(candidates.find((days) => isOrdinary(day(days)) && isOrdinary(day(days + 7))) ?? 0);
 }

@@ -106,7 +106,9 @@ export async function exchangeCapacities(
   const changes = exchanges.map((each) => (isSameDay(each.wanted, each.old) ? undefined : each));
   for (const change of changes) if (change?.old !== undefined) giveCapacityBack(transaction, change.old);
   return Promise.all(
-    changes.map((change) => change?.wanted === undefined || takeLockedCapacity(transaction, change.wanted, nowMs)),
+    changes.map(
+      async (change) => change?.wanted === undefined || takeLockedCapacity(transaction, change.wanted, nowMs),
+    ),
   );
 }
 

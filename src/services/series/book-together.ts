@@ -29,11 +29,13 @@ export async function bookTogether(
   ]);
   requireStart(request, firstMs, nowMs, horizonDays);
   let startMs = firstMs;
-  const visits = judged.map(({ visit, references, minutes }, index): WantedVisit => {
-    const place = { ...target, field: `visits[${index}]`, startMs, minutes };
+  const visits: WantedVisit[] = [];
+  for (const [index, { visit, references, minutes }] of judged.entries()) {
+    const field = `visits[${index}]`;
+    const stated = { path: `${field}.`, references };
+    visits.push({ ...visit, ...target, field, startMs, minutes, wait: references.wait, stated });
     startMs += wholeSlots(minutes, firstSlot) * 60_000;
-    return { ...visit, ...place, wait: references.wait, stated: { path: `visits[${index}].`, references } };
-  });
+  }
   const appointments = await bookVisits(visits, { target, errors, horizonDays }, call, nowMs);
   requireBackToBack(appointments);
   return appointments;

@@ -51,14 +51,21 @@ export async function cancelSeries(
   await exchangeCapacities(transaction, days, nowMs);
   const held = going.flatMap(({ slots }) => slots);
   releaseSlots(transaction, held);
-  return going.map(({ appointment }) => {
-    const version = appointment.version + 1;
-    const reasons = { cancellationReasonId, comment };
-    const updatedAt = new Date(nowMs);
-    const cancelled: AppointmentRecord = { ...appointment, ...reasons, status: "CANCELLED", version, updatedAt };
-    updateAppointment(transaction, cancelled);
-    insertAppointmentChange(transaction, appointment, cancelled, principal, call);
-    call.effects.push({ resourceType: "Appointment", resourceId: cancelled.id, action: "UPDATE", version });
-    return cancelled;
-  });
+  const reasons = { cancellationReasonId, comment };
+  return going.map(({ appointment }) => cancelOne(appointment, reasons, call, nowMs));
+}
+
+function cancelOne(
+  appointment: AppointmentRecord,
+  reasons: Pick<AppointmentRecord, "cancellationReasonId" | "comment">,
+  call: ReadyCall,
+  nowMs: number,
+): AppointmentRecord {
+  const { transaction, principal } = call;
+  const version = appointment.version + 1;
+  const cancelled = { ...appointment, ...reasons, status: "CANCELLED" as const, version, updatedAt: new Date(nowMs) };
+  updateAppointment(transaction, cancelled);
+  insertAppointmentChange(transaction, appointment, cancelled, principal, call);
+  call.effects.push({ resourceType: "Appointment", resourceId: cancelled.id, action: "UPDATE", version });
+  return cancelled;
 }

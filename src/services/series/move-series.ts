@@ -113,10 +113,14 @@ async function findMoves(
   const shift = localShift(from.startsAt.getTime(), startMs);
   const wanted = changeable.map((appointment, index): WantedMove => {
     const { programId, startsAt, endsAt } = appointment;
-    const practitionerId = request.practitionerId ?? appointment.practitionerId;
-    const minutes = (endsAt.getTime() - startsAt.getTime()) / 60_000;
-    const place = { field: `occurrences[${index}]`, programId, practitionerId, minutes };
-    return { ...place, appointment, startMs: shiftLocally(startsAt.getTime(), shift) };
+    return {
+      appointment,
+      field: `occurrences[${index}]`,
+      programId,
+      practitionerId: request.practitionerId ?? appointment.practitionerId,
+      startMs: shiftLocally(startsAt.getTime(), shift),
+      minutes: (endsAt.getTime() - startsAt.getTime()) / 60_000,
+    };
   });
   const horizon = readMaterialization(transaction, from.programId).then(({ horizonDays }) => {
     requireStart(request, startMs, nowMs, horizonDays);
