@@ -183,7 +183,7 @@ function validatorOf({ ajv, validators }: Documents, schema: JsonObject): Valida
 }
 
 function makeDocuments(): Documents {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } });
   addFormats.default(ajv);
   ajv.addFormat("email", fastFormats.email);
   const operations = Object.entries(openApiDocuments()).flatMap(([name, document]) => {
