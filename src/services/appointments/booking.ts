@@ -108,6 +108,7 @@ export function newAppointment(
     joinLink: undefined,
     overbooked: false,
     overbookingReason: undefined,
+    lateEntry: false,
     createdAt: at,
     updatedAt: at,
   };

@@ -82,7 +82,12 @@ async function write(batch: ImportBatch, placed: readonly PlacedAppointment[], d
 }
 
 /** What an import does not say of an appointment. */
-const NOT_IMPORTED = { replacesAppointmentId: undefined, modality: undefined, joinLink: undefined };
+const NOT_IMPORTED = {
+  replacesAppointmentId: undefined,
+  modality: undefined,
+  joinLink: undefined,
+  lateEntry: false,
+};
 
 function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf: DueDateOf): AppointmentRecord {
   const { draft, patientId, practitionerId, serviceId, locationId, slots } = place;

@@ -54,6 +54,8 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly overbooked: boolean;
   /** Why it was overbooked. The reason stays when the appointment is moved into the schedule. */
   readonly overbookingReason: string | undefined;
+  /** Whether it, or a step of it, was entered late. */
+  readonly lateEntry: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -89,6 +91,7 @@ export const appointmentColumns = {
   joinLink: "join_link",
   overbooked: "overbooked",
   overbookingReason: "overbooking_reason",
+  lateEntry: "late_entry",
   createdAt: "created_at",
   updatedAt: "updated_at",
 } as const satisfies ColumnsOf<AppointmentRecord>;
