@@ -1,6 +1,6 @@
 import type { FieldErrorCode } from "../errors.js";
 import type { CodeEntry } from "./code-entry.js";
-import { moves, searches } from "./operation-groups.js";
+import { lateEntries, moves, searches } from "./operation-groups.js";
 
 const takers = [...moves, "BookAppointment", "BookAppointmentAt", "HoldAppointmentOption"];
 const arrivals = ["ConfirmAppointment", "CheckInAppointment"];
@@ -45,6 +45,7 @@ export const conflictCodes = {
         "CancelAppointment",
         "CorrectAppointmentStatus",
         "ChangeAppointment",
+        ...lateEntries,
         "SwapPractitioners",
         "SetPatientStatus",
         "CorrectPatientDocument",
@@ -67,13 +68,14 @@ export const conflictCodes = {
     meaning: "It is too early for this step of the appointment.",
     cause: "The appointment begins later.",
     remedy: "Send the request again from the time that message names.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["CheckInAppointment", ...visitEnds] },
+    answeredBy: { CONCURRENT_MODIFICATION: ["CheckInAppointment", ...visitEnds, ...lateEntries] },
   },
   TOO_LATE: {
-    meaning: "It is too late to cancel or reschedule the appointment.",
-    cause: "The tenant sets the latest time, in hours before the start.",
-    remedy: "Let a supervisor do it, with the scope scheduling:overbook.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["CancelAppointment", "RescheduleAppointment"] },
+    meaning: "It is too late to cancel or reschedule the appointment, or to enter the visit.",
+    cause:
+      "The tenant sets the latest time: in hours before the start, or for late entries in days after the visit (lateEntryDays).",
+    remedy: "Let a supervisor cancel or reschedule, with the scope scheduling:overbook. Ask for another setting to enter it.",
+    answeredBy: { CONCURRENT_MODIFICATION: ["CancelAppointment", "RescheduleAppointment", ...lateEntries] },
   },
   SAME_SLOT: {
     meaning: "The appointment already has the slot of the option.",
@@ -91,6 +93,7 @@ export const conflictCodes = {
         "OverbookAppointment",
         ...searches,
         ...arrivals,
+        ...lateEntries,
         "CorrectAppointmentStatus",
         "MergePatients",
       ],
@@ -101,7 +104,7 @@ export const conflictCodes = {
     cause: "Another appointment was booked first, or another caller holds the time.",
     remedy: "Search again, and choose another option.",
     answeredBy: {
-      CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus", "ChangeAppointment", "SwapPractitioners"],
+      CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus", "ChangeAppointment", "EnterLateVisit", "SwapPractitioners"],
     },
   },
   CAPACITY_EXHAUSTED: {
@@ -120,6 +123,7 @@ export const conflictCodes = {
         "OverbookAppointment",
         "CorrectAppointmentStatus",
         "ChangeAppointment",
+        "EnterLateVisit",
         "MergePatients",
       ],
     },

@@ -3,6 +3,7 @@ import type { CodeEntry } from "./code-entry.js";
 import {
   blockChanges,
   bookings,
+  lateEntries,
   moves,
   reasonSteps,
   referring,
@@ -131,6 +132,7 @@ export const requestCodes = {
         "ChangeWaitlistEntry",
         "CorrectAppointmentWait",
         ...bookings,
+        ...lateEntries,
         ...blockChanges,
         ...ruleChanges,
       ],
@@ -157,6 +159,7 @@ export const requestCodes = {
         "UpdateContract",
         "OverbookAppointment",
         "ChangeAppointment",
+        ...lateEntries,
       ],
     },
   },
