@@ -74,7 +74,8 @@ export const conflictCodes = {
     meaning: "It is too late to cancel or reschedule the appointment, or to enter the visit.",
     cause:
       "The tenant sets the latest time: in hours before the start, or for late entries in days after the visit (lateEntryDays).",
-    remedy: "Let a supervisor cancel or reschedule, with the scope scheduling:overbook. Ask for another setting to enter it.",
+    remedy:
+      "Let a supervisor cancel or reschedule, with the scope scheduling:overbook. Ask for another setting to enter it.",
     answeredBy: { CONCURRENT_MODIFICATION: ["CancelAppointment", "RescheduleAppointment", ...lateEntries] },
   },
   SAME_SLOT: {
@@ -104,7 +105,13 @@ export const conflictCodes = {
     cause: "Another appointment was booked first, or another caller holds the time.",
     remedy: "Search again, and choose another option.",
     answeredBy: {
-      CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus", "ChangeAppointment", "EnterLateVisit", "SwapPractitioners"],
+      CONCURRENT_MODIFICATION: [
+        ...takers,
+        "CorrectAppointmentStatus",
+        "ChangeAppointment",
+        "EnterLateVisit",
+        "SwapPractitioners",
+      ],
     },
   },
   CAPACITY_EXHAUSTED: {

@@ -136,7 +136,9 @@ describe("EnterLateVisit answers 422", () => {
     expectRefusal(await enter(future), 422, ["arrivedAt OUT_OF_RANGE", "attendedAt OUT_OF_RANGE"]);
     const disordered = { arrivedAt: morning.at("08:10"), attendedAt: morning.at("08:09") };
     expectRefusal(await enter(disordered), 422, ["attendedAt INVALID_RANGE"]);
-    expectRefusal(await enter({ startsAt: morning.at("08:00").replace("00.000Z", "01.000Z") }), 422, ["startsAt OUT_OF_RANGE"]);
+    expectRefusal(await enter({ startsAt: morning.at("08:00").replace("00.000Z", "01.000Z") }), 422, [
+      "startsAt OUT_OF_RANGE",
+    ]);
   });
 
   test("unless exactly one of an arrival and a no-show is given, the latter with its reason", async () => {
