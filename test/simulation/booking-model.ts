@@ -75,9 +75,25 @@ export function overbook(clinic: ClinicModel, patient: number, time: Time): Verd
   if (isFree && isBusy(clinic, timeOf(run), { patient })) return refuse(409, "startsAt PATIENT_OVERLAP");
   if (time.end > (dayOf(time.start) + 1) * DAY) return refuse(422, "durationMinutes INVALID_RANGE");
   if (isBusy(clinic, time, { patient })) return refuse(409, "startsAt PATIENT_OVERLAP");
-  const own: SlotModel = { ...time, ofRule: false, retained: isBlocked(clinic.blocks, time), appointment: undefined };
-  clinic.slots.push(own);
-  return add(clinic, patient, [own]);
+  return addBeside(clinic, patient, time);
+}
+
+/** Enters a visit that is over and was attended: in free slots of its time, otherwise beside the schedule. */
+export function enterLate(clinic: ClinicModel, patient: number, time: Time): Verdict {
+  if (time.start > clinic.now) return refuse(422, "arrivedAt OUT_OF_RANGE", "attendedAt OUT_OF_RANGE");
+  if (time.end > clinic.now) return refuse(422, "startsAt OUT_OF_RANGE");
+  const { practitioner } = time;
+  const conflicts = [
+    ...(isBusy(clinic, time, { practitioner }) ? ["startsAt SLOT_OCCUPIED"] : []),
+    ...(isBusy(clinic, time, { patient }) ? ["startsAt PATIENT_OVERLAP"] : []),
+  ];
+  if (conflicts.length > 0) return refuse(409, ...conflicts);
+  const run = runAt(clinic, time);
+  const isFree = run.length > 0 && run.every((slot) => slot.appointment === undefined);
+  if (isFree && isBusy(clinic, timeOf(run), { patient })) return refuse(409, "startsAt PATIENT_OVERLAP");
+  const isOrdinary = isFree && obstacle(clinic, timeOf(run), patient, undefined) === undefined;
+  const booked = isOrdinary ? add(clinic, patient, run) : addBeside(clinic, patient, time);
+  return Object.assign(booked, { status: "ATTENDED", version: 3 });
 }
 
 export function confirm(clinic: ClinicModel, appointment: AppointmentModel, version: number): Verdict {
@@ -148,6 +164,12 @@ function runAt(clinic: ClinicModel, { program, practitioner, start, end }: Time)
     slot.practitioner === practitioner &&
     slot.start === start;
   return runFrom(clinic, clinic.slots.find(isThere), end - start);
+}
+
+function addBeside(clinic: ClinicModel, patient: number, time: Time): AppointmentModel {
+  const own: SlotModel = { ...time, ofRule: false, retained: isBlocked(clinic.blocks, time), appointment: undefined };
+  clinic.slots.push(own);
+  return add(clinic, patient, [own]);
 }
 
 function add(clinic: ClinicModel, patient: number, slots: readonly SlotModel[]): AppointmentModel {

@@ -3,14 +3,12 @@ import type { ReadyCall } from "../../call.js";
 import { conflicts, type FieldError, validationFailed } from "../../errors.js";
 import type { EnterLateVisitRequestValid } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
-import { isLive } from "../../postgres/tables/appointments/appointment-status.js";
 import { type AppointmentRecord, insertAppointment } from "../../postgres/tables/appointments/appointments.js";
 import {
   displacementOf,
   findOccupiedSlots,
   insertOwnSlot,
   occupySlots,
-  type SlotRecord,
 } from "../../postgres/tables/schedule/slots.js";
 import { findTenantSettings } from "../../postgres/tables/settings/tenant-settings.js";
 import { minuteOf } from "../../scheduling/booking-times.js";
@@ -69,8 +67,10 @@ export async function enterLateVisit(
   const taken = isMissed ? missedSlots(time) : await tryOrdinary(call, time, nowMs);
   const booked = bookedLate(request, call, time, taken, nowMs);
   const entered = record(call, booked, steps, request, nowMs);
-  if (isLive(entered.status)) occupy(call, entered, taken?.slots);
   closeServedEntry(call, time.locked.waitlistEntry, entered);
+  if (isMissed) return { appointment: entered, displacement: undefined };
+  if (taken === undefined) insertOwnSlot(transaction, call.newId(), entered, true);
+  else occupySlots(transaction, taken.slots, entered.id);
   return { appointment: entered, displacement: displacementOf(await findOccupiedSlots(transaction, entered.id)) };
 }
 
@@ -124,14 +124,4 @@ function record(
   call.effects.push({ resourceType: "Appointment", resourceId: booked.id, action: "CREATE", version: 1 });
   recordSteps(call, taken, reason);
   return entered;
-}
-
-/** Takes the slots of the schedule, or makes one for the appointment. */
-function occupy(
-  { transaction, newId }: ReadyCall,
-  entered: AppointmentRecord,
-  slots: readonly SlotRecord[] | undefined,
-): void {
-  if (slots === undefined) insertOwnSlot(transaction, newId(), entered, true);
-  else occupySlots(transaction, slots, entered.id);
 }
