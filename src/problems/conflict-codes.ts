@@ -76,7 +76,7 @@ export const conflictCodes = {
       "The tenant sets the latest time: in hours before the start, or for late entries in days after the visit (lateEntryDays).",
     remedy:
       "Let a supervisor cancel or reschedule, with the scope scheduling:overbook. Ask for another setting to enter it.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["CancelAppointment", "RescheduleAppointment", ...lateEntries] },
+    answeredBy: { CONCURRENT_MODIFICATION: [...moves, "CancelAppointment", "HoldAppointmentOption", ...lateEntries] },
   },
   SAME_SLOT: {
     meaning: "The appointment already has the slot of the option.",
@@ -139,13 +139,13 @@ export const conflictCodes = {
     meaning: "The patient has as many appointments as the tenant allows.",
     cause: "The tenant limits appointments ahead, in all or for a service, or those for a service on a day.",
     remedy: "Cancel another appointment, or let a supervisor book, with the scope scheduling:overbook.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["BookAppointment", "BookAppointmentAt", "RescheduleAppointment"] },
+    answeredBy: { CONCURRENT_MODIFICATION: takers },
   },
   SUPERVISOR_REQUIRED: {
     meaning: "Only a supervisor can book for the patient.",
     cause: "The patient has missed as many appointments within a year as the tenant allows.",
     remedy: "Let a supervisor book, with the scope scheduling:overbook.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["BookAppointment", "BookAppointmentAt"] },
+    answeredBy: { CONCURRENT_MODIFICATION: ["BookAppointment", "BookAppointmentAt", "HoldAppointmentOption"] },
   },
   HOLD_LIMIT: {
     meaning: "The patient or the client has too many live holds.",

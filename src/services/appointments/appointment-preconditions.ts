@@ -38,6 +38,8 @@ export interface LateChange {
   readonly principal: Pick<Principal, "scopes">;
   readonly slots: readonly SlotRecord[];
   readonly nowMs: number;
+  /** The field of the request that names the appointment. Defaults to `appointmentId`. */
+  readonly field?: string;
 }
 
 /** Callers with this scope are bound by no limit that a tenant sets for bookings and appointments. */
@@ -56,13 +58,13 @@ export function requireInTime(
   { startsAt }: Pick<AppointmentRecord, "startsAt">,
   step: "be cancelled" | "be rescheduled",
   hours: number | undefined,
-  { principal, slots, nowMs }: LateChange,
+  { principal, slots, nowMs, field = "appointmentId" }: LateChange,
 ): void {
   if (hours === undefined || !isBound(principal) || displacementOf(slots) !== undefined) return;
   const latestMs = startsAt.getTime() - hours * 3_600_000;
   if (nowMs <= latestMs) return;
   const message = `the appointment cannot ${step} after ${formatInstant(latestMs)}: a supervisor can do it`;
-  throw conflict({ code: "TOO_LATE", field: "appointmentId", message });
+  throw conflict({ code: "TOO_LATE", field, message });
 }
 
 /** Requires that a patient is active. Otherwise throws 409 on `field`. */
@@ -81,7 +83,7 @@ export function inactivePatient(patient: PatientRecord | undefined, field: strin
  * Returns the limits of the tenant that the patient has reached, as conflicts on `field`. Supervisors are not bound.
  */
 export function limitConflicts(
-  limits: BookingLimits,
+  limits: Partial<BookingLimits>,
   principal: Pick<Principal, "scopes">,
   field: string,
 ): FieldError[] {
@@ -100,7 +102,7 @@ export function limitConflicts(
 
 /** Returns a conflict on `field` if the tenant allows no further appointment of the patient on the day. */
 export function roomConflicts(
-  { onDay }: Pick<BookingLimits, "onDay">,
+  { onDay }: Partial<Pick<BookingLimits, "onDay">>,
   principal: Pick<Principal, "scopes">,
   field: string,
 ): FieldError[] {

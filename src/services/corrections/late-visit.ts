@@ -4,12 +4,7 @@ import { conflicts, type FieldError, validationFailed } from "../../errors.js";
 import type { EnterLateVisitRequestValid } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import { type AppointmentRecord, insertAppointment } from "../../postgres/tables/appointments/appointments.js";
-import {
-  displacementOf,
-  findOccupiedSlots,
-  insertOwnSlot,
-  occupySlots,
-} from "../../postgres/tables/schedule/slots.js";
+import { displacementOf, findOccupiedSlots, insertOwnSlot, occupySlots } from "../../postgres/tables/schedule/slots.js";
 import { findTenantSettings } from "../../postgres/tables/settings/tenant-settings.js";
 import { minuteOf } from "../../scheduling/booking-times.js";
 import { formatInstant, localDateAt } from "../../scheduling/local-clock.js";
