@@ -149,7 +149,7 @@ function stepsOf({ appointmentId }: Pick<AppointmentBody, "appointmentId">) {
 
 async function enter(changes: Readonly<Record<string, string | number | undefined>> = {}) {
   const request = Object.entries({ ...stepsOf(appointment), ...changes }).filter(([, value]) => value !== undefined);
-  return call(morning.clinic, "EnterLateSteps", Object.fromEntries(request) as JsonObject);
+  return call(morning.clinic, "EnterLateSteps", Object.fromEntries(request));
 }
 
 async function noShow(time: string) {

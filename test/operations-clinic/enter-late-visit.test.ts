@@ -6,6 +6,7 @@ import * as fixtures from "../contract/fixtures.js";
 import { appointmentIn, bookFirst, call, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
+import { itemsOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
@@ -87,8 +88,8 @@ describe("EnterLateVisit", () => {
     const today = { dateFrom: day(morning.clinic, 0), dateTo: day(morning.clinic, 0) };
     const before = await optionsFor(morning.clinic, { patientId, ...today });
     expectRefusal(await enter({ startsAt: morning.at("09:30") }), 422, ["startsAt OUT_OF_RANGE"]);
-    const [arrivedAt, startsAt] = [morning.at("09:10"), morning.at("09:15")];
-    appointmentIn(await enter({ startsAt, arrivedAt, attendedAt: startsAt }));
+    const seen = { arrivedAt: morning.at("09:10"), attendedAt: morning.at("09:15") };
+    appointmentIn(await enter({ startsAt: morning.at("09:15"), ...seen }));
     const after = await optionsFor(morning.clinic, { patientId, ...today });
     expect(after.map(({ startsAt }) => startsAt)).toEqual(before.map(({ startsAt }) => startsAt));
   });
@@ -170,7 +171,7 @@ describe("EnterLateVisit answers 404", () => {
     const unknown = Object.fromEntries(ids.map((id) => [id, randomUUID()]));
     const answer = await enter(unknown);
     expect(answer.status).toBe(404);
-    expect((answer.body["errors"] as JsonObject[]).map(({ field }) => field).toSorted()).toEqual(ids.toSorted());
+    expect(new Set(itemsOf(answer))).toEqual(new Set(ids.map((id) => `${id} NOT_FOUND`)));
     expectRefusal(await enter({ ...(await noShow("08:20")), noShowReasonId: randomUUID() }), 404, [
       "noShowReasonId NOT_FOUND",
     ]);
@@ -197,7 +198,7 @@ describe("EnterLateVisit answers 409", () => {
   test("to two visits at once of which only one has the time", async () => {
     const requests = [await lateVisit(morning), await lateVisit(morning, { startsAt: morning.at("08:10") })];
     const answers = await Promise.all(requests.map((request) => call(morning.clinic, "EnterLateVisit", request)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
   });
 
   test("to steps before the earliest time of the tenant, judged at the given times", async () => {

@@ -75,16 +75,8 @@ export async function takeOption(
   judge: Judge,
 ): Promise<HeldOption> {
   const { transaction, principal } = call;
-  const { nowMs, waitlistEntryId } = terms;
-  const subject = subjectOf(option);
-  const [locked, offer, busy, occupiedSlots, live, limits] = await Promise.all([
-    lockInOrder(transaction, { ...locksOf(subject), waitlistEntryId, option }),
-    findOffer(transaction, principal, option, offeredAt(option, nowMs)),
-    findBusyInRun(transaction, runOf(option), subject, { nowMs }),
-    "patientId" in subject ? [] : findOccupiedSlots(transaction, subject.appointmentId),
-    countLiveHolds(transaction, subject, nowMs),
-    findLimits(transaction, option, subject, terms),
-  ]);
+  const { nowMs } = terms;
+  const { locked, offer, busy, occupiedSlots, live, limits } = await lockOption(option, call, terms);
   const { patientId, found } = requireSubject(locked, live, limits, {
     principal,
     slots: occupiedSlots,
@@ -112,6 +104,21 @@ export async function takeOption(
   insertHold(transaction, hold);
   call.effects.push({ resourceType: "AppointmentHold", resourceId: hold.id, action: "CREATE" });
   return { hold, option };
+}
+
+/** Locks an option in the ordinary order, and reads what decides whether it can be held. */
+async function lockOption(option: OptionClaims, { transaction, principal }: HoldingCall, terms: HoldTerms) {
+  const { nowMs, waitlistEntryId } = terms;
+  const subject = subjectOf(option);
+  const [locked, offer, busy, occupiedSlots, live, limits] = await Promise.all([
+    lockInOrder(transaction, { ...locksOf(subject), waitlistEntryId, option }),
+    findOffer(transaction, principal, option, offeredAt(option, nowMs)),
+    findBusyInRun(transaction, runOf(option), subject, { nowMs }),
+    "patientId" in subject ? [] : findOccupiedSlots(transaction, subject.appointmentId),
+    countLiveHolds(transaction, subject, nowMs),
+    findLimits(transaction, option, subject, terms),
+  ]);
+  return { locked, offer, busy, occupiedSlots, live, limits };
 }
 
 /** What the tenant allows the patient. */
