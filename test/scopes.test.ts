@@ -22,7 +22,7 @@ test("the scopes of the services are among the documented ones", () => {
   const documented = new Set(
     `patients:write patients:document:read appointments:reschedule eligibility:check waitlist:write siau:write
     configuration:write configuration:read scheduling:read scheduling:write patients:read reference:write desk:read
-     desk:write operations:read import:write scheduling:correct scheduling:overbook notes:read notes:write patients:merge
+     desk:write operations:read import:write scheduling:correct scheduling:overbook scheduling:enter-late notes:read notes:write patients:merge
      patients:correct patients:export patients:erase events:read
      webhooks:read webhooks:write settings:read settings:write`.split(/\s+/),
   );

@@ -1,6 +1,6 @@
 import type { FieldErrorCode } from "../errors.js";
 import type { CodeEntry } from "./code-entry.js";
-import { moves, searches, seriesBookings } from "./operation-groups.js";
+import { lateEntries, moves, searches, seriesBookings } from "./operation-groups.js";
 
 const single = [...moves, "BookAppointment", "BookAppointmentAt", "HoldAppointmentOption"];
 const several = [...seriesBookings, "MoveSeries"];
@@ -49,6 +49,7 @@ export const conflictCodes = {
         "CancelAppointment",
         "CorrectAppointmentStatus",
         "ChangeAppointment",
+        ...lateEntries,
         "SwapPractitioners",
         "SetPatientStatus",
         "CorrectPatientDocument",
@@ -71,14 +72,23 @@ export const conflictCodes = {
     meaning: "It is too early for this step of the appointment.",
     cause: "The appointment begins later.",
     remedy: "Send the request again from the time that message names.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["CheckInAppointment", ...visitEnds] },
+    answeredBy: { CONCURRENT_MODIFICATION: ["CheckInAppointment", ...visitEnds, ...lateEntries] },
   },
   TOO_LATE: {
-    meaning: "It is too late to cancel or reschedule the appointment.",
-    cause: "The tenant sets the latest time, in hours before the start.",
-    remedy: "Let a supervisor do it, with the scope scheduling:overbook.",
+    meaning: "It is too late to cancel or reschedule the appointment, or to enter the visit.",
+    cause:
+      "The tenant sets the latest time: in hours before the start, or for late entries in days after the visit (lateEntryDays).",
+    remedy:
+      "Let a supervisor cancel or reschedule, with the scope scheduling:overbook. Ask for another setting to enter it.",
     answeredBy: {
-      CONCURRENT_MODIFICATION: ["CancelAppointment", "RescheduleAppointment", "CancelSeries", "MoveSeries"],
+      CONCURRENT_MODIFICATION: [
+        ...moves,
+        "CancelAppointment",
+        "CancelSeries",
+        "MoveSeries",
+        "HoldAppointmentOption",
+        ...lateEntries,
+      ],
     },
   },
   SAME_SLOT: {
@@ -103,6 +113,7 @@ export const conflictCodes = {
         "OverbookAppointment",
         ...searches,
         ...arrivals,
+        ...lateEntries,
         "CorrectAppointmentStatus",
         "MergePatients",
       ],
@@ -113,7 +124,13 @@ export const conflictCodes = {
     cause: "Another appointment was booked first, or another caller holds the time.",
     remedy: "Search again, and choose another option.",
     answeredBy: {
-      CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus", "ChangeAppointment", "SwapPractitioners"],
+      CONCURRENT_MODIFICATION: [
+        ...takers,
+        "CorrectAppointmentStatus",
+        "ChangeAppointment",
+        "EnterLateVisit",
+        "SwapPractitioners",
+      ],
     },
   },
   CAPACITY_EXHAUSTED: {
@@ -132,6 +149,7 @@ export const conflictCodes = {
         "OverbookAppointment",
         "CorrectAppointmentStatus",
         "ChangeAppointment",
+        "EnterLateVisit",
         "MergePatients",
       ],
     },
@@ -140,15 +158,15 @@ export const conflictCodes = {
     meaning: "The patient has as many appointments as the tenant allows.",
     cause: "The tenant limits appointments ahead, in all or for a service, or those for a service on a day.",
     remedy: "Cancel another appointment, or let a supervisor book, with the scope scheduling:overbook.",
-    answeredBy: {
-      CONCURRENT_MODIFICATION: ["BookAppointment", "BookAppointmentAt", "RescheduleAppointment", ...several],
-    },
+    answeredBy: { CONCURRENT_MODIFICATION: takers },
   },
   SUPERVISOR_REQUIRED: {
     meaning: "Only a supervisor can book for the patient.",
     cause: "The patient has missed as many appointments within a year as the tenant allows.",
     remedy: "Let a supervisor book, with the scope scheduling:overbook.",
-    answeredBy: { CONCURRENT_MODIFICATION: ["BookAppointment", "BookAppointmentAt", ...seriesBookings] },
+    answeredBy: {
+      CONCURRENT_MODIFICATION: ["BookAppointment", "BookAppointmentAt", "HoldAppointmentOption", ...seriesBookings],
+    },
   },
   HOLD_LIMIT: {
     meaning: "The patient or the client has too many live holds.",

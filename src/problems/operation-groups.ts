@@ -4,12 +4,14 @@ export const ruleChanges = ["CreateProgramRule", "UpdateProgramRule", "PreviewRu
 export const seriesBookings = ["BookSeries", "BookTogether"];
 /** RPCs that book appointments. */
 export const bookings = ["BookAppointment", "BookAppointmentAt", "OverbookAppointment", ...seriesBookings];
+/** RPCs that enter after an outage what happened during it. */
+export const lateEntries = ["EnterLateVisit", "EnterLateSteps"];
 /** RPCs that move an appointment to an option. */
 export const moves = ["RescheduleAppointment", "MoveAppointment"];
 /** RPCs that search for options. */
 export const searches = ["SearchAppointmentOptions", "MatchWaitlistEntry"];
 /** RPCs that change an appointment's status with a reason. */
-export const reasonSteps = ["CancelAppointment", "CancelSeries", "MarkAppointmentNoShow"];
+export const reasonSteps = ["CancelAppointment", "CancelSeries", "MarkAppointmentNoShow", ...lateEntries];
 /** RPCs that change how far ahead can be booked, or preview such a change. */
 export const windowChanges = ["UpdateTenantSettings", "PreviewTenantSettingsChange", "UpdateProgramWindow"];
 /** RPCs that set the times of a block. */

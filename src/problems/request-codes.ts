@@ -3,6 +3,7 @@ import type { CodeEntry } from "./code-entry.js";
 import {
   blockChanges,
   bookings,
+  lateEntries,
   moves,
   reasonSteps,
   referring,
@@ -133,6 +134,7 @@ export const requestCodes = {
         "CorrectAppointmentWait",
         "MoveSeries",
         ...bookings,
+        ...lateEntries,
         ...blockChanges,
         ...ruleChanges,
       ],
@@ -159,6 +161,7 @@ export const requestCodes = {
         "UpdateContract",
         "OverbookAppointment",
         "ChangeAppointment",
+        ...lateEntries,
       ],
     },
   },

@@ -153,5 +153,5 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
 }
 
 function createBookingMethods({ now, tokens, visitMargins }: ServicePorts): object {
-  return { ...createBookingService(now, tokens, visitMargins), ...createCorrectionMethods(now) };
+  return { ...createBookingService(now, tokens, visitMargins), ...createCorrectionMethods(now, visitMargins) };
 }

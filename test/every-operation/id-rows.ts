@@ -68,6 +68,7 @@ const REQUESTS: Readonly<Record<string, JsonObject>> = {
   "ListNotes appointmentId": {},
   "CreateScheduleBlock locationId": block,
   "CreateScheduleBlock programId": block,
+  "EnterLateSteps noShowReasonId": { noShowAt: "2026-11-18T08:00:00-05:00", reason: "Hubo un corte de energía." },
   "ImportResources rows[0].service": imported("service", { code: "OTRO", name: "Otro servicio", active: true }),
   "ImportResources rows[0].contract": imported("contract", {
     code: "OTRO",
@@ -91,6 +92,14 @@ const REQUESTS: Readonly<Record<string, JsonObject>> = {
     requestedOn: "2026-01-01",
   }),
 };
+
+/** The example that completes a request of the table above. */
+const BASES: Readonly<Record<string, string>> = { "EnterLateSteps noShowReasonId": "MarkAppointmentNoShow" };
+
+/** Returns the name of the example whose members complete {@link requestFor}; undefined if it is whole. */
+export function baseOf(method: DescMethod, place: string): string | undefined {
+  return BASES[`${method.name} ${place}`];
+}
 
 /** Returns a request in which an id can stand at the place; undefined if it can in the examples of the operation. */
 export function requestFor(method: DescMethod, place: string): JsonObject | undefined {

@@ -17,7 +17,7 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 import { has, idPositions, put } from "./id-positions.js";
-import { requestFor, tableOf } from "./id-rows.js";
+import { baseOf, requestFor, tableOf } from "./id-rows.js";
 import { createTwin, type TenantTwin } from "./tenant-twin.js";
 
 /** Examples that create the resources that the demo tenant does not have. */
@@ -107,7 +107,8 @@ const requests = new Map<string, Promise<JsonObject>>();
 /** Returns a request that succeeds and can have an id at the place. Rejected requests leave it unused. */
 async function requestWith(method: DescMethod, place: string): Promise<JsonObject> {
   const own = requestFor(method, place);
-  if (own !== undefined) return own;
+  const base = baseOf(method, place);
+  if (own !== undefined) return { ...(base === undefined ? {} : await known(base)), ...own };
   const all = await Promise.all(examplesOf(method).map((name) => known(name)));
   return all.find((each) => has(each, place)) ?? all[0] ?? {};
 }

@@ -42,6 +42,8 @@ const NEW_RPCS: ReadonlySet<string> = new Set([
   "BookTogether",
   "MoveSeries",
   "CancelSeries",
+  "EnterLateVisit",
+  "EnterLateSteps",
 ]);
 const UNIMPLEMENTED: RestAnswer = { status: 404, headers: new Headers(), text: "", body: {} };
 /** Clients of the steady load beside the storm, over REST and as many over gRPC. They keep their connections. */

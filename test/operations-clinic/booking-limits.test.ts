@@ -116,10 +116,28 @@ describe("a patient with too many no-shows", () => {
     const step = { appointmentId: missed.appointmentId, noShowReasonId, expectedVersion: 1 };
     await mustCall(clinic, "MarkAppointmentNoShow", step);
     expectRefusal(await bookOn(2), 409, ["patientId SUPERVISOR_REQUIRED"]);
+    expectRefusal(await holdOn(desk, 2), 409, ["optionToken SUPERVISOR_REQUIRED"]);
     appointmentIn(await bookOn(2, patientId, clinic));
     await service.query(`UPDATE appointments SET starts_at = starts_at - interval '365 days',
       ends_at = ends_at - interval '365 days', local_date = local_date - 365 WHERE id = '${missed.appointmentId}'`);
     appointmentIn(await bookOn(3));
+  });
+});
+
+describe("a hold", () => {
+  test("is limited like a booking, but not for a supervisor", async () => {
+    await set({ maxAppointmentsAhead: 1 });
+    appointmentIn(await bookOn(2));
+    expectRefusal(await holdOn(desk, 3), 409, ["optionToken PATIENT_LIMIT"]);
+    expect((await holdOn(clinic, 3)).status).toBe(200);
+  });
+
+  test("to move an appointment is limited by the appointments of the day", async () => {
+    await set({ maxAppointmentsPerServiceAndDay: 1 });
+    const { appointmentId } = appointmentIn(await bookOn(2));
+    appointmentIn(await bookOn(3));
+    expectRefusal(await holdOn(desk, 3, { appointmentId }), 409, ["optionToken PATIENT_LIMIT"]);
+    expect((await holdOn(desk, 4, { appointmentId })).status).toBe(200);
   });
 });
 
@@ -146,6 +164,13 @@ async function bookOn(days: number, patient = patientId, caller = desk): Promise
   const date = day(clinic, days);
   const [option] = await optionsFor(caller, { patientId: patient, dateFrom: date, dateTo: date });
   return book(caller, patient, `${option?.optionToken}`);
+}
+
+/** Holds the first option of a day for the patient, or to move an appointment. */
+async function holdOn(caller: Clinic, days: number, subject: JsonObject = { patientId }): Promise<RestAnswer> {
+  const date = day(clinic, days);
+  const [option] = await optionsFor(caller, { ...subject, dateFrom: date, dateTo: date });
+  return call(caller, "HoldAppointmentOption", { optionToken: `${option?.optionToken}`, minutes: 5 });
 }
 
 async function move({ appointmentId, version }: AppointmentBody, days: number): Promise<RestAnswer> {

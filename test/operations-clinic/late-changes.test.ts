@@ -77,6 +77,15 @@ describe("a reschedule", () => {
     expect((await move(clinic, `${option?.optionToken}`)).status).toBe(200);
   });
 
+  test("cannot be held when it is too late, except by a supervisor", async () => {
+    await set({ latestRescheduleHours: 720 });
+    const { appointmentId } = appointment;
+    const [option] = await optionsFor(clinic, { appointmentId });
+    const request = { optionToken: `${option?.optionToken}`, minutes: 5 };
+    expectRefusal(await call(desk, "HoldAppointmentOption", request), 409, ["optionToken TOO_LATE"]);
+    expect((await call(clinic, "HoldAppointmentOption", request)).status).toBe(200);
+  });
+
   test("is never too late if the clinic displaced the appointment", async () => {
     await set({ latestRescheduleHours: 720 });
     await displace();

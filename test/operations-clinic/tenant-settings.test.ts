@@ -16,6 +16,7 @@ const VALUES = {
   checkInEarlyMinutes: 240,
   attendedEarlyMinutes: 60,
   noShowGraceMinutes: 15,
+  lateEntryDays: 7,
 };
 const DEFAULTS = { ...VALUES, version: 1 };
 const MASK = "reminderOffsetMinutes";
@@ -79,6 +80,13 @@ describe("UpdateTenantSettings", () => {
     expect(await settings()).toMatchObject({ ...DEFAULTS, freedSlotOfferMinutes: 30, version: 2 });
     expect((await update({ expectedVersion: 2, updateMask: "freedSlotOfferMinutes" })).status).toBe(200);
     expect(await settings()).not.toHaveProperty("freedSlotOfferMinutes");
+  });
+
+  test("keeps how many days back visits can be entered, 0 to 7", async () => {
+    expect((await update({ lateEntryDays: 0, expectedVersion: 1 })).status).toBe(200);
+    expect(await settings()).toMatchObject({ lateEntryDays: 0, version: 2 });
+    for (const lateEntryDays of [-1, 8])
+      expectRefusal(await update({ lateEntryDays, expectedVersion: 2 }), 422, ["lateEntryDays OUT_OF_RANGE"]);
   });
 
   test.each([4, 1441])("rejects to offer freed slots for %i minutes: 422", async (freedSlotOfferMinutes) => {

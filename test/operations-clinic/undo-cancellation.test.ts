@@ -125,6 +125,20 @@ describe("409", () => {
   });
 });
 
+test("409 names everything that stands in the way", async () => {
+  const clinic = await openDisplacedClinic(service, { dailyCapacity: 1 });
+  const [practitionerId, other] = clinic.practitionerIds;
+  const patientId = await patientOf(clinic);
+  const cancelled = await cancel(clinic, await bookFirst(clinic, patientId, { practitionerId: `${practitionerId}` }));
+  await bookFirst(clinic, patientId, { practitionerId: `${other}` });
+  await mustCall(clinic, "SetPatientStatus", { patientId, status: "INACTIVE", expectedVersion: 1 });
+  expectRefusal(await undo(clinic, cancelled, "PENDING"), 409, [
+    "appointmentId PATIENT_NOT_ACTIVE",
+    "appointmentId PATIENT_OVERLAP",
+    "appointmentId CAPACITY_EXHAUSTED",
+  ]);
+});
+
 test("an overbooked appointment returns beside the others, without a unit", async () => {
   const clinic = await openClinic(service);
   const first = await bookFirst(clinic, await patientOf(clinic));

@@ -57,7 +57,7 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
   ...each(["calendars for no key update", "slots for update"], ["CreateScheduleBlock"]),
   ...each(
     ["patients for no key update", "appointments for no key update"],
-    ["ConfirmAppointment", "CheckInAppointment", "ChangeAppointment"],
+    ["ConfirmAppointment", "CheckInAppointment", "ChangeAppointment", "EnterLateSteps"],
   ),
   ...each(["calendars for no key update", "holidays for no key update", "slots for update"], ["UpdateHoliday"]),
   ...each(
@@ -155,6 +155,7 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
     ["programs for share", "patients for no key update", "slots for no key update", "practitioners for no key update"],
     ["OverbookAppointment"],
   ),
+  ...each(["programs for share", "patients for no key update", "practitioners for no key update"], ["EnterLateVisit"]),
   ...each(
     [
       "patients for update",

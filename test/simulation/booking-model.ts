@@ -10,7 +10,7 @@ import {
   type SlotModel,
   type Time,
 } from "./clinic-model.js";
-import { expiryOf, isBusy, obstacle, timeOf } from "./option-model.js";
+import { expiryOf, isBusy, obstacles, timeOf } from "./option-model.js";
 
 /** The expected answer: the appointment, or the status and field errors (`field CODE`) of a rejection. */
 export type Verdict = AppointmentModel | Refusal;
@@ -58,9 +58,8 @@ export function bookAt(clinic: ClinicModel, patient: number, time: Time): Verdic
   if (time.start < clinic.now - GRACE_MINUTES) return refuse(422, "startsAt OUT_OF_RANGE");
   const run = runAt(clinic, time);
   if (run.length === 0) return refuse(422, "startsAt INVALID_VALUE");
-  if (run.some((slot) => slot.appointment !== undefined)) return refuse(409, "startsAt SLOT_OCCUPIED");
-  const refusal = obstacle(clinic, timeOf(run), patient, undefined);
-  return refusal === undefined ? add(clinic, patient, run) : refuse(409, `startsAt ${refusal}`);
+  const conflicts = obstacles(clinic, timeOf(run), patient, undefined);
+  return conflicts.length === 0 ? add(clinic, patient, run) : refuseAll("startsAt", conflicts);
 }
 
 /**
@@ -75,9 +74,25 @@ export function overbook(clinic: ClinicModel, patient: number, time: Time): Verd
   if (isFree && isBusy(clinic, timeOf(run), { patient })) return refuse(409, "startsAt PATIENT_OVERLAP");
   if (time.end > (dayOf(time.start) + 1) * DAY) return refuse(422, "durationMinutes INVALID_RANGE");
   if (isBusy(clinic, time, { patient })) return refuse(409, "startsAt PATIENT_OVERLAP");
-  const own: SlotModel = { ...time, ofRule: false, retained: isBlocked(clinic.blocks, time), appointment: undefined };
-  clinic.slots.push(own);
-  return add(clinic, patient, [own]);
+  return addBeside(clinic, patient, time);
+}
+
+/** Enters a visit that is over and was attended: in free slots of its time, otherwise beside the schedule. */
+export function enterLate(clinic: ClinicModel, patient: number, time: Time): Verdict {
+  if (time.start > clinic.now) return refuse(422, "arrivedAt OUT_OF_RANGE", "attendedAt OUT_OF_RANGE");
+  if (time.end > clinic.now) return refuse(422, "startsAt OUT_OF_RANGE");
+  const { practitioner } = time;
+  const conflicts = [
+    ...(isBusy(clinic, time, { practitioner }) ? ["startsAt SLOT_OCCUPIED"] : []),
+    ...(isBusy(clinic, time, { patient }) ? ["startsAt PATIENT_OVERLAP"] : []),
+  ];
+  if (conflicts.length > 0) return refuse(409, ...conflicts);
+  const run = runAt(clinic, time);
+  const isFree = run.length > 0 && run.every((slot) => slot.appointment === undefined);
+  if (isFree && isBusy(clinic, timeOf(run), { patient })) return refuse(409, "startsAt PATIENT_OVERLAP");
+  const isOrdinary = isFree && obstacles(clinic, timeOf(run), patient, undefined).length === 0;
+  const booked = isOrdinary ? add(clinic, patient, run) : addBeside(clinic, patient, time);
+  return Object.assign(booked, { status: "ATTENDED", version: 3 });
 }
 
 export function confirm(clinic: ClinicModel, appointment: AppointmentModel, version: number): Verdict {
@@ -95,6 +110,11 @@ export function cancel(clinic: ClinicModel, appointment: AppointmentModel, versi
 
 export function refuse(refused: number, ...errors: string[]): Refusal {
   return { refused, errors };
+}
+
+/** Refuses a time because of all these conflicts, each on the same field. */
+export function refuseAll(field: string, codes: readonly string[]): Refusal {
+  return refuse(409, ...codes.map((code) => `${field} ${code}`));
 }
 
 /** Whether an appointment can be moved. */
@@ -116,8 +136,8 @@ export function refuseStep(
 }
 
 /**
- * Returns the slots of an option and marks it as used. Rejects an option whose slots have changed, or that has a
- * conflict.
+ * Returns the slots of an option and marks it as used. Rejects an option whose slots have changed, or that has
+ * conflicts, of which a move names the first.
  */
 function takeOption(
   clinic: ClinicModel,
@@ -132,9 +152,8 @@ function takeOption(
   if (hold !== undefined && !isLiveHold(clinic, hold)) return GONE;
   if (moving !== undefined && run.some((slot) => slot.appointment === moving))
     return refuse(409, "optionToken SAME_SLOT");
-  if (run.some((slot) => slot.appointment !== undefined)) return refuse(409, "optionToken SLOT_OCCUPIED");
-  const refusal = obstacle(clinic, timeOf(run), patient, moving, hold);
-  if (refusal !== undefined) return refuse(409, `optionToken ${refusal}`);
+  const conflicts = obstacles(clinic, timeOf(run), patient, moving, hold);
+  if (conflicts.length > 0) return refuseAll("optionToken", moving === undefined ? conflicts : conflicts.slice(0, 1));
   option.used = true;
   if (hold !== undefined) hold.ended = true;
   return run;
@@ -148,6 +167,12 @@ function runAt(clinic: ClinicModel, { program, practitioner, start, end }: Time)
     slot.practitioner === practitioner &&
     slot.start === start;
   return runFrom(clinic, clinic.slots.find(isThere), end - start);
+}
+
+function addBeside(clinic: ClinicModel, patient: number, time: Time): AppointmentModel {
+  const own: SlotModel = { ...time, ofRule: false, retained: isBlocked(clinic.blocks, time), appointment: undefined };
+  clinic.slots.push(own);
+  return add(clinic, patient, [own]);
 }
 
 function add(clinic: ClinicModel, patient: number, slots: readonly SlotModel[]): AppointmentModel {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect } from "vitest";
 import type { OptionBody } from "../schedule/clinic.js";
-import { book, bookAt, cancel, confirm, move, overbook } from "./booking-model.js";
+import { book, bookAt, cancel, confirm, enterLate, move, overbook } from "./booking-model.js";
 import type { AppointmentModel, ClinicModel, OptionModel, SlotModel } from "./clinic-model.js";
 import { DAY } from "./clinic-model.js";
 import { findRuns, minutesHeld } from "./option-model.js";
@@ -78,6 +78,7 @@ export const moves = steps(
 
 export const bookingsAt = steps("book at", time, { run: (...all) => bookTime("BookAppointmentAt", ...all) });
 export const overbookings = steps("overbook", time, { run: (...all) => bookTime("OverbookAppointment", ...all) });
+export const lateEntries = steps("enter late", time, { run: (...all) => bookTime("EnterLateVisit", ...all) });
 
 export const confirmations = steps(
   "confirm",
@@ -141,31 +142,34 @@ export async function search(
   }
 }
 
+/** How the model decides each request for a time. */
+const DECIDE = { BookAppointmentAt: bookAt, OverbookAppointment: overbook, EnterLateVisit: enterLate };
+
 async function bookTime(
-  rpc: "BookAppointmentAt" | "OverbookAppointment",
+  rpc: keyof typeof DECIDE,
   clinic: ClinicModel,
   world: World,
   chosen: { patient: number; program: number; practitioner: number; day: number; from: number; minutes: number },
 ): Promise<void> {
   const { program, practitioner, minutes } = chosen;
   const start = chosen.day * DAY + chosen.from;
-  const isForced = rpc === "OverbookAppointment";
+  const startsAt = new Date(world.msOf(start)).toISOString();
   const answer = await world.call(rpc, {
     patientId: `${world.patientIds[chosen.patient]}`,
     programId: `${world.clinics[program]?.programId}`,
     practitionerId: `${world.practitionerIds[practitioner]}`,
     serviceId: `${world.clinics[0]?.serviceId}`,
-    startsAt: new Date(world.msOf(start)).toISOString(),
+    startsAt,
     durationMinutes: minutes,
     ...namesOf(world),
-    ...(isForced && { reason: "Viene de lejos." }),
+    ...(rpc !== "BookAppointmentAt" && { reason: "Viene de lejos." }),
+    ...(rpc === "EnterLateVisit" && { arrivedAt: startsAt, attendedAt: startsAt }),
   });
-  const decide = isForced ? overbook : bookAt;
   expectVerdict(
     clinic,
     world,
     answer,
-    decide(clinic, chosen.patient, { program, practitioner, start, end: start + minutes }),
+    DECIDE[rpc](clinic, chosen.patient, { program, practitioner, start, end: start + minutes }),
   );
 }
 

@@ -67,7 +67,7 @@ export interface BlockModel {
 export interface AppointmentModel extends Time {
   readonly id: number;
   readonly patient: number;
-  status: "PENDING" | "CONFIRMED" | "CANCELLED";
+  status: "PENDING" | "CONFIRMED" | "ATTENDED" | "CANCELLED";
   /** The status before the last cancellation. */
   cancelledFrom?: AppointmentModel["status"];
   version: number;

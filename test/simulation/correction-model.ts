@@ -1,4 +1,4 @@
-import { type Refusal, refuse, refuseStep, type Verdict } from "./booking-model.js";
+import { type Refusal, refuse, refuseAll, refuseStep, type Verdict } from "./booking-model.js";
 import {
   type AppointmentModel,
   type ClinicModel,
@@ -9,7 +9,7 @@ import {
   runFrom,
   type SlotModel,
 } from "./clinic-model.js";
-import { isBusy, obstacle, timeOf } from "./option-model.js";
+import { isBusy, obstacles, timeOf } from "./option-model.js";
 import { PRACTITIONERS } from "./world.js";
 
 /** Takes back a cancellation: the appointment takes its time again, in its former slots or in one of its own. */
@@ -74,8 +74,8 @@ function refuseUndo(
   const { overbooked, patient } = appointment;
   if (overbooked)
     return isBusy(clinic, appointment, { patient }) ? refuse(409, "appointmentId PATIENT_OVERLAP") : undefined;
-  const code = obstacle(clinic, appointment, patient, undefined);
-  return code === undefined ? undefined : refuse(409, `appointmentId ${code}`);
+  const conflicts = obstacles(clinic, appointment, patient, undefined);
+  return conflicts.length === 0 ? undefined : refuseAll("appointmentId", conflicts);
 }
 
 /** Returns the slots of the rules that fill the time of an appointment; empty if they no longer do. */

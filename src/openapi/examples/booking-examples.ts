@@ -56,6 +56,15 @@ const lifeOfAnAppointment: RequestExamples = {
     ...exampleOf("appointmentId", walkIn, { expectedVersion: 1, noShowReasonId: demo.noShowReason.noNotice }),
     note: "Send it after the waiting time for the patient, by default 15 minutes after the start.",
   },
+  EnterLateSteps: {
+    request: {
+      appointmentId: UNKNOWN_ID,
+      expectedVersion: 1,
+      arrivedAt: "2026-11-18T08:00:00-05:00",
+      reason: "Se registró después de un corte de energía.",
+    },
+    taken: { appointmentId: walkIn, arrivedAt: { example: "OverbookAppointment", member: "appointment.startsAt" } },
+  },
   CancelAppointment: exampleOf("appointmentId", booked, {
     expectedVersion: 1,
     cancellationReasonId: demo.cancellationReason.patient,
@@ -112,6 +121,16 @@ export function bookingExamples(day: Day): RequestExamples {
         startsAt: { example: "SearchFreeSlots", member: "slots[0].startsAt" },
       },
     },
+    EnterLateVisit: example({
+      patientId: demo.patient.cardenas,
+      programId: demo.program.primary,
+      practitionerId: demo.practitioner.rios,
+      startsAt: `${day(-1)}T08:00:00-05:00`,
+      noShowAt: `${day(-1)}T08:30:00-05:00`,
+      noShowReasonId: demo.noShowReason.noNotice,
+      reason: "Se registró después de un corte de energía.",
+      ...purpose,
+    }),
     ListAppointments: example({ dateFrom: day(0), dateTo: day(30), includePatientNames: true }),
   };
 }

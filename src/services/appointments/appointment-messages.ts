@@ -51,6 +51,7 @@ export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentC
     changedAt: timestampFromDate(kept.changedAt),
     principal,
     correlationId,
+    ...(kept.happenedAt && { happenedAt: timestampFromDate(kept.happenedAt) }),
     ...(kept.waitBefore && { fromWait: create(AppointmentChange_WaitSchema, presentOf(kept.waitBefore)) }),
     ...(kept.visitBefore && { fromVisit: visitOf(kept.visitBefore) }),
     ...presentOf({ cancellationReasonId, noShowReasonId, comment, actor, correctionReason, mergedFromPatientId }),

@@ -38,6 +38,8 @@ export interface LateChange {
   readonly principal: Pick<Principal, "scopes">;
   readonly slots: readonly SlotRecord[];
   readonly nowMs: number;
+  /** The field of the request that names the appointment. Defaults to `appointmentId`. */
+  readonly field?: string;
 }
 
 /** Callers with this scope are bound by no limit that a tenant sets for bookings and appointments. */
@@ -62,8 +64,7 @@ export function lateConflicts(
   { startsAt }: Pick<AppointmentRecord, "startsAt">,
   step: "be cancelled" | "be rescheduled",
   hours: number | undefined,
-  { principal, slots, nowMs }: LateChange,
-  field = "appointmentId",
+  { principal, slots, nowMs, field = "appointmentId" }: LateChange,
 ): FieldError[] {
   if (hours === undefined || !isBound(principal) || displacementOf(slots) !== undefined) return [];
   const latestMs = startsAt.getTime() - hours * 3_600_000;
@@ -88,7 +89,7 @@ export function inactivePatient(patient: PatientRecord | undefined, field: strin
  * Returns the limits of the tenant that the patient has reached, as conflicts on `field`. Supervisors are not bound.
  */
 export function limitConflicts(
-  limits: BookingLimits,
+  limits: Partial<BookingLimits>,
   principal: Pick<Principal, "scopes">,
   field: string,
 ): FieldError[] {
@@ -107,7 +108,7 @@ export function limitConflicts(
 
 /** Returns a conflict on `field` if the tenant allows no further appointment of the patient on the day. */
 export function roomConflicts(
-  { onDay }: Pick<BookingLimits, "onDay">,
+  { onDay }: Partial<Pick<BookingLimits, "onDay">>,
   principal: Pick<Principal, "scopes">,
   field: string,
 ): FieldError[] {

@@ -1,5 +1,5 @@
 import type { ReadyCall, Transaction } from "../../call.js";
-import { conflict, unknownReferences, validationFailed } from "../../errors.js";
+import { conflict, type FieldError, unknownReferences, validationFailed } from "../../errors.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import { type AppointmentStatus, isLive, isMovable } from "../../postgres/tables/appointments/appointment-status.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
@@ -93,7 +93,9 @@ export async function moveOn(
   if (reason !== undefined) requireReason(found, reason.field, comment);
   requireVersion(appointment, expectedVersion);
   requireStatus(appointment, transition);
-  requireTime(appointment, transition, clock.nowMs, marginsOf(settings, clock.margins));
+  requireUnbegun(appointment, transition, clock.nowMs);
+  const early = earlyStep(appointment, transition, { nowMs: clock.nowMs, margins: marginsOf(settings, clock.margins) });
+  if (early !== undefined) throw conflict(early);
   const change = { principal: call.principal, slots: locked.occupiedSlots, nowMs: clock.nowMs };
   if (isEarlyCancellation(appointment, transition))
     requireInTime(appointment, "be cancelled", settings.latestCancelHours, change);
@@ -122,27 +124,35 @@ export function requireReason(reason: ReasonAttributes | undefined, field: strin
   }
 }
 
-function requireStatus({ status }: AppointmentRecord, { from, to }: Transition): void {
+/** Requires that a transition starts from the status of an appointment. Otherwise throws 409. */
+export function requireStatus({ status }: AppointmentRecord, { from, to }: Transition): void {
   if (from.includes(status)) return;
   const message = `the appointment is ${status}; only ${from.join(" or ")} can become ${to}`;
   throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
 }
 
-/**
- * A confirmation must come before the start. Other status changes have an earliest time, which the error message
- * states.
- */
-function requireTime({ startsAt }: AppointmentRecord, { to }: Transition, nowMs: number, margins: VisitMargins): void {
-  const startsAtMs = startsAt.getTime();
-  if (to === "CONFIRMED" && startsAtMs <= nowMs) {
-    const message = "the appointment has started and can no longer be confirmed";
-    throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
-  }
-  if (to !== "CHECKED_IN" && to !== "ATTENDED" && to !== "NO_SHOW") return;
-  const earliestMs = earliestStepMs(to, startsAtMs, margins);
-  if (nowMs >= earliestMs) return;
-  const message = `the appointment cannot become ${to} before ${formatInstant(earliestMs)}`;
-  throw conflict({ code: "TOO_EARLY", field: "appointmentId", message });
+/** Requires that an appointment to confirm has not begun. Otherwise throws 409. */
+function requireUnbegun({ startsAt }: AppointmentRecord, { to }: Transition, nowMs: number): void {
+  if (to !== "CONFIRMED" || startsAt.getTime() > nowMs) return;
+  const message = "the appointment has started and can no longer be confirmed";
+  throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
+}
+
+/** Returns a conflict on `field` if a transition is too early. The message names the earliest time. */
+export function earlyStep(
+  { startsAt }: Pick<AppointmentRecord, "startsAt">,
+  { to }: Transition,
+  { nowMs, margins }: VisitClock,
+  field = "appointmentId",
+): FieldError | undefined {
+  if (to !== "CHECKED_IN" && to !== "ATTENDED" && to !== "NO_SHOW") return undefined;
+  const earliestMs = earliestStepMs(to, startsAt.getTime(), margins);
+  if (nowMs >= earliestMs) return undefined;
+  return {
+    code: "TOO_EARLY",
+    field,
+    message: `the appointment cannot become ${to} before ${formatInstant(earliestMs)}`,
+  };
 }
 
 /** Whether a transition cancels an appointment whose patient has not arrived. */
@@ -150,7 +160,8 @@ function isEarlyCancellation({ status }: AppointmentRecord, { to }: Transition):
   return to === "CANCELLED" && isMovable(status);
 }
 
-function release(transaction: Transaction, slots: readonly SlotRecord[]): void {
+/** Frees the slots of an appointment and the unit of capacity that they use. */
+export function release(transaction: Transaction, slots: readonly SlotRecord[]): void {
   const day = countedDay(slots[0]);
   if (day !== undefined) giveCapacityBack(transaction, day);
   releaseSlots(transaction, slots);

@@ -13,8 +13,13 @@ import { bookAppointment } from "./booking.js";
 import { findOptions } from "./option-search.js";
 import { matchWaitlistEntry } from "./waitlist-match.js";
 
-/** The methods of BookingService that change or correct what was recorded. */
-export type CorrectionMethod = "changeAppointment" | "correctAppointmentStatus" | "correctAppointmentWait";
+/** The methods of BookingService that change, correct or complete what was recorded. */
+export type CorrectionMethod =
+  | "changeAppointment"
+  | "correctAppointmentStatus"
+  | "correctAppointmentWait"
+  | "enterLateSteps"
+  | "enterLateVisit";
 
 /**
  * Booking: from the search for an option to the last status of an appointment. `now` returns milliseconds since the

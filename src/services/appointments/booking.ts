@@ -109,6 +109,7 @@ export function newAppointment(
     overbooked: false,
     overbookingReason: undefined,
     seriesId: undefined,
+    lateEntry: false,
     createdAt: at,
     updatedAt: at,
   };

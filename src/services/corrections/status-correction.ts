@@ -1,5 +1,5 @@
 import type { ReadyCall } from "../../call.js";
-import { type CupoError, conflict, type FieldErrorCode } from "../../errors.js";
+import { conflict, type FieldError } from "../../errors.js";
 import {
   findStatusBeforeCancellation,
   insertAppointmentChange,
@@ -7,8 +7,6 @@ import {
 import { type AppointmentStatus, isLive } from "../../postgres/tables/appointments/appointment-status.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { type BusyPeople, findBusyAgain } from "../../postgres/tables/appointments/busy-people.js";
-import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
-import { exchangeCapacity } from "../../postgres/tables/capacities.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
 import {
   displacementOf,
@@ -17,11 +15,14 @@ import {
   occupySlots,
   type SlotRecord,
 } from "../../postgres/tables/schedule/slots.js";
-import { requireActive } from "../appointments/appointment-preconditions.js";
+import { inactivePatient } from "../appointments/appointment-preconditions.js";
 import type { ChangedAppointment } from "../appointments/appointment-transitions.js";
-import { fill } from "../appointments/take-slots.js";
+import { fill, takeTime } from "../appointments/take-slots.js";
+import { timeConflicts } from "../appointments/time-conflicts.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { retainUnfit } from "../schedule/remake-span.js";
+
+const FIELD = "appointmentId";
 
 /** The status to which a correction takes each status back. CANCELLED goes back to the status before it. */
 const BACK: Readonly<Partial<Record<AppointmentStatus, AppointmentStatus>>> = {
@@ -42,8 +43,8 @@ export interface CorrectionRequest {
  * Takes back the last step of an appointment.
  *
  * Throws 404 for an unknown appointment. Throws 409 for another version, for a status that cannot go back to `to`, and
- * for an erased patient. If the step freed the slots, it also throws 409 when the time is taken or the day has no
- * capacity left. If the step was a cancellation, it also throws 409 for a patient who is not active.
+ * for an erased patient. If the step freed the slots, it also throws 409 with all conflicts: the time is taken, the day
+ * has no capacity left, or, after a cancellation, the patient is not active.
  */
 export async function correctStatus(
   call: ReadyCall,
@@ -60,11 +61,11 @@ export async function correctStatus(
   const appointment = requireFound(locked.appointment, "appointmentId");
   requireVersion(appointment, expectedVersion);
   requireStepBack(appointment, cancelledFrom, to);
-  if (locked.patient === undefined) throw refused("STATE_NOT_ALLOWED", "the patient of the appointment was erased");
-  if (appointment.status === "CANCELLED") requireActive(locked.patient, "appointmentId");
+  if (locked.patient === undefined) throw conflict(notAllowed("the patient of the appointment was erased"));
+  const found = appointment.status === "CANCELLED" ? inactivePatient(locked.patient, FIELD) : [];
   const takenAgain = isLive(appointment.status)
     ? held
-    : takeTimeAgain(call, appointment, { slots: locked.slots, busy }, nowMs);
+    : takeTimeAgain(call, appointment, { slots: locked.slots, busy, found }, nowMs);
   const corrected: AppointmentRecord = {
     ...appointment,
     status: to,
@@ -89,29 +90,33 @@ function requireStepBack(
   const back = status === "CANCELLED" ? cancelledFrom : BACK[status];
   if (back === to) return;
   const only = back === undefined ? "" : `, only to ${back}`;
-  throw refused("STATE_NOT_ALLOWED", `the appointment is ${status}, which cannot be taken back to ${to}${only}`);
+  throw conflict(notAllowed(`the appointment is ${status}, which cannot be taken back to ${to}${only}`));
+}
+
+/** The locked slots of an appointment's former time, who is busy then, and the conflicts that were found before. */
+interface FormerTime {
+  readonly slots: readonly SlotRecord[];
+  readonly busy: BusyPeople;
+  readonly found: readonly FieldError[];
 }
 
 /**
  * Takes the time of the practitioner and the patient again, and one unit of the day's capacity. Returns the slots of
  * the appointment: its former slots if they still exist, otherwise one new slot. Slots that the schedule no longer has
- * are retained.
+ * are retained. Throws 409 with all conflicts.
  */
 async function takeTimeAgain(
   call: ReadyCall,
   appointment: AppointmentRecord,
-  { slots, busy }: { readonly slots: readonly SlotRecord[]; readonly busy: BusyPeople },
+  { slots, busy, found }: FormerTime,
   nowMs: number,
 ): Promise<readonly SlotRecord[]> {
   const { transaction } = call;
   const { id, overbooked, startsAt, endsAt } = appointment;
-  if ((busy.isPractitionerBusy && !overbooked) || slots.some(({ appointmentId }) => appointmentId !== undefined)) {
-    throw refused("SLOT_OCCUPIED", "the practitioner has another appointment or a hold at that time");
-  }
-  if (busy.isPatientBusy)
-    throw refused("PATIENT_OVERLAP", "the patient has another appointment or a hold at that time");
-  const day = countedDay(appointment);
-  if (day !== undefined) exchangeCapacity(transaction, day, undefined, { nowMs }, capacityExhausted);
+  const isTaken = slots.some(({ appointmentId }) => appointmentId !== undefined);
+  const people = { ...busy, isPractitionerBusy: isTaken || (busy.isPractitionerBusy && !overbooked) };
+  const conflicting = [...found, ...timeConflicts({ slots: [], busy: people }, FIELD)];
+  await takeTime(transaction, appointment, { found: conflicting, named: "ALL", heldDay: undefined, nowMs }, FIELD);
   const minutes = (endsAt.getTime() - startsAt.getTime()) / 60_000;
   if (fill(slots, minutes)) occupySlots(transaction, slots, id);
   else insertOwnSlot(transaction, call.newId(), appointment, false);
@@ -119,10 +124,6 @@ async function takeTimeAgain(
   return findOccupiedSlots(transaction, id);
 }
 
-function capacityExhausted(): CupoError {
-  return refused("CAPACITY_EXHAUSTED", "all capacity of the day is used");
-}
-
-function refused(code: FieldErrorCode, message: string): CupoError {
-  return conflict({ code, field: "appointmentId", message });
+function notAllowed(message: string): FieldError {
+  return { code: "STATE_NOT_ALLOWED", field: FIELD, message };
 }

@@ -10,7 +10,19 @@ import { requireHolder } from "../../postgres/tables/holds/hold-holders.js";
 import { countLiveHolds, endExpiredHolds, type HoldRecord, insertHold } from "../../postgres/tables/holds/holds.js";
 import { type Locked, lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
-import { inactivePatient, requireMovable } from "../appointments/appointment-preconditions.js";
+import {
+  type BookingLimits,
+  findBookingLimits,
+  findMoveLimits,
+  type MoveLimits,
+} from "../../postgres/tables/settings/booking-limits.js";
+import {
+  inactivePatient,
+  type LateChange,
+  limitConflicts,
+  requireInTime,
+  requireMovable,
+} from "../appointments/appointment-preconditions.js";
 import { closedEntry } from "../appointments/served-entry.js";
 import { offeredAt, optionGone, requireSlots } from "../appointments/take-slots.js";
 import { capacityExhausted, isAny, refusalOf } from "../appointments/time-conflicts.js";
@@ -37,6 +49,8 @@ export type HoldingCall = Pick<ReadyCall, "transaction" | "principal" | "newId" 
 /** Returns what to throw for an error about the option itself. */
 export type Judge = (error: unknown) => unknown;
 
+const FIELD = "optionToken";
+
 /** The highest number of live holds of a patient. */
 export const MAX_OF_PATIENT = 3;
 
@@ -61,16 +75,14 @@ export async function takeOption(
   judge: Judge,
 ): Promise<HeldOption> {
   const { transaction, principal } = call;
-  const { nowMs, waitlistEntryId } = terms;
-  const subject = subjectOf(option);
-  const [locked, offer, busy, occupiedSlots, live] = await Promise.all([
-    lockInOrder(transaction, { ...locksOf(subject), waitlistEntryId, option }),
-    findOffer(transaction, principal, option, offeredAt(option, nowMs)),
-    findBusyInRun(transaction, runOf(option), subject, { nowMs }),
-    "patientId" in subject ? [] : findOccupiedSlots(transaction, subject.appointmentId),
-    countLiveHolds(transaction, subject, nowMs),
-  ]);
-  const { patientId, found } = requireSubject(locked, live, nowMs);
+  const { nowMs } = terms;
+  const { locked, offer, busy, occupiedSlots, live, limits } = await lockOption(option, call, terms);
+  const { patientId, found } = requireSubject(locked, live, limits, {
+    principal,
+    slots: occupiedSlots,
+    nowMs,
+    field: FIELD,
+  });
   const { placement, conflicting } = judged(judge, () =>
     requireSlots(option, { locked, offer, busy }, occupiedSlots, nowMs),
   );
@@ -79,19 +91,49 @@ export async function takeOption(
   const all = [...found, ...conflicting];
   if (isAny(all)) {
     const unit = usesUnit ? day : undefined;
-    const refusal = await refusalOf(transaction, all, { day: unit, nowMs, named: "ALL" }, "optionToken");
+    const refusal = await refusalOf(transaction, all, { day: unit, nowMs, named: "ALL" }, FIELD);
     throw isAny(found) ? refusal : judge(refusal);
   }
   const hold = newHold(call, option, { ...placement, patientId, usesUnit }, terms);
   endExpiredHolds(transaction, hold, nowMs);
   if (usesUnit) {
-    const exhausted = () => judge(conflict(capacityExhausted("optionToken")));
+    const exhausted = () => judge(conflict(capacityExhausted(FIELD)));
     holdUnit(transaction, hold, { nowMs, until: hold.expiresAt }, exhausted);
   }
   countForPrincipal(transaction, hold, terms);
   insertHold(transaction, hold);
   call.effects.push({ resourceType: "AppointmentHold", resourceId: hold.id, action: "CREATE" });
   return { hold, option };
+}
+
+/** Locks an option in the ordinary order, and reads what decides whether it can be held. */
+async function lockOption(option: OptionClaims, { transaction, principal }: HoldingCall, terms: HoldTerms) {
+  const { nowMs, waitlistEntryId } = terms;
+  const subject = subjectOf(option);
+  const [locked, offer, busy, occupiedSlots, live, limits] = await Promise.all([
+    lockInOrder(transaction, { ...locksOf(subject), waitlistEntryId, option }),
+    findOffer(transaction, principal, option, offeredAt(option, nowMs)),
+    findBusyInRun(transaction, runOf(option), subject, { nowMs }),
+    "patientId" in subject ? [] : findOccupiedSlots(transaction, subject.appointmentId),
+    countLiveHolds(transaction, subject, nowMs),
+    findLimits(transaction, option, subject, terms),
+  ]);
+  return { locked, offer, busy, occupiedSlots, live, limits };
+}
+
+/** What the tenant allows the patient. */
+type Limits = Partial<BookingLimits & MoveLimits>;
+
+/** Returns the limits of the tenant for what the option books or moves. An offer has none: its booking is judged. */
+async function findLimits(
+  transaction: Transaction,
+  { serviceId, slotId }: OptionClaims,
+  subject: BusySubject,
+  { waitlistEntryId, nowMs }: HoldTerms,
+): Promise<Limits> {
+  if (waitlistEntryId !== undefined) return {};
+  if ("appointmentId" in subject) return findMoveLimits(transaction, subject.appointmentId, slotId);
+  return findBookingLimits(transaction, { ...subject, serviceId, on: { slotId } }, nowMs);
 }
 
 /** Counts a hold of a client. An offer counts for nobody. */
@@ -105,13 +147,26 @@ function countForPrincipal(
 }
 
 /**
- * Returns the patient of the locked subject, who has `live` holds, and the conflicts of the patient and of the waitlist
- * entry. Throws 409 if the appointment cannot be moved, 410 if the patient does not exist.
+ * Returns the patient of the locked subject, who has `live` holds, and the conflicts of the patient, of the waitlist
+ * entry and with the limits of the tenant. Throws 409 if the appointment cannot be moved, or no longer by this caller,
+ * and 410 if the patient does not exist.
  */
-function requireSubject({ patient, appointment, waitlistEntry }: Locked, live: number, nowMs: number) {
-  if (appointment !== undefined) requireMovable(appointment, patient, "optionToken", nowMs);
+function requireSubject(
+  { patient, appointment, waitlistEntry }: Locked,
+  live: number,
+  limits: Limits,
+  change: LateChange,
+) {
+  if (appointment !== undefined) {
+    requireMovable(appointment, patient, FIELD, change.nowMs);
+    requireInTime(appointment, "be rescheduled", limits.latestHours, change);
+  }
   if (patient === undefined) throw optionGone();
-  const found = [...inactivePatient(patient, "optionToken"), ...closedEntry(waitlistEntry)];
+  const found = [
+    ...inactivePatient(patient, FIELD),
+    ...closedEntry(waitlistEntry),
+    ...limitConflicts(limits, change.principal, FIELD),
+  ];
   if (live >= MAX_OF_PATIENT) found.push(tooMany(`the patient has ${live}`));
   return { patientId: patient.id, found };
 }
@@ -149,5 +204,5 @@ function newHold(
 }
 
 function tooMany(count: string): FieldError {
-  return { code: "HOLD_LIMIT", field: "optionToken", message: `${count} live holds: release or book one of them` };
+  return { code: "HOLD_LIMIT", field: FIELD, message: `${count} live holds: release or book one of them` };
 }

@@ -87,6 +87,7 @@ const NOT_IMPORTED = {
   modality: undefined,
   joinLink: undefined,
   seriesId: undefined,
+  lateEntry: false,
 };
 
 function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf: DueDateOf): AppointmentRecord {

@@ -184,7 +184,7 @@ function judgeMove(
   const locationId = isActive ? offer?.locationId : undefined;
   const place = judgePlace(move, locked, { locationId, busy, held: slots, leaving });
   const change = { principal, slots, nowMs };
-  const late = lateConflicts(appointment, "be rescheduled", limits.latestHours, change, field);
+  const late = lateConflicts(appointment, "be rescheduled", limits.latestHours, { ...change, field });
   return { ...place, found: [...late, ...roomConflicts(limits, principal, field), ...place.found] };
 }
 

@@ -7,6 +7,7 @@ import {
   TenantSettingsSchema,
 } from "../../gen/cupo/clinic/v1/tenant_settings_pb.js";
 import {
+  DEFAULT_LATE_ENTRY_DAYS,
   DEFAULT_REMINDER_OFFSETS,
   pickSettings,
   type TenantSettingsRecord,
@@ -26,6 +27,7 @@ export function toTenantSettings(
     reminderOffsetMinutes: [...reminderOffsetMinutes],
     horizonDays: horizonDays ?? HORIZON_DAYS,
     minimumNoticeMinutes: minimumNoticeMinutes ?? 0,
+    lateEntryDays: kept.lateEntryDays ?? DEFAULT_LATE_ENTRY_DAYS,
     ...marginsOf(kept, margins),
     ...presentOf({
       freedSlotOfferMinutes: kept.freedSlotOfferMinutes,

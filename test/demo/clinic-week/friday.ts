@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { AppointmentDetails_Status } from "../../../src/gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { WriteTask } from "./tasks.js";
 import { findAppointment, findPatient } from "./usual-steps.js";
 import { DATES, momentOf } from "./week.js";
@@ -23,6 +24,23 @@ export function friday(task: WriteTask): void {
       reason: "Viene desde Sumapaz y solo puede hoy.",
     });
     expect(appointment).toMatchObject({ overbooked: true, startsAt: week.kept(ANGELA).startsAt });
+  });
+
+  task("Enter a visit of yesterday's outage", async (week) => {
+    const { patientId } = await findPatient(week.supervisor, SANTIAGO);
+    const { appointment } = await week.supervisor.booking.enterLateVisit({
+      patientId,
+      programId: week.id("program", "PRIMARIA"),
+      practitionerId: week.id("practitioner", "P-03"),
+      serviceId: week.id("service", "PEDIA"),
+      requestSourceId: week.id("request source", "VENTANILLA"),
+      appointmentTypeId: week.id("appointment type", "CONTROL"),
+      startsAt: momentOf("Thursday", "16:00"),
+      arrivedAt: momentOf("Thursday", "15:50"),
+      attendedAt: momentOf("Thursday", "16:05"),
+      reason: "Toda la tarde sin energía.",
+    });
+    expect(appointment).toMatchObject({ status: AppointmentDetails_Status.ATTENDED, lateEntry: true });
   });
 
   task("Correct the wait of an appointment", async (week) => {

@@ -23,6 +23,7 @@ export const DATES = {
 const SUPERVISION = new Set([
   "scheduling:correct",
   "scheduling:overbook",
+  "scheduling:enter-late",
   "patients:correct",
   "patients:merge",
   "patients:export",

@@ -30,7 +30,9 @@ export interface AppointmentChangeRecord {
   readonly actor: string | undefined;
   readonly correlationId: string;
   readonly changedAt: Date;
-  /** Why the previous status was corrected; undefined for changes that are not corrections. */
+  /** When the change happened, if it was entered late. */
+  readonly happenedAt: Date | undefined;
+  /** Why something was corrected or entered late; undefined for other changes. */
   readonly correctionReason: string | undefined;
   /** The previous patient, if the change is a merge of patients. */
   readonly mergedFromPatientId: string | undefined;
@@ -50,9 +52,13 @@ export type RecordedWait = Partial<
   Pick<AppointmentRecord, "requestedOn" | "dueOn" | "desiredOn" | "firstVisit" | "payerId">
 >;
 
-/** Why a change corrects something, and which attributes it is about beside the status, time and place. */
+/**
+ * Why a change corrects something or was entered late, when it happened, and which attributes it is about beside the
+ * status, time and place.
+ */
 export interface ChangeTopic {
   readonly reason?: string;
+  readonly happenedAt?: Date;
   readonly isOfWait?: boolean;
   readonly isOfVisit?: boolean;
 }
@@ -80,6 +86,7 @@ export const changeColumns = {
   actor: "actor",
   correlationId: "correlation_id",
   changedAt: "changed_at",
+  happenedAt: "happened_at",
   correctionReason: "correction_reason",
   mergedFromPatientId: "merged_from_patient_id",
   waitBefore: "wait_before",
@@ -137,6 +144,7 @@ export function changeOf(
     actor: call.actor,
     correlationId: call.correlationId,
     changedAt: after.updatedAt,
+    happenedAt: topic.happenedAt,
     correctionReason: topic.reason,
     mergedFromPatientId: before?.patientId === after.patientId ? undefined : before?.patientId,
     waitBefore: before !== undefined && topic.isOfWait === true ? waitOf(before) : undefined,
@@ -164,6 +172,17 @@ export async function findStatusBeforeCancellation(
     .limit(1)
     .select({ fromStatus: "from_status" });
   return (await readRecord<{ fromStatus: AppointmentStatus }>(transaction, query))?.fromStatus;
+}
+
+/** Returns when the last check-in of an appointment happened; undefined if the history has none. */
+export async function findCheckInTime(transaction: Transaction, appointmentId: string): Promise<Date | undefined> {
+  const query = sql("appointment_history")
+    .where({ tenant_id: transaction.tenantId, appointment_id: appointmentId, to_status: "CHECKED_IN" })
+    .whereRaw("from_status IN ('PENDING', 'CONFIRMED')")
+    .orderBy("version", "desc")
+    .limit(1)
+    .select(sql.raw('coalesce(happened_at, changed_at) AS "happenedAt"'));
+  return (await readRecord<{ happenedAt: Date }>(transaction, query))?.happenedAt;
 }
 
 /** Returns at most `limit` changes of an appointment with a version above `afterVersion`, the oldest first. */

@@ -56,6 +56,8 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly overbookingReason: string | undefined;
   /** The series in which it was booked. */
   readonly seriesId: string | undefined;
+  /** Whether it, or a step of it, was entered late. */
+  readonly lateEntry: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -92,6 +94,7 @@ export const appointmentColumns = {
   overbooked: "overbooked",
   overbookingReason: "overbooking_reason",
   seriesId: "series_id",
+  lateEntry: "late_entry",
   createdAt: "created_at",
   updatedAt: "updated_at",
 } as const satisfies ColumnsOf<AppointmentRecord>;

@@ -28,6 +28,8 @@ export interface TenantSettingsAttributes {
   readonly maxAppointmentsPerServiceAndDay: number | undefined;
   /** The number of no-shows after which a supervisor must book; undefined for no limit. */
   readonly supervisedAfterNoShows: number | undefined;
+  /** How many local days back visits can be entered; 0 for none. */
+  readonly lateEntryDays: number | undefined;
 }
 
 /** The settings of a tenant as stored. */
@@ -39,6 +41,9 @@ export interface TenantSettingsRecord extends TenantSettingsAttributes {
 
 /** The offsets of reminders of a tenant that has set none: two days and one day. */
 export const DEFAULT_REMINDER_OFFSETS: readonly number[] = [2880, 1440];
+
+/** How many local days back the visits of a tenant that has set no limit can be entered. */
+export const DEFAULT_LATE_ENTRY_DAYS = 7;
 
 const ATTRIBUTES = {
   reminderOffsetMinutes: "reminder_offset_minutes",
@@ -54,6 +59,7 @@ const ATTRIBUTES = {
   maxAppointmentsAheadPerService: "max_appointments_ahead_per_service",
   maxAppointmentsPerServiceAndDay: "max_appointments_per_service_and_day",
   supervisedAfterNoShows: "supervised_after_no_shows",
+  lateEntryDays: "late_entry_days",
 } as const satisfies ColumnsOf<TenantSettingsAttributes>;
 
 const COLUMNS = {

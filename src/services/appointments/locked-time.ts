@@ -1,0 +1,147 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { ReadyCall } from "../../call.js";
+import { conflicts, type FieldError } from "../../errors.js";
+import type { AppointmentPlacement } from "../../postgres/tables/appointments/appointments.js";
+import { type BusyPeople, findBusyInRun, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
+import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
+import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
+import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
+import { tryCapacity } from "../../postgres/tables/capacities.js";
+import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
+import { readMaterialization } from "../../postgres/tables/schedule/materialization.js";
+import { findSlotAt } from "../../postgres/tables/schedule/slots.js";
+import { findBookingLimits } from "../../postgres/tables/settings/booking-limits.js";
+import { earliestStart, isWithinOneDay } from "../../scheduling/booking-times.js";
+import { clinicTimeZone, localDateAt } from "../../scheduling/local-clock.js";
+import { limitConflicts } from "./appointment-preconditions.js";
+import { type BookingReferences, judgeReferences, requireBookable } from "./booking-references.js";
+import {
+  type BookingTarget,
+  checkTarget,
+  findTargetOffer,
+  invalid,
+  requireOffered,
+  requireStart,
+  startOf,
+} from "./booking-target.js";
+import type { GivenWait, Wait } from "./booking-wait.js";
+import { fill, placementOf, type TakenSlots } from "./take-slots.js";
+import { patientOverlap } from "./time-conflicts.js";
+
+/** A request for an appointment with a practitioner at a given time. */
+export interface TimedBooking extends BookingTarget, BookingReferences, GivenWait {
+  readonly patientId: string;
+  /** Defaults to the current minute. */
+  readonly startsAt?: Timestamp | undefined;
+  /** Defaults to the duration of the appointment type. */
+  readonly durationMinutes?: number | undefined;
+}
+
+/** When a time is booked and how: in the schedule, also beside it, or after the visit. */
+export interface TimedTerms {
+  readonly nowMs: number;
+  readonly kind: "SCHEDULED" | "OVERBOOKED" | "LATE";
+}
+
+/** A locked time of a practitioner. `locked.slots` are the slots that the schedule has in it. */
+export interface LockedTime {
+  readonly startMs: number;
+  readonly minutes: number;
+  readonly locationId: string;
+  readonly locked: Locked;
+  /** Whether the practitioner or the patient is busy during these slots. */
+  readonly busy: BusyPeople;
+  /** Whether they are busy during exactly the requested time, as far as that matters beside the schedule. */
+  readonly beside: BusyPeople;
+  readonly wait: Wait;
+  readonly firstVisit: boolean;
+  /** Conflicts of the patient and the waitlist entry. */
+  readonly found: readonly FieldError[];
+}
+
+/**
+ * Locks the time of a booking. Throws 404 and 422 for what the booking refers to, and 422 for a start that cannot be
+ * booked. A visit that is entered late was requested by its own day, and has no limits.
+ */
+export async function lockTime(request: TimedBooking, call: ReadyCall, terms: TimedTerms): Promise<LockedTime> {
+  const { nowMs, kind } = terms;
+  const startMs = startOf(request.startsAt, nowMs);
+  const transaction = call.transaction;
+  const begunSince = request.startsAt === undefined ? new Date(earliestStart(nowMs)) : undefined;
+  const [{ horizonDays }, references, judged, slot] = await Promise.all([
+    readMaterialization(transaction, request.programId),
+    judgeReferences(request, call, kind === "LATE" ? startMs : nowMs),
+    checkTarget(request, call),
+    findSlotAt(transaction, request, { at: new Date(startMs), begunSince }),
+  ]);
+  if (kind !== "LATE") requireStart(request, startMs, nowMs, horizonDays);
+  const { patientId, practitionerId, serviceId, waitlistEntryId } = request;
+  const minutes = request.durationMinutes ?? references.typeMinutes;
+  const run = slot && { firstSlotId: slot.id, minutes };
+  const programId = kind === "SCHEDULED" ? undefined : request.programId;
+  const wanted = { programId, patient: { id: patientId }, waitlistEntryId, time: { practitionerId, run } };
+  const on = { localDate: localDateAt(startMs) };
+  const [locked, found, busy, beside, firstVisit, limits] = await Promise.all([
+    lockInOrder(transaction, wanted),
+    findTargetOffer(request, call),
+    run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }, { nowMs }),
+    findBusyBeside(request, call, timeFrom(startMs, minutes), terms),
+    isFirstVisit(transaction, { patientId, serviceId, on }),
+    kind === "LATE" ? undefined : findBookingLimits(transaction, { patientId, serviceId, on }, nowMs),
+  ]);
+  const conflicting = requireBookable(request, locked, references, judged);
+  const locationId = requireOffered(found, locked.isPractitionerActive);
+  const people = { busy, beside, wait: references.wait, firstVisit };
+  const reached = limits === undefined ? [] : limitConflicts(limits, call.principal, "patientId");
+  return { startMs, minutes, locationId, locked, ...people, found: [...conflicting, ...reached] };
+}
+
+async function findBusyBeside(
+  { patientId, practitionerId }: TimedBooking,
+  { transaction }: ReadyCall,
+  time: Pick<AppointmentPlacement, "startsAt" | "endsAt">,
+  { nowMs, kind }: TimedTerms,
+): Promise<BusyPeople> {
+  const [isPatientBusy, isPractitionerBusy] = await Promise.all([
+    kind !== "SCHEDULED" && isBusy(transaction, { patientId }, time, undefined, nowMs),
+    kind === "LATE" && isBusy(transaction, { practitionerId }, time, undefined, nowMs),
+  ]);
+  return { isPatientBusy, isPractitionerBusy };
+}
+
+/**
+ * Takes the slots of the schedule at this time, like an ordinary booking. Returns undefined if this fails for a reason
+ * that overbooking may override. Throws 409 if the patient is busy.
+ */
+export async function tryOrdinary(
+  { transaction }: ReadyCall,
+  { locked: { slots }, minutes, locationId, busy }: LockedTime,
+  nowMs: number,
+): Promise<TakenSlots | undefined> {
+  if (!fill(slots, minutes) || slots.some(({ appointmentId }) => appointmentId !== undefined)) return undefined;
+  const placement = placementOf(slots, locationId);
+  if (busy.isPatientBusy) throw conflicts([patientOverlap("startsAt")]);
+  const day = countedDay(placement);
+  if (busy.isPractitionerBusy || day === undefined) return undefined;
+  return (await tryCapacity(transaction, day, nowMs)) ? { slots, placement } : undefined;
+}
+
+/** A placement outside the schedule. It has exactly the requested start and duration. */
+export function placementBeside(
+  { programId, practitionerId }: TimedBooking,
+  { startMs, minutes, locationId }: LockedTime,
+): AppointmentPlacement {
+  if (!isWithinOneDay(startMs, minutes)) {
+    throw invalid(
+      "durationMinutes",
+      "INVALID_RANGE",
+      `the appointment must end on the day on which it starts, in ${clinicTimeZone}`,
+    );
+  }
+  const localDate = localDateAt(startMs);
+  return { programId, ruleId: undefined, practitionerId, locationId, localDate, ...timeFrom(startMs, minutes) };
+}
+
+function timeFrom(startMs: number, minutes: number): Pick<AppointmentPlacement, "startsAt" | "endsAt"> {
+  return { startsAt: new Date(startMs), endsAt: new Date(startMs + minutes * 60_000) };
+}

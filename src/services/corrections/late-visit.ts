@@ -1,0 +1,122 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ReadyCall } from "../../call.js";
+import { conflicts, type FieldError, validationFailed } from "../../errors.js";
+import type { EnterLateVisitRequestValid } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
+import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
+import { type AppointmentRecord, insertAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { displacementOf, findOccupiedSlots, insertOwnSlot, occupySlots } from "../../postgres/tables/schedule/slots.js";
+import { findTenantSettings } from "../../postgres/tables/settings/tenant-settings.js";
+import { minuteOf } from "../../scheduling/booking-times.js";
+import { formatInstant, localDateAt } from "../../scheduling/local-clock.js";
+import { marginsOf } from "../../scheduling/visit-times.js";
+import { type ChangedAppointment, requireReason, type VisitClock } from "../appointments/appointment-transitions.js";
+import { newAppointment } from "../appointments/booking.js";
+import { type LockedTime, lockTime, placementBeside, tryOrdinary } from "../appointments/locked-time.js";
+import { closeServedEntry } from "../appointments/served-entry.js";
+import { fill, placementOf, type TakenSlots } from "../appointments/take-slots.js";
+import { isAny, timeConflicts } from "../appointments/time-conflicts.js";
+import {
+  earlySteps,
+  findReason,
+  type LateStep,
+  lateStepsOf,
+  recordSteps,
+  requireTrueTimes,
+  takeSteps,
+  tooLate,
+} from "./late-entry.js";
+
+/**
+ * Enters a visit that nobody could book, with its true times.
+ *
+ * Throws, in this order:
+ * - 422 for times that are wrong, 409 for a visit of longer ago than the tenant allows
+ * - 404 and 422 as a booking does, and for the no-show reason
+ * - 409 with all other conflicts: of the patient, the waitlist entry, the earliest times and the time of the visit
+ */
+export async function enterLateVisit(
+  request: EnterLateVisitRequestValid,
+  call: ReadyCall,
+  { nowMs, margins }: VisitClock,
+): Promise<ChangedAppointment> {
+  const { transaction } = call;
+  const steps = lateStepsOf(request);
+  const startMs = timestampMs(request.startsAt);
+  requireTrueTimes(steps, startMs, nowMs, undefined);
+  const settings = await findTenantSettings(transaction);
+  const late = tooLate(startMs, settings, nowMs, "startsAt");
+  if (isAny(late)) throw conflicts(late);
+  const [found, time] = await Promise.all([
+    findReason(request, call),
+    lockTime(request, call, { nowMs, kind: "LATE" }),
+  ]);
+  if (request.noShowReasonId !== undefined) requireReason(found, "noShowReasonId", request.comment);
+  requireOver(time, nowMs);
+  const isMissed = request.noShowAt !== undefined;
+  const conflicting = [
+    ...time.found,
+    ...earlySteps({ startsAt: new Date(startMs) }, steps, marginsOf(settings, margins)),
+    ...(isMissed ? [] : timeConflicts({ slots: [], busy: time.beside }, "startsAt")),
+  ];
+  if (isAny(conflicting)) throw conflicts(conflicting);
+  const taken = isMissed ? missedSlots(time) : await tryOrdinary(call, time, nowMs);
+  const booked = bookedLate(request, call, time, taken, nowMs);
+  const entered = record(call, booked, steps, request, nowMs);
+  closeServedEntry(call, time.locked.waitlistEntry, entered);
+  if (isMissed) return { appointment: entered, displacement: undefined };
+  if (taken === undefined) insertOwnSlot(transaction, call.newId(), entered, true);
+  else occupySlots(transaction, taken.slots, entered.id);
+  return { appointment: entered, displacement: displacementOf(await findOccupiedSlots(transaction, entered.id)) };
+}
+
+/** Requires that a visit began on a whole minute and is over. Otherwise throws 422. */
+function requireOver({ startMs, minutes }: LockedTime, nowMs: number): void {
+  const latestMs = minuteOf(nowMs) - minutes * 60_000;
+  if (minuteOf(startMs) === startMs && startMs <= latestMs) return;
+  const message = `the value must be a whole minute, not after ${formatInstant(latestMs)}: a visit is entered when it is over`;
+  const error: FieldError = { code: "OUT_OF_RANGE", field: "startsAt", message };
+  throw validationFailed([error]);
+}
+
+/** Returns the slots that the schedule had for a missed visit, whoever has them now: it takes none. */
+function missedSlots({ locked: { slots }, minutes, locationId }: LockedTime): TakenSlots | undefined {
+  return fill(slots, minutes) ? { slots, placement: placementOf(slots, locationId) } : undefined;
+}
+
+/** The appointment as it was before its steps. It was assigned on the day of the visit. */
+function bookedLate(
+  request: EnterLateVisitRequestValid,
+  call: ReadyCall,
+  time: LockedTime,
+  taken: TakenSlots | undefined,
+  nowMs: number,
+): AppointmentRecord {
+  const placement = taken?.placement ?? placementBeside(request, time);
+  const place = { ...placement, ...time.wait, firstVisit: time.firstVisit };
+  return {
+    ...newAppointment(call, request, place, nowMs),
+    assignedOn: localDateAt(time.startMs),
+    lateEntry: true,
+    ...(taken === undefined && { overbooked: true, overbookingReason: request.reason }),
+  };
+}
+
+/** Inserts an appointment after its steps, and the history from its booking on. Returns it. */
+function record(
+  call: ReadyCall,
+  booked: AppointmentRecord,
+  steps: readonly LateStep[],
+  request: EnterLateVisitRequestValid,
+  nowMs: number,
+): AppointmentRecord {
+  const { transaction, principal } = call;
+  const { reason } = request;
+  const taken = takeSteps(booked, steps, request, nowMs);
+  const entered = taken.at(-1)?.after ?? booked;
+  const happenedAt = new Date(Math.min(booked.startsAt.getTime(), ...steps.map(({ atMs }) => atMs)));
+  insertAppointment(transaction, entered);
+  insertAppointmentChange(transaction, undefined, booked, principal, call, { reason, happenedAt });
+  call.effects.push({ resourceType: "Appointment", resourceId: booked.id, action: "CREATE", version: 1 });
+  recordSteps(call, taken, reason);
+  return entered;
+}
