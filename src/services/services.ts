@@ -22,6 +22,7 @@ import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory
 import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { ScheduleBlockService } from "../gen/cupo/clinic/v1/schedule_block_service_pb.js";
+import { TenantService } from "../gen/cupo/clinic/v1/tenant_service_pb.js";
 import { TenantSettingsService } from "../gen/cupo/clinic/v1/tenant_settings_service_pb.js";
 import { WebhookService } from "../gen/cupo/clinic/v1/webhook_service_pb.js";
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
@@ -55,10 +56,11 @@ import { createScheduleBlockService } from "./schedule/schedule-block-service.js
 import { createScheduleFollowers } from "./schedule/schedule-followers.js";
 import { createSchedulingConfigurationService } from "./schedule/scheduling-configuration-service.js";
 import { createTenantSettingsService } from "./settings/tenant-settings-service.js";
+import { createTenantService, type TenantPorts } from "./tenants/tenant-service.js";
 import { createWebhookService, type WebhookPorts } from "./webhooks/webhook-service.js";
 
 /** The dependencies of the services. */
-export interface ServicePorts {
+export interface ServicePorts extends Pick<TenantPorts, "isOperator"> {
   readonly tokens: OptionTokens;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
@@ -103,6 +105,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: DisplacedAppointmentService },
   { service: EventService },
   { service: TenantSettingsService },
+  { service: TenantService },
   { service: WebhookService },
   { service: ImportService },
 ];
@@ -143,6 +146,7 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
       service: TenantSettingsService,
       implementation: createTenantSettingsService({ now, slotLimits, visitMargins: margins }),
     },
+    { service: TenantService, implementation: createTenantService(ports) },
     { service: WebhookService, implementation: createWebhookService(now, webhooks) },
     { service: ImportService, implementation: createImportService({ now, margins, validatorOf }) },
   ];

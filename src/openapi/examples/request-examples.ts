@@ -7,6 +7,7 @@ import { programAdminExamples, programExamples } from "./program-examples.js";
 import { publishedExamples } from "./published-examples.js";
 import { referenceDataExamples } from "./reference-data-examples.js";
 import type { RequestExamples } from "./request-example.js";
+import { tenantExamples } from "./tenant-examples.js";
 import { tenantSettingsExamples } from "./tenant-settings-examples.js";
 import { webhookExamples } from "./webhook-examples.js";
 
@@ -35,6 +36,7 @@ export function requestExamples(nowMs: number): RequestExamples {
     ...displacedExamples(day),
     ...patientExamples,
     ...deskExamples(day),
+    ...tenantExamples,
     ...tenantSettingsExamples,
     ...webhookExamples,
     ...importExamples,
