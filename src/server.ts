@@ -205,16 +205,8 @@ function servicesOf(
   { slotLimits, holdsPerPrincipal, visitMargins, ...trust }: ServerConfig,
   { keyRing, now, validatorOf, feeds, webhooks }: ServiceParts,
 ): readonly ServiceEntry[] {
-  const tokens = createOptionTokens({ keyRing, now });
-  const ports = {
-    now,
-    tokens,
-    isOperator: operatorsOf(trust),
-    slotLimits,
-    holdsPerPrincipal,
-    visitMargins,
-    validatorOf,
-  };
+  const made = { tokens: createOptionTokens({ keyRing, now }), isOperator: operatorsOf(trust) };
+  const ports = { ...made, now, slotLimits, holdsPerPrincipal, visitMargins, validatorOf };
   return createServices({ ...ports, events: feeds, webhooks: webhooks.service });
 }
 

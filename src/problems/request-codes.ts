@@ -42,6 +42,7 @@ export const requestCodes = {
         "ChangeWaitlistEntry",
         "ChangeAppointment",
         "ErasePatient",
+        "EraseTenant",
         "SubstitutePractitioner",
         "SwapPractitioners",
         "ListEvents",
@@ -140,10 +141,16 @@ export const requestCodes = {
   DUPLICATE: {
     meaning: "The value must be unique, but already exists.",
     cause:
-      "A list has it twice (422), or a query a parameter (400). Or another resource of the tenant has it (409): an active patient the document, a resource the code, a holiday the date.",
+      "A list has it twice (422), or a query a parameter (400). Or another resource of the tenant has it (409): an active patient the document, a resource the code, a holiday the date, a tenant the id.",
     remedy: "Remove the second item. After a conflict, use the resource that exists, or another value.",
     answeredBy: {
-      CONCURRENT_MODIFICATION: ["RegisterPatient", "SetPatientStatus", "CorrectPatientDocument", "CreateHoliday"],
+      CONCURRENT_MODIFICATION: [
+        "RegisterPatient",
+        "SetPatientStatus",
+        "CorrectPatientDocument",
+        "CreateHoliday",
+        "CreateTenant",
+      ],
     },
   },
   INVALID_RANGE: {
