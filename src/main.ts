@@ -10,6 +10,7 @@ import { newPageKey } from "./command-line/list-addresses.js";
 import { openLogger } from "./command-line/open-logger.js";
 import { printOperations } from "./command-line/print-operations.js";
 import { stopOnSignal } from "./command-line/stop-on-signal.js";
+import { tenantCommand } from "./command-line/tenants/tenant-command.js";
 import { writeOpenApi } from "./command-line/write-openapi.js";
 import { type DatabaseUrls, openReadyDatabase } from "./database-startup.js";
 import { withDocumentedIds } from "./demo/documented-ids.js";
@@ -102,6 +103,8 @@ program
   .option("--url <url>", "URL of the internal listener", "http://127.0.0.1:9090")
   .option("--dry-run", "only check the rows, and list every error by file and line")
   .action(runImport);
+
+program.addCommand(tenantCommand());
 
 await program.parseAsync().catch((error: unknown) => fail(error));
 
