@@ -24,14 +24,15 @@ CREATE POLICY tenant ON tenants USING (tenant_id = cupo_tenant_id());
 -- The list for operators, and jobs that must find or avoid tenants by their state.
 CREATE POLICY overview ON tenants FOR SELECT USING (current_setting('cupo.tenants', true) = 'on');
 
--- Append-only tables: the service's role has no right to delete. Only the owner can, in the function below.
-CREATE POLICY tenant_erase ON audit_events FOR DELETE USING (tenant_id = cupo_tenant_id());
-CREATE POLICY tenant_erase ON appointment_history FOR DELETE USING (tenant_id = cupo_tenant_id());
-CREATE POLICY tenant_erase ON eligibility_decisions FOR DELETE USING (tenant_id = cupo_tenant_id());
-CREATE POLICY tenant_erase ON patient_access_records FOR DELETE USING (tenant_id = cupo_tenant_id());
-CREATE POLICY tenant_erase ON patient_changes FOR DELETE USING (tenant_id = cupo_tenant_id());
-CREATE POLICY tenant_erase ON patient_consents FOR DELETE USING (tenant_id = cupo_tenant_id());
-CREATE POLICY tenant_erase ON tenant_settings_history FOR DELETE USING (tenant_id = cupo_tenant_id());
+-- Append-only tables: the service's role has no right to delete. Only the owner can, in the function below, for a
+-- transaction that sets cupo.erasing.
+CREATE POLICY tenant_erase ON audit_events FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+CREATE POLICY tenant_erase ON appointment_history FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+CREATE POLICY tenant_erase ON eligibility_decisions FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+CREATE POLICY tenant_erase ON patient_access_records FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+CREATE POLICY tenant_erase ON patient_changes FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+CREATE POLICY tenant_erase ON patient_consents FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+CREATE POLICY tenant_erase ON tenant_settings_history FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
 
 -- For the checks of foreign keys while many rows are deleted. Few rows have these columns.
 CREATE INDEX appointments_replaces_idx ON appointments (tenant_id, replaces_appointment_id) WHERE replaces_appointment_id IS NOT NULL;

@@ -22,7 +22,8 @@ export async function createDefaults(call: ReadyCall, nowMs: number): Promise<vo
   const create = <A extends object>(table: ResourceTable<A>, all: readonly Omit<A, "active">[]) =>
     all.map((each) => createResource(call, table, { ...each, active: true } as unknown as A, nowMs));
   const { opportunities, appointmentTypes: types } = defaultCatalogs;
-  const ids = new Map(create(opportunityDefinitions, opportunities).map(({ code, id }) => [code, id]));
+  const definitions = opportunities.map((each) => ({ ...each, caseCategory: undefined }));
+  const ids = new Map(create(opportunityDefinitions, definitions).map(({ code, id }) => [code, id]));
   const withId = ({ opportunity, ...type }: (typeof types)[number]) => {
     const opportunityDefinitionId = ids.get(opportunity);
     if (opportunityDefinitionId === undefined) throw new Error(`there is no opportunity definition ${opportunity}`);

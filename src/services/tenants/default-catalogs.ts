@@ -15,7 +15,7 @@ export interface DefaultAppointmentType extends Default<Omit<AppointmentTypeAttr
 
 /** The catalogs that a new tenant begins with, in Spanish. The demo's larger clinic has them too. */
 export interface DefaultCatalogs {
-  readonly opportunities: readonly Default<OpportunityDefinitionAttributes>[];
+  readonly opportunities: readonly Default<Omit<OpportunityDefinitionAttributes, "caseCategory">>[];
   readonly appointmentTypes: readonly DefaultAppointmentType[];
   readonly consultationTypes: readonly (Default<ConsultationTypeAttributes> & { readonly description: string })[];
   readonly cancellationReasons: readonly Default<ReasonAttributes>[];

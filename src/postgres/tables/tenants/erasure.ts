@@ -58,6 +58,7 @@ export async function eraseRows(
     after ?? null,
     most,
   ]);
+  transaction.send(sql.raw("SET LOCAL cupo.erasing = 'on'"));
   const [row] = await transaction.rows<{ readonly erased: number; readonly last: string | null }>(call);
   if (row === undefined) throw new Error("cupo_erase_rows returned no row");
   const own = sql("tenants").where({ tenant_id: transaction.tenantId });
