@@ -37,8 +37,8 @@ export const largeClinic: DemoClinic = {
     { code: "P-08", fullName: "Camilo Ernesto Bernal Páez", registrationNumber: "TP-207735" },
   ],
   ...defaultCatalogs,
-  opportunities: defaultCatalogs.opportunities.map((it) => ({ ...it, dayKind: DayKind[it.dayKind] })),
-  requestSources: defaultCatalogs.requestSources.map((it) => ({ ...it, channel: Channel[it.channel] })),
+  opportunities: defaultCatalogs.opportunities.map((it) => Object.assign({}, it, { dayKind: DayKind[it.dayKind] })),
+  requestSources: defaultCatalogs.requestSources.map((it) => Object.assign({}, it, { channel: Channel[it.channel] })),
   payers: [
     { code: "EPS-AURORA", name: "EPS Aurora Andina", taxId: "900000001-1" },
     { code: "EPS-PALMAR", name: "EPS Palmar del Caribe", taxId: "900000002-2" },

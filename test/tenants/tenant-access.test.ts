@@ -143,7 +143,7 @@ test("ListTenants has pages of all tenants, whoever created them", async () => {
   do {
     const { body } = await operate(listTenants, { pageSize: 3, pageToken });
     ids.push(...(body["tenants"] as { tenantId: string }[]).map(({ tenantId }) => tenantId));
-    pageToken = String(body["nextPageToken"] ?? "");
+    pageToken = (body["nextPageToken"] as string | undefined) ?? "";
   } while (pageToken !== "");
   expect(ids).toEqual(expect.arrayContaining(made));
   expect(ids).toEqual([...new Set(ids)].toSorted());

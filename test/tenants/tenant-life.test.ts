@@ -196,7 +196,7 @@ async function exportAll(tenantId: string): Promise<Map<string, string[]>> {
     expect(status).toBe(200);
     for (const { table, json } of body["rows"] as { table: string; json: string }[])
       found.set(table, [...(found.get(table) ?? []), json]);
-    pageToken = String(body["nextPageToken"] ?? "");
+    pageToken = (body["nextPageToken"] as string | undefined) ?? "";
   } while (pageToken !== "");
   return found;
 }

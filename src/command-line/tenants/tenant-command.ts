@@ -1,16 +1,17 @@
 import { Command } from "commander";
 import { uuid } from "../arguments.js";
 import type { TenantClient } from "./tenant-calls.js";
-import type { StepOutputs } from "./tenant-steps.js";
+import type * as Steps from "./tenant-steps.js";
 
-type Steps = typeof import("./tenant-steps.js");
+/** A step of a command, with what it needs. */
+type Step = (steps: typeof Steps, client: TenantClient, outputs: Steps.StepOutputs) => Promise<void>;
 
 /** Returns `cupo tenant`, the commands for operators. They call the service with the access token in CUPO_TOKEN. */
 export function tenantCommand(): Command {
   const command = new Command("tenant")
     .description("manage tenants, as an operator with the access token in CUPO_TOKEN")
     .option("--url <url>", "URL of the internal listener", "http://127.0.0.1:9090");
-  const run = async (step: (steps: Steps, client: TenantClient, outputs: StepOutputs) => Promise<void>) => {
+  const run = async (step: Step) => {
     const token = process.env["CUPO_TOKEN"] ?? "";
     if (token === "")
       throw new Error("CUPO_TOKEN is not set: it must have an access token with the scope tenants:manage");
@@ -18,6 +19,12 @@ export function tenantCommand(): Command {
     const client = openTenantClient({ url: command.opts<{ url: string }>().url, token });
     await step(steps, client, { output: process.stdout, progress: process.stderr });
   };
+  addBeginning(command, run);
+  addEnd(command, run);
+  return command;
+}
+
+function addBeginning(command: Command, run: (step: Step) => Promise<void>): void {
   command
     .command("create <name>")
     .description("create a tenant with default catalogs")
@@ -40,6 +47,9 @@ export function tenantCommand(): Command {
       .action((id: string) =>
         run((steps, client, outputs) => steps.moveTenant(client, `${verb}Tenant`, uuid(id), outputs)),
       );
+}
+
+function addEnd(command: Command, run: (step: Step) => Promise<void>): void {
   command
     .command("export <id> <folder>")
     .description("write all data of a suspended tenant to files, one for each table")
@@ -53,5 +63,4 @@ export function tenantCommand(): Command {
     .action((id: string, { confirm }: { confirm: string }) =>
       run((steps, client, outputs) => steps.eraseTenant(client, uuid(id), confirm, outputs)),
     );
-  return command;
 }

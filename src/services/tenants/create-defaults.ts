@@ -19,11 +19,10 @@ import { defaultCatalogs } from "./default-catalogs.js";
  * The service itself is named as the creator in the tenant's audit trail; that of the operators names the operator.
  */
 export async function createDefaults(call: ReadyCall, nowMs: number): Promise<void> {
-  const create = <A extends object>(table: ResourceTable<A>, all: readonly Omit<A, "active">[]) =>
+  const create = <A extends object>(table: ResourceTable<A>, all: readonly Partial<A>[]) =>
     all.map((each) => createResource(call, table, { ...each, active: true } as unknown as A, nowMs));
   const { opportunities, appointmentTypes: types } = defaultCatalogs;
-  const definitions = opportunities.map((each) => ({ ...each, caseCategory: undefined }));
-  const ids = new Map(create(opportunityDefinitions, definitions).map(({ code, id }) => [code, id]));
+  const ids = new Map(create(opportunityDefinitions, opportunities).map(({ code, id }) => [code, id]));
   const withId = ({ opportunity, ...type }: (typeof types)[number]) => {
     const opportunityDefinitionId = ids.get(opportunity);
     if (opportunityDefinitionId === undefined) throw new Error(`there is no opportunity definition ${opportunity}`);
