@@ -40,6 +40,7 @@ export type ResourceType =
   | "DisplacedAppointment"
   | "Schedule"
   | "ScheduleBlock"
+  | "Tenant"
   | "TenantSettings"
   | "UserAttentionCase"
   | "WaitlistEntry"

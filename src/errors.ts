@@ -52,16 +52,12 @@ export type FieldErrorCode =
   | "RULE_OVERLAP"
   | "NOT_FOUND"
   | "INVALID_OPTION"
-  | "CONTAINS_DIAGNOSIS"
-  | "CONTAINS_CREDENTIAL"
-  | "CONTAINS_FINANCIAL_DATA"
+  | ("CONTAINS_DIAGNOSIS" | "CONTAINS_CREDENTIAL" | "CONTAINS_FINANCIAL_DATA")
   | "SOURCE_CHANGED"
   | "MORE_ERRORS"
   | "STALE_VERSION"
-  | "IDEMPOTENCY_KEY_REUSED"
-  | "IDEMPOTENCY_IN_PROGRESS"
-  | "RESULT_ERASED"
-  | "STATE_NOT_ALLOWED"
+  | ("IDEMPOTENCY_KEY_REUSED" | "IDEMPOTENCY_IN_PROGRESS" | "RESULT_ERASED")
+  | ("STATE_NOT_ALLOWED" | "TENANT_SUSPENDED")
   | ("TOO_EARLY" | "TOO_LATE")
   | ("SAME_SLOT" | "NO_SLOT")
   | "PATIENT_NOT_ACTIVE"
@@ -126,10 +122,10 @@ export function invalidRequest(why: string | readonly FieldError[]): CupoError {
   return new CupoError("INVALID_REQUEST", typeof why === "string" ? { detail: why } : { errors: why });
 }
 
-/** 403: the access token lacks a required scope (RFC 6750 section 3.1). */
-export function insufficientScope(scope: string): CupoError {
+/** 403: the access token lacks a required scope (RFC 6750 section 3.1), or `detail` says why its scope is not enough. */
+export function insufficientScope(scope: string, detail = `The access token lacks the scope ${scope}.`): CupoError {
   return new CupoError("INSUFFICIENT_SCOPE", {
-    detail: `The access token lacks the scope ${scope}.`,
+    detail,
     headers: { "WWW-Authenticate": `Bearer realm="cupo", error="insufficient_scope", scope="${scope}"` },
   });
 }
@@ -147,6 +143,12 @@ export function unknownReferences(errors: readonly FieldError[]): CupoError {
 /** 409: one item states the conflict. */
 export function conflict(error: FieldError, headers: Readonly<Record<string, string>> = {}): CupoError {
   return new CupoError("CONCURRENT_MODIFICATION", { errors: [error], headers });
+}
+
+/** 409: the tenant of the caller is suspended, is being erased or was erased. */
+export function tenantSuspended(): CupoError {
+  const message = "the tenant is suspended: it can be read, but not changed, until an operator resumes it";
+  return conflict({ code: "TENANT_SUSPENDED", field: "", message });
 }
 
 /** 409: the update was made for another version. `field` is the request field with the expected version. */

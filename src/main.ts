@@ -7,6 +7,7 @@ import { onDatabase } from "./command-line/on-database.js";
 import { openLogger } from "./command-line/open-logger.js";
 import { printOperations } from "./command-line/print-operations.js";
 import { serve } from "./command-line/serve.js";
+import { tenantCommand } from "./command-line/tenants/tenant-command.js";
 import { writeOpenApi } from "./command-line/write-openapi.js";
 import { openReadyDatabase } from "./database-startup.js";
 import { DEMO_TENANT_ID } from "./demo/large-clinic.js";
@@ -73,6 +74,8 @@ program
   .option("--url <url>", "URL of the internal listener", "http://127.0.0.1:9090")
   .option("--dry-run", "only check the rows, and list every error by file and line")
   .action(runImport);
+
+program.addCommand(tenantCommand());
 
 await program.parseAsync().catch((error: unknown) => fail(error));
 

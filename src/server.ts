@@ -26,7 +26,7 @@ import { cachedMeasurement } from "./telemetry/metrics/cached-measurement.js";
 import { openTelemetry, type Telemetry } from "./telemetry/open-telemetry.js";
 import type { TelemetryConfig } from "./telemetry/telemetry-config.js";
 import { encodeTextsByBuffer } from "./text-encoding.js";
-import { openTrustedIssuer } from "./trusted-issuer.js";
+import { openTrustedIssuer, operatorsOf } from "./trusted-issuer.js";
 
 /** A running service. */
 export interface RunningServer {
@@ -201,11 +201,11 @@ interface ServiceParts extends Pick<ServicePorts, "now" | "validatorOf"> {
 }
 
 function servicesOf(
-  { slotLimits, holdsPerPrincipal, visitMargins }: ServerConfig,
+  { slotLimits, holdsPerPrincipal, visitMargins, ...trust }: ServerConfig,
   { keyRing, now, validatorOf, feeds, webhooks }: ServiceParts,
 ): readonly ServiceEntry[] {
-  const tokens = createOptionTokens({ keyRing, now });
-  const ports = { now, tokens, slotLimits, holdsPerPrincipal, visitMargins, validatorOf };
+  const made = { tokens: createOptionTokens({ keyRing, now }), isOperator: operatorsOf(trust) };
+  const ports = { ...made, now, slotLimits, holdsPerPrincipal, visitMargins, validatorOf };
   return createServices({ ...ports, events: feeds, webhooks: webhooks.service });
 }
 

@@ -9,6 +9,7 @@ import {
   type TokenVerifier,
   type TokenVerifierOptions,
 } from "./auth/token-verifier.js";
+import type { Principal } from "./call.js";
 import type { Config, IssuerConfig } from "./settings/config.js";
 import type { TokenFault } from "./token-faults.js";
 
@@ -71,4 +72,15 @@ async function openKeySet(
   return "url" in keys
     ? openRemoteKeySet({ url: keys.url, onError, fetch })
     : readFileKeySet({ path: keys.file, onError });
+}
+
+/**
+ * Returns whether a principal is an operator, who may manage all tenants. Without the setting nobody is, except with the
+ * development issuer, which anybody can ask for tokens.
+ */
+export function operatorsOf({
+  operatorTenantId,
+  issuer,
+}: Pick<Config, "operatorTenantId" | "issuer">): (principal: Pick<Principal, "tenantId">) => boolean {
+  return ({ tenantId }) => (operatorTenantId === undefined ? issuer === undefined : tenantId === operatorTenantId);
 }

@@ -50,6 +50,7 @@ SELECT create_distributed_table('event_positions', 'tenant_id', colocate_with =>
 SELECT create_distributed_table('quota_windows', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('webhooks', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('webhook_deliveries', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('tenants', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('tenant_settings', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('tenant_settings_history', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('time_event_progress', 'tenant_id', colocate_with => 'patients');

@@ -1,4 +1,4 @@
-import { clinicServices } from "../listeners/clinic-services.js";
+import { publicClinicServices } from "../listeners/clinic-services.js";
 import { servedServices } from "../services/services.js";
 import type { Config } from "../settings/config.js";
 
@@ -14,7 +14,7 @@ export async function writeOpenApi(folder: string, config: Config): Promise<stri
   const files = await writeDocuments({
     folder,
     services: servedServices,
-    publicClinic: clinicServices(servedServices, config.publicClinicApi),
+    publicClinic: publicClinicServices(servedServices, config.publicClinicApi),
     publicUrl,
     internalUrl: addressOf(config.internal),
     basePath: config.basePath,

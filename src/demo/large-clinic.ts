@@ -1,5 +1,6 @@
 import { RequestSource_Channel as Channel } from "../gen/cupo/access/v1/request_source_pb.js";
 import { OpportunityDefinition_DayKind as DayKind } from "../gen/cupo/clinic/v1/opportunity_definition_pb.js";
+import { defaultCatalogs } from "../services/tenants/default-catalogs.js";
 import type { DemoClinic } from "./demo-clinic.js";
 import { invent } from "./invented-patients.js";
 
@@ -35,42 +36,9 @@ export const largeClinic: DemoClinic = {
     { code: "P-07", fullName: "Mónica Andrea Vélez Gil", registrationNumber: "TP-204418" },
     { code: "P-08", fullName: "Camilo Ernesto Bernal Páez", registrationNumber: "TP-207735" },
   ],
-  opportunities: [
-    { code: "GENERAL", name: "Consulta general", maxWaitDays: 3, dayKind: DayKind.BUSINESS },
-    { code: "ODONTOLOGIA", name: "Consulta odontológica", maxWaitDays: 3, dayKind: DayKind.BUSINESS },
-    { code: "PRIORITARIA", name: "Consulta prioritaria", maxWaitDays: 2, dayKind: DayKind.CALENDAR },
-    { code: "ESPECIALIZADA", name: "Consulta especializada", maxWaitDays: 15, dayKind: DayKind.CALENDAR },
-  ],
-  appointmentTypes: [
-    { code: "PRIMERA", name: "Consulta de primera vez", durationMinutes: 30, opportunity: "GENERAL" },
-    { code: "CONTROL", name: "Consulta de control", durationMinutes: 20, opportunity: "GENERAL" },
-    { code: "PRIORITARIA", name: "Consulta prioritaria", durationMinutes: 20, opportunity: "PRIORITARIA" },
-    { code: "ESP-PRIMERA", name: "Especialista, primera vez", durationMinutes: 40, opportunity: "ESPECIALIZADA" },
-    { code: "ESP-CONTROL", name: "Especialista, control", durationMinutes: 30, opportunity: "ESPECIALIZADA" },
-    { code: "ODONTO", name: "Valoración odontológica", durationMinutes: 30, opportunity: "ODONTOLOGIA" },
-  ],
-  consultationTypes: [
-    { code: "PRESENCIAL", name: "Presencial", description: "En la sede, con cita." },
-    { code: "TELECONSULTA", name: "Teleconsulta", description: "Por video, con enlace enviado antes de la cita." },
-    { code: "DOMICILIARIA", name: "Domiciliaria", description: "En la casa del paciente." },
-  ],
-  cancellationReasons: [
-    { code: "PACIENTE", name: "A solicitud del paciente", requiresComment: false },
-    { code: "PROFESIONAL", name: "Ausencia del profesional", requiresComment: false },
-    { code: "SEDE", name: "Cierre de la sede", requiresComment: true },
-    { code: "OTRA", name: "Otra causa", requiresComment: true },
-  ],
-  noShowReasons: [
-    { code: "SIN-AVISO", name: "No asistió y no avisó", requiresComment: false },
-    { code: "TARDE", name: "Llegó fuera del tiempo de espera", requiresComment: false },
-    { code: "SIN-DOCUMENTOS", name: "Sin documentos o autorización", requiresComment: true },
-  ],
-  requestSources: [
-    { code: "CALLCENTER", name: "Línea telefónica", channel: Channel.PHONE },
-    { code: "PORTAL", name: "Portal web", channel: Channel.WEB },
-    { code: "VENTANILLA", name: "Ventanilla", channel: Channel.IN_PERSON },
-    { code: "ALIADOS", name: "Red de aliados", channel: Channel.PARTNER },
-  ],
+  ...defaultCatalogs,
+  opportunities: defaultCatalogs.opportunities.map((it) => Object.assign({}, it, { dayKind: DayKind[it.dayKind] })),
+  requestSources: defaultCatalogs.requestSources.map((it) => Object.assign({}, it, { channel: Channel[it.channel] })),
   payers: [
     { code: "EPS-AURORA", name: "EPS Aurora Andina", taxId: "900000001-1" },
     { code: "EPS-PALMAR", name: "EPS Palmar del Caribe", taxId: "900000002-2" },

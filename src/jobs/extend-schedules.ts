@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
-import { runAsTenant, type TransactionSource } from "../postgres/run-transaction.js";
+import type { Transaction } from "../call.js";
+import { runAsActiveTenant, type TransactionSource } from "../postgres/run-transaction.js";
 import { extendNextProgram, type Turn } from "../services/schedule/extend-next-program.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 15_000 };
@@ -26,9 +27,8 @@ export async function extendSchedules(
   tenantId: string,
   { database, now, maxOpenSlots, logger, onFull }: ExtensionPorts,
 ): Promise<Turn> {
-  const turn = await runAsTenant(database, tenantId, LIMITS, (transaction) =>
-    extendNextProgram(transaction, now(), maxOpenSlots),
-  );
+  const work = (transaction: Transaction) => extendNextProgram(transaction, now(), maxOpenSlots);
+  const turn: Turn = (await runAsActiveTenant(database, tenantId, LIMITS, work)) ?? { kind: "DONE" };
   if (turn.kind === "ADDED") {
     const { programId: program, through } = turn;
     logger.info({ tenant: tenantId, program, through }, "a schedule was extended");

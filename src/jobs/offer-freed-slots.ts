@@ -1,7 +1,9 @@
+import type { Transaction } from "../call.js";
 import { CupoError } from "../errors.js";
 import { isOlderServing } from "../postgres/migration/older-serving.js";
-import { runAsTenant, type TransactionSource } from "../postgres/run-transaction.js";
+import { runAsActiveTenant, type TransactionSource } from "../postgres/run-transaction.js";
 import { findDueFreedSlots } from "../postgres/tables/schedule/freed-slots.js";
+import { findInactiveTenants } from "../postgres/tables/tenants/erasure.js";
 import { offerFreedSlot } from "../services/holds/offer-freed-slot.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 5_000 };
@@ -33,11 +35,12 @@ export async function offerFreedSlots(ports: OfferPorts, signal?: AbortSignal): 
   if (await isOlderServing(database, KNOWN_SINCE)) return 0;
   const failures: unknown[] = [];
   let offers = 0;
-  for (const { tenantId, slotId } of await findDueFreedSlots(database, new Date(now()), MOST)) {
+  const inactive = await findInactiveTenants(database);
+  for (const { tenantId, slotId } of await findDueFreedSlots(database, new Date(now()), MOST, inactive)) {
     if (signal?.aborted === true) break;
     try {
-      if (!(await runAsTenant(database, tenantId, LIMITS, (transaction) => offerFreedSlot(transaction, slotId, now()))))
-        continue;
+      const offer = (transaction: Transaction) => offerFreedSlot(transaction, slotId, now());
+      if (!(await runAsActiveTenant(database, tenantId, LIMITS, offer))) continue;
       offers += 1;
       ports.onCommitted?.(tenantId);
     } catch (error) {

@@ -1,11 +1,12 @@
 import type { AddJobFunction, TaskList } from "graphile-worker";
 import type { Logger } from "pino";
-import { EXTEND_SCHEDULE, type ExtensionPayload, extensionKey } from "../postgres/job-queue.js";
+import { ERASE_TENANTS, EXTEND_SCHEDULE, type ExtensionPayload, extensionKey } from "../postgres/job-queue.js";
 import type { JobQueuePool } from "../postgres/job-queue-pool.js";
 import type { TransactionSource } from "../postgres/run-transaction.js";
 import { findDueTenants } from "../postgres/tables/schedule/due-programs.js";
 import { localDateAt } from "../scheduling/local-clock.js";
 import { assignPositions } from "./assign-positions.js";
+import { eraseTenants } from "./erase-tenants.js";
 import { extendSchedules } from "./extend-schedules.js";
 import { offerFreedSlots } from "./offer-freed-slots.js";
 import {
@@ -59,12 +60,15 @@ const eachMinute = (task: string) => ({
 const CRON = [
   eachMinute(WRITE_TIME_EVENTS),
   eachMinute(OFFER_FREED_SLOTS),
+  { task: ERASE_TENANTS, match: "* * * * *", identifier: ERASE_TENANTS, options: { jobKey: ERASE_TENANTS } },
   { task: EXTEND_SCHEDULES, match: "7 * * * *", identifier: EXTEND_SCHEDULES },
   { task: PURGE, match: "*/10 * * * *", identifier: PURGE },
   { task: SUMMARIZE_WAITS, match: "*/5 * * * *", identifier: SUMMARIZE_WAITS },
   { task: TEND_PARTITIONS, match: "37 * * * *", identifier: TEND_PARTITIONS },
 ];
-/** Milliseconds until the next turn of a tenant whose schedules are locked by a change. */
+/** The longest turn of an erasure, in milliseconds, after which other jobs that wait have theirs. */
+const ERASURE_TURN_MS = 10_000;
+/** Milliseconds until the next turn of an erasure, or of a tenant whose schedules are locked by a change. */
 const BUSY_MS = 1_000;
 
 /**
@@ -111,6 +115,12 @@ function tasksOf(ports: JobPorts, signal: AbortSignal): TaskList {
     },
     [OFFER_FREED_SLOTS]: async () => void (await offerFreedSlots(ports, signal)),
     [WRITE_TIME_EVENTS]: async () => void (await writeTimeEvents(ports, signal)),
+    [ERASE_TENANTS]: async (_, { addJob, job }) => {
+      const turn = AbortSignal.any([signal, AbortSignal.timeout(ERASURE_TURN_MS)]);
+      const isLeft = await eraseTenants({ database, now, logger }, turn);
+      const runAt = laterThan(job.locked_at ?? job.run_at);
+      if (isLeft) await addJob(ERASE_TENANTS, {}, { jobKey: ERASE_TENANTS, runAt });
+    },
     [SUMMARIZE_WAITS]: () => summarizeWaits(database, signal),
     [TEND_PARTITIONS]: async () => void (await tendPartitions({ database, now, logger }, signal)),
   };

@@ -1,6 +1,6 @@
 import type { Transaction } from "../call.js";
 import { isOlderServing } from "../postgres/migration/older-serving.js";
-import { runAsTenant, type TransactionSource } from "../postgres/run-transaction.js";
+import { runAsActiveTenant, type TransactionSource } from "../postgres/run-transaction.js";
 import {
   buildSummaries,
   dropAllSummaries,
@@ -23,8 +23,8 @@ export async function summarizeWaits(database: TransactionSource, signal?: Abort
   const repeat = async (tenantId: string, work: (transaction: Transaction) => Promise<boolean>) => {
     for (;;) {
       if (signal?.aborted === true) return;
-      const isMore = await runAsTenant(database, tenantId, LIMITS, work);
-      if (!isMore) return;
+      const isMore = await runAsActiveTenant(database, tenantId, LIMITS, work);
+      if (isMore !== true) return;
     }
   };
   for (const tenantId of await findTenantsWithoutSummaries(database)) await repeat(tenantId, buildSummaries);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isOlderServing } from "../postgres/migration/older-serving.js";
-import { runAsTenant, type TransactionSource } from "../postgres/run-transaction.js";
+import { runAsActiveTenant, type TransactionSource } from "../postgres/run-transaction.js";
 import { advanceIdleTenants, beginTenants } from "../postgres/tables/time-events/due-tenants.js";
 import { clinicTimeZone, localDateAt } from "../scheduling/local-clock.js";
 import { writeSpan } from "./time-event-span.js";
@@ -68,7 +68,8 @@ async function writeTenant(
   const limits = { until, notBefore, maxMs: HOUR_MS, noShowGraceMinutes, correlationId: randomUUID() };
   let total = 0;
   for (;;) {
-    const span = await runAsTenant(database, tenantId, LIMITS, (transaction) => writeSpan(transaction, limits));
+    const span = await runAsActiveTenant(database, tenantId, LIMITS, (transaction) => writeSpan(transaction, limits));
+    if (span === undefined) return total;
     total += span.written;
     if (span.written > 0) onCommitted?.(tenantId);
     if (span.isLast || signal?.aborted === true) return total;

@@ -6,15 +6,23 @@ export function publishedServices<T extends Pick<ServiceEntry, "service">>(servi
   return services.filter(({ service }) => isPublished(service));
 }
 
+/** Returns the clinic's own services, for the internal listener. */
+export function clinicServices<T extends Pick<ServiceEntry, "service">>(services: readonly T[]): readonly T[] {
+  return services.filter(({ service }) => !isPublished(service));
+}
+
+/** Services of operators. The public listener never has them. */
+const INTERNAL: ReadonlySet<string> = new Set(["TenantService"]);
+
 /**
- * Returns the clinic's own services with these names, in any order, or all for ["all"]. Throws for a name that no
- * service has.
+ * Returns the clinic's own services for the public listener: those with these names, in any order, or all for ["all"].
+ * Throws for a name that no such service has.
  */
-export function clinicServices<T extends Pick<ServiceEntry, "service">>(
+export function publicClinicServices<T extends Pick<ServiceEntry, "service">>(
   services: readonly T[],
-  names: readonly string[] = ["all"],
+  names: readonly string[],
 ): readonly T[] {
-  const ofClinic = services.filter(({ service }) => !isPublished(service));
+  const ofClinic = clinicServices(services).filter(({ service }) => !INTERNAL.has(service.name));
   if (names.includes("all")) return ofClinic;
   const known = ofClinic.map(({ service }) => service.name);
   const unknown = names.filter((name) => !known.includes(name));

@@ -10,7 +10,7 @@ import { problemPages } from "../problems/problem-pages.js";
 import { type DemoTokens, referencePages } from "../reference-page/reference-pages.js";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../request-log.js";
 import type { ServiceEntry } from "../services/services.js";
-import { clinicServices, publishedServices } from "./clinic-services.js";
+import { publicClinicServices, publishedServices } from "./clinic-services.js";
 import { type ProblemOptions, sendProblem } from "./problem-answers.js";
 import { createRestApi } from "./rest-api.js";
 
@@ -35,7 +35,7 @@ export interface PublicApiOptions extends ProblemOptions {
 export function createPublicApi(options: PublicApiOptions): HttpHandler {
   const published = publishedServices(options.services);
   const rest = createRestApi({ ...options, services: published, takesActor: false });
-  const ofClinic = clinicServices(options.services, options.publicClinicApi);
+  const ofClinic = publicClinicServices(options.services, options.publicClinicApi);
   const clinic = createRestApi({ ...options, basePath: CLINIC_BASE_PATH, services: ofClinic, takesActor: true });
   const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
     sendProblem(request, response, error, options);

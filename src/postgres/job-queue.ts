@@ -31,6 +31,16 @@ export function requestExtension(transaction: Transaction): void {
   );
 }
 
+/** The task that erases all tenants that are being erased. */
+export const ERASE_TENANTS = "erase_tenants";
+
+/** Queues the erasure of tenants after the commit. */
+export function requestErasure(transaction: Transaction): void {
+  transaction.send(
+    sql.raw("SELECT graphile_worker.add_job(identifier => ?, job_key => ?)", [ERASE_TENANTS, ERASE_TENANTS]),
+  );
+}
+
 /** The task that sends events to one webhook. Its payload is a {@link DeliveryPayload}. */
 export const DELIVER_WEBHOOK = "deliver_webhook";
 

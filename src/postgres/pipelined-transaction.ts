@@ -101,7 +101,8 @@ export class PipelinedTransaction implements Transaction {
 
   #run(statement: Statement, answered?: Answered, failed?: Failed): void {
     const { sql, bindings } = statement.toSQL().toNative();
-    const name = this.#start.namedStatements ? statementName(sql) : undefined;
+    const isNamed = this.#start.namedStatements && !sql.startsWith("SET LOCAL ");
+    const name = isNamed ? statementName(sql) : undefined;
     this.#add({ text: sql, values: bindings, name }, answered, failed);
   }
 

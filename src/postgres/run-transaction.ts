@@ -1,6 +1,7 @@
 import type { CallTrace, Transaction } from "../call.js";
 import type { Database } from "./database.js";
 import { PipelinedTransaction } from "./pipelined-transaction.js";
+import { sql } from "./sql.js";
 import { classifyFailure } from "./sql-errors.js";
 import type { TransactionLimits, TransactionScope } from "./transaction-start.js";
 
@@ -88,6 +89,25 @@ export function runAsTenant<T>(
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
   return runTransaction(source, { scope: { tenantId }, limits }, work);
+}
+
+/** FOR SHARE, so that a suspension waits for work that has begun. */
+const IS_ACTIVE = "SELECT state = 'ACTIVE' AS active FROM tenants WHERE tenant_id = ? FOR SHARE";
+
+/**
+ * Runs background work like {@link runAsTenant}. Returns undefined, with nothing done, if the tenant is suspended or
+ * erased.
+ */
+export function runAsActiveTenant<T>(
+  source: TransactionSource,
+  tenantId: string,
+  limits: TransactionLimits,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T | undefined> {
+  return runAsTenant(source, tenantId, limits, async (transaction) => {
+    const [tenant] = await transaction.rows<{ readonly active: boolean }>(sql.raw(IS_ACTIVE, [tenantId]));
+    return tenant?.active === false ? undefined : work(transaction);
+  });
 }
 
 /**

@@ -25,7 +25,8 @@ const PRIMARY_KEY = /_pkey$/;
 export function uniqueConflict(error: unknown): CupoError | undefined {
   const constraint = violatedUniqueConstraint(error) ?? "";
   const column = /_([a-z]+)_key$/.exec(constraint)?.[1] ?? "";
-  const field = PRIMARY_KEY.test(constraint) ? "id" : FIELD_BY_COLUMN[column];
+  const isKey = PRIMARY_KEY.test(constraint);
+  const field = constraint === "tenants_pkey" ? "tenantId" : isKey ? "id" : FIELD_BY_COLUMN[column];
   if (field === undefined) return undefined;
   return conflict({ code: "DUPLICATE", field, message: "the value must be unique, and another resource has it" });
 }

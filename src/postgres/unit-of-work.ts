@@ -1,4 +1,5 @@
 import type { Call, CallTrace, Principal, Statement, Transaction } from "../call.js";
+import { tenantSuspended } from "../errors.js";
 import type { IdempotencyClaim, IdempotentWork, Outcome } from "../interceptors/idempotency.js";
 import { appendAudit } from "./audit.js";
 import { noConnection, unavailabilityOf } from "./call-failure.js";
@@ -161,7 +162,7 @@ function bind(call: Call, transaction: Transaction): void {
 
 /**
  * Returns the work to run instead of work that failed with `error`. If the claim of the key failed, that work returns
- * the outcome for the caller. Rejects if the claim did not cause the failure.
+ * the outcome for the caller. Rejects if the claim did not cause the failure, and with 409 if the tenant is not active.
  */
 async function explainClaim(
   claim: IdempotencyClaim,
@@ -172,6 +173,7 @@ async function explainClaim(
   if (claimFailure === undefined) throw error;
   const failure = classifyFailure(claimFailure);
   if (failure === "LOCK_TIMEOUT") return async () => ({ kind: "IN_PROGRESS" });
+  if (failure === "NO_ROW") throw tenantSuspended();
   if (failure !== "UNIQUE_VIOLATION") throw claimFailure;
   return (transaction) => readOutcome(transaction, claim, isRerun);
 }

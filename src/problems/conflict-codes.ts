@@ -65,8 +65,16 @@ export const conflictCodes = {
         "CancelScheduleBlock",
         "TestWebhook",
         "ReleaseHold",
+        "SuspendTenant",
+        "ResumeTenant",
+        "EraseTenant",
       ],
     },
+  },
+  TENANT_SUSPENDED: {
+    meaning: "The tenant is suspended, so nothing of it can be changed.",
+    cause: "An operator suspended the tenant, or has it erased.",
+    remedy: "Read as before. Send changes again, with the same keys, when the operator has resumed the tenant.",
   },
   TOO_EARLY: {
     meaning: "It is too early for this step of the appointment.",

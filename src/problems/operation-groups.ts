@@ -1,5 +1,7 @@
 /** RPCs that change a program rule or preview such a change. */
 export const ruleChanges = ["CreateProgramRule", "UpdateProgramRule", "PreviewRuleChange"];
+/** RPCs after which a patient may be active with a document that another one has. */
+export const documentChanges = ["RegisterPatient", "SetPatientStatus", "CorrectPatientDocument"];
 /** RPCs that book several appointments. */
 export const seriesBookings = ["BookSeries", "BookTogether"];
 /** RPCs that book appointments. */

@@ -3,6 +3,7 @@ import type { CodeEntry } from "./code-entry.js";
 import {
   blockChanges,
   bookings,
+  documentChanges,
   lateEntries,
   moves,
   reasonSteps,
@@ -43,6 +44,7 @@ export const requestCodes = {
         "ChangeWaitlistEntry",
         "ChangeAppointment",
         "ErasePatient",
+        "EraseTenant",
         "SubstitutePractitioner",
         "SwapPractitioners",
         "ListEvents",
@@ -144,10 +146,10 @@ export const requestCodes = {
   DUPLICATE: {
     meaning: "The value must be unique, but already exists.",
     cause:
-      "A list has it twice (422), or a query a parameter (400). Or another resource of the tenant has it (409): an active patient the document, a resource the code, a holiday the date.",
+      "A list has it twice (422), or a query a parameter (400). Or another resource of the tenant has it (409): an active patient the document, a resource the code, a holiday the date, a tenant the id.",
     remedy: "Remove the second item. After a conflict, use the resource that exists, or another value.",
     answeredBy: {
-      CONCURRENT_MODIFICATION: ["RegisterPatient", "SetPatientStatus", "CorrectPatientDocument", "CreateHoliday"],
+      CONCURRENT_MODIFICATION: [...documentChanges, "CreateHoliday", "CreateTenant"],
     },
   },
   INVALID_RANGE: {

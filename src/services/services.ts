@@ -23,6 +23,7 @@ import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { ScheduleBlockService } from "../gen/cupo/clinic/v1/schedule_block_service_pb.js";
 import { SeriesService } from "../gen/cupo/clinic/v1/series_service_pb.js";
+import { TenantService } from "../gen/cupo/clinic/v1/tenant_service_pb.js";
 import { TenantSettingsService } from "../gen/cupo/clinic/v1/tenant_settings_service_pb.js";
 import { WebhookService } from "../gen/cupo/clinic/v1/webhook_service_pb.js";
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
@@ -57,10 +58,11 @@ import { createScheduleFollowers } from "./schedule/schedule-followers.js";
 import { createSchedulingConfigurationService } from "./schedule/scheduling-configuration-service.js";
 import { createSeriesService } from "./series/series-service.js";
 import { createTenantSettingsService } from "./settings/tenant-settings-service.js";
+import { createTenantService, type TenantPorts } from "./tenants/tenant-service.js";
 import { createWebhookService, type WebhookPorts } from "./webhooks/webhook-service.js";
 
 /** The dependencies of the services. */
-export interface ServicePorts {
+export interface ServicePorts extends Pick<TenantPorts, "isOperator"> {
   readonly tokens: OptionTokens;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
@@ -106,6 +108,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: DisplacedAppointmentService },
   { service: EventService },
   { service: TenantSettingsService },
+  { service: TenantService },
   { service: WebhookService },
   { service: ImportService },
 ];
@@ -147,6 +150,7 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
       service: TenantSettingsService,
       implementation: createTenantSettingsService({ now, slotLimits, visitMargins: margins }),
     },
+    { service: TenantService, implementation: createTenantService(ports) },
     { service: WebhookService, implementation: createWebhookService(now, webhooks) },
     { service: ImportService, implementation: createImportService({ now, margins, validatorOf }) },
   ];

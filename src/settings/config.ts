@@ -35,6 +35,8 @@ export interface Config extends LimitsConfig {
   readonly issuer: IssuerConfig | undefined;
   readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
   readonly tokenTypes: readonly string[];
+  /** The tenant whose principals manage all tenants, in lower case; undefined for none. */
+  readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
   /** How far from the start of an appointment its steps are allowed. */
   readonly visitMargins: {
@@ -122,6 +124,7 @@ function assemble(source: Source, problems: string[]): Config {
     dataDir: resolve(read(settings.dataDir) ?? ""),
     issuer: issuerOf(source, problems),
     tokenTypes: read(settings.tokenTypes) ?? [],
+    operatorTenantId: read(settings.operatorTenant),
     tokenClaims: {
       client: read(settings.clientClaim) ?? "",
       tenant: read(settings.tenantClaim) ?? "",
@@ -188,8 +191,7 @@ function tlsOf({ read, isGiven }: Source, problems: string[]): Config["tls"] {
   const { tlsCertFile, tlsKeyFile } = settings;
   if (isGiven(tlsCertFile) !== isGiven(tlsKeyFile))
     problems.push("TLS_CERT_FILE and TLS_KEY_FILE must be set together");
-  const certFile = read(tlsCertFile);
-  const keyFile = read(tlsKeyFile);
+  const [certFile, keyFile] = [read(tlsCertFile), read(tlsKeyFile)];
   return certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
 }
 
@@ -198,10 +200,7 @@ function tlsOf({ read, isGiven }: Source, problems: string[]): Config["tls"] {
  * addresses only.
  */
 function refuseOpenDevelopmentIssuer(config: Pick<Config, "public" | "internal">, problems: string[]): void {
-  for (const [name, { host }] of [
-    ["HOST", config.public],
-    ["INTERNAL_HOST", config.internal],
-  ] as const) {
+  for (const [name, { host }] of Object.entries({ HOST: config.public, INTERNAL_HOST: config.internal })) {
     if (host === "" || isLoopback(host)) continue;
     problems.push(
       `${name} is ${quoted(host)}; the development issuer requires a loopback address (127.0.0.1, ::1 or localhost); ` +

@@ -127,6 +127,14 @@ export const settings = {
   clientClaim: claim("AUTH_CLIENT_CLAIM", "client_id", "Claim that names the client."),
   tenantClaim: claim("AUTH_TENANT_CLAIM", "tenant_id", "Claim with the UUID of the tenant."),
   scopeClaim: claim("AUTH_SCOPE_CLAIM", "scope", "Claim that lists the scopes."),
+  operatorTenant: {
+    name: "OPERATOR_TENANT_ID",
+    about:
+      "Tenant of the operators: with the scope tenants:manage, its access tokens manage all tenants. Without it nobody " +
+      "can, but with the development issuer everybody.",
+    takes: "a UUID",
+    parse: (held: string) => matching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i)(held)?.toLowerCase(),
+  },
   ...limitSettings,
   plannedSlots: count(
     "MAX_PLANNED_SLOTS",

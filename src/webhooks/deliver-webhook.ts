@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { runAsTenant } from "../postgres/run-transaction.js";
+import { runAsActiveTenant, runAsTenant } from "../postgres/run-transaction.js";
 import { findNextAttempt } from "../postgres/tables/webhooks/delivery-progress.js";
 import { type LeasedWebhook, leaseWebhook, releaseWebhook } from "../postgres/tables/webhooks/webhook-leases.js";
 import { DELIVERY_LIMITS } from "./delivery-limits.js";
@@ -23,7 +23,7 @@ export interface DeliveryHooks {
 
 /**
  * Sends the events of a webhook for about 10 s, or until nothing is left. One process at a time does it: it takes the
- * webhook's lease, which ends by itself after 25 s. A signal stops it; what was being sent is then sent again. A webhook
+ * webhook's lease, which ends by itself after 25 s. Nothing is sent for a suspended tenant. A signal stops it; what was being sent is then sent again. A webhook
  * whose receiver is down keeps its lease, so it takes only a part of the time of the workers.
  */
 export async function deliverWebhook(
@@ -34,10 +34,10 @@ export async function deliverWebhook(
   hooks: DeliveryHooks,
 ): Promise<DeliveryResult> {
   const begun = performance.now();
-  const lease = await runAsTenant(ports.database, tenantId, DELIVERY_LIMITS, (transaction) =>
+  const lease = await runAsActiveTenant(ports.database, tenantId, DELIVERY_LIMITS, (transaction) =>
     leaseWebhook(transaction, webhookId, randomUUID()),
   );
-  if (lease === "INACTIVE") return { kind: "DONE" };
+  if (lease === undefined || lease === "INACTIVE") return { kind: "DONE" };
   if (lease === "BUSY") return { kind: "BUSY" };
   await hooks.onLeased(lease.leasedUntil);
   const run = new DeliveryRun(tenantId, lease, begun, ports, stop);

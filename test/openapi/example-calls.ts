@@ -102,7 +102,7 @@ export function exampleCalls(service: TestService, examples: RequestExamples): E
   };
 }
 
-/** Sends a request over REST on the public listener. The `body` of `changes` replaces that of the request. */
+/** Sends a request over REST on the public listener, or on the only one that has the operation. The `body` of `changes` replaces that of the request. */
 export function sendOverRest(
   service: TestService,
   method: DescMethod,
@@ -110,7 +110,8 @@ export function sendOverRest(
   changes: RequestChanges,
 ): Promise<RestAnswer> {
   const { httpMethod, path, body } = renderRest(method, request);
-  const prefix = isPublished(method.parent) ? service.baseUrl : `${service.publicUrl}${CLINIC_BASE_PATH}`;
+  const url = method.parent.name === "TenantService" ? service.internalUrl : service.publicUrl;
+  const prefix = isPublished(method.parent) ? service.baseUrl : `${url}${CLINIC_BASE_PATH}`;
   return sendRequest(httpMethod, `${prefix}${path}`, { ...(body === undefined ? {} : { body }), ...changes });
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { listViolations } from "@cupo/connect-rest";
 import { describe, expect, test } from "vitest";
 import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
-import { clinicServices, publishedServices } from "../../src/listeners/clinic-services.js";
+import { publicClinicServices, publishedServices } from "../../src/listeners/clinic-services.js";
 import { describePublic } from "../../src/openapi/documents/public-document.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { servedServices } from "../../src/services/services.js";
@@ -22,7 +22,7 @@ const options = {
   validate: createMessageValidator(),
   listErrors: listViolations,
 };
-const ofClinic = clinicServices(servedServices);
+const ofClinic = publicClinicServices(servedServices, ["all"]);
 const published = documentWith([]);
 const all = documentWith(ofClinic);
 
@@ -30,7 +30,7 @@ describe("the public document with operations of the clinic", () => {
   const every = ofClinic.map(({ service }) => service.name);
 
   test.each([...every, "all"])("has the published operations unchanged, and adds those of %s", (name) => {
-    const chosen = clinicServices(servedServices, [name]);
+    const chosen = publicClinicServices(servedServices, [name]);
     const whole = name === "all" ? all : documentWith(chosen);
     const first = Object.entries(published.paths);
     expect(JSON.stringify(Object.entries(whole.paths).slice(0, first.length))).toBe(JSON.stringify(first));

@@ -108,6 +108,7 @@ const OF_THE_CLINIC = new Set([
   "schedule_blocks",
   "tenant_settings",
   "tenant_settings_history",
+  "tenants",
   "time_event_progress",
   "unfilled_minutes",
   "webhooks",

@@ -50,6 +50,7 @@ const ACROSS_TENANTS = [
   "quota_windows.purge_read",
   "tenant_settings.due_events",
   "tenant_settings.jobs_read",
+  "tenants.overview",
   "time_event_progress.due_events",
   "waitlist_entries.due_events",
   "webhook_deliveries.overview",

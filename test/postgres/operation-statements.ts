@@ -28,7 +28,7 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
   ...each(["appointment_holds for no key update"], ["ReleaseHold"]),
   ...each(["appointment_types for no key update"], ["UpdateAppointmentType"]),
   ...each(["appointments for no key update"], ["MarkAppointmentAttended", "CorrectAppointmentWait"]),
-  ...each(["calendars for no key update"], ["CreateHoliday", "SeedHolidays"]),
+  ...each(["calendars for no key update"], ["CreateHoliday", "SeedHolidays", "CreateTenant"]),
   ...each(["cancellation_reasons for no key update"], ["UpdateCancellationReason"]),
   ...each(["consultation_types for no key update"], ["UpdateConsultationType"]),
   ...each(["contracts for no key update"], ["UpdateContract", "ReplaceCoveredServices"]),
@@ -44,6 +44,7 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
   ...each(["programs for no key update"], ["UpdateProgram", "UpdateProgramWindow", "ReplaceProgramServices"]),
   ...each(["request_sources for no key update"], ["UpdateRequestSource"]),
   ...each(["tenant_settings for no key update"], ["UpdateTenantSettings"]),
+  ...each(["tenants for no key update"], ["SuspendTenant", "ResumeTenant", "EraseTenant"]),
   ...each(["user_attention_cases for no key update"], ["TakeCase", "CloseCase"]),
   ...each(["waitlist_entries for no key update"], ["CloseWaitlistEntry", "ChangeWaitlistEntry"]),
   ...each(

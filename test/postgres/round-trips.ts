@@ -1,3 +1,4 @@
+import { isClaim } from "../schedule/locking-statements.js";
 import type { SentStatement } from "../support/sent-statements.js";
 
 /**
@@ -65,6 +66,9 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "ChangeWaitlistEntry",
     "TakeCase",
     "CloseCase",
+    "SuspendTenant",
+    "ResumeTenant",
+    "EraseTenant",
     "UpdateTenantSettings",
     "UpdateProgramWindow",
     "CreateWebhook",
@@ -82,6 +86,7 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "UpdateProgramRule",
     "CreateProgramRule",
     "CreateHoliday",
+    "CreateTenant",
     "BookAppointmentAt",
     "MergePatients",
     "ErasePatient",
@@ -117,7 +122,7 @@ export function tripsOfLastCall(statements: readonly SentStatement[]): number {
 
 /** Returns the statements of the last call with an idempotency key, from BEGIN to COMMIT. */
 export function statementsOfLastCall(statements: readonly SentStatement[]): readonly SentStatement[] {
-  const claim = statements.findLast(({ text }) => text.startsWith('insert into "idempotency_keys"'));
+  const claim = statements.findLast(({ text }) => isClaim(text));
   const own = statements.filter(({ connection }) => connection === claim?.connection);
   const from = own.slice(0, own.indexOf(claim as SentStatement)).findLastIndex(({ text }) => text === "BEGIN");
   const behind = own.slice(from);

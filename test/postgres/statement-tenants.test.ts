@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
 import { createFeedReader, type FeedReader } from "../../src/events/feed-reader.js";
 import { assignPositions } from "../../src/jobs/assign-positions.js";
+import { eraseTenants } from "../../src/jobs/erase-tenants.js";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
 import { offerFreedSlots } from "../../src/jobs/offer-freed-slots.js";
 import {
@@ -67,6 +68,9 @@ const ACROSS_TENANTS = [
   "UPDATE time_event_progress SET through",
   "SELECT DISTINCT p.tenant_id AS id FROM programs p WHERE p.materialized_through IS NOT NULL",
   "SELECT DISTINCT tenant_id AS id FROM opportunity_changes",
+  'select "tenant_id" as "tenantId", "display_name" as "displayName", "state"',
+  "SELECT tenant_id AS id FROM tenants WHERE state <> 'ACTIVE'",
+  "SELECT tenant_id AS id FROM tenants WHERE state = 'ERASING'",
 ];
 
 /** Have joins over all tenants, on tenant_id. */
@@ -133,7 +137,7 @@ test("operations with statements for which the planner is steered say so in thei
 
 test("a call whose statements wait for each other takes a round trip per wait", () => {
   const statement = (text: string, flight: number) => ({ text, values: [], connection: 1, flight });
-  const claim = statement('insert into "idempotency_keys" ("response") values ($1)', 1);
+  const claim = statement('with "claimed" as (insert into "idempotency_keys" default values) select 1 / 1', 1);
   const call = [statement("BEGIN", 1), claim, statement("SELECT 1", 2), statement("COMMIT", 3)];
   expect(tripsOfLastCall([statement("BEGIN", 0), statement("COMMIT", 0), ...call])).toBe(3);
 });
@@ -280,6 +284,7 @@ async function doEveryJob(): Promise<void> {
     expect(await offerFreedSlots({ database: pool, now: testNow })).toBeGreaterThan(0);
     await countHolds(pool, testNow());
     await summarizeWaits(pool);
+    await eraseTenants({ database: pool, now: testNow, logger });
     await sendToWebhooks(pool, reader);
   } finally {
     await pool.close();

@@ -45,7 +45,13 @@ describe("the catalogue of errors", () => {
     const method = methods.find(({ name }) => name === "UpdatePatient");
     expect(method && codesOf(method)).toEqual({
       INVALID_REQUEST: expect.arrayContaining(["REQUIRED", "INVALID_UUID"]),
-      CONCURRENT_MODIFICATION: ["STALE_VERSION", "IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_IN_PROGRESS", "RESULT_ERASED"],
+      CONCURRENT_MODIFICATION: [
+        "STALE_VERSION",
+        "IDEMPOTENCY_KEY_REUSED",
+        "IDEMPOTENCY_IN_PROGRESS",
+        "RESULT_ERASED",
+        "TENANT_SUSPENDED",
+      ],
       VALIDATION_FAILED: expect.arrayContaining(["UNKNOWN_FIELD", "INVALID_EMAIL", "TOO_LONG", "OUT_OF_RANGE"]),
       SERVICE_UNAVAILABLE: ["BUSY", "TIMEOUT"],
     });

@@ -1,7 +1,7 @@
 import type { SentStatement } from "../support/sent-statements.js";
 
-/** A statement wrapped so that it fails if it writes no row. */
-const REQUIRED = /^with "written" as \((.*)\) select 1 \/ count\(\*\) from "written"$/s;
+/** A statement wrapped so that it fails if it writes no row, or the claim of a key, which fails for a suspended tenant. */
+const WRAPPED = /^with "(?:written|claimed)" as \((.*)\) select 1 \/ /s;
 /**
  * Statements that lock rows. Inserts are included only for tables in which concurrent transactions insert the same row.
  */
@@ -11,10 +11,15 @@ const LOCKS = [
   /^(?:WITH .*)?\b(?:update|delete from) "?(\w+)"?/is,
 ];
 
+/** Whether a statement claims an idempotency key. */
+export function isClaim(text: string): boolean {
+  return WRAPPED.exec(text)?.[1]?.startsWith('insert into "idempotency_keys"') === true;
+}
+
 /** Returns the table whose rows a statement waits for and locks. Undefined if there is none. */
 export function lockedTable(text: string): string | undefined {
   if (text.endsWith(" SKIP LOCKED")) return undefined;
-  const plain = withoutReads(REQUIRED.exec(text)?.[1] ?? text);
+  const plain = withoutReads(WRAPPED.exec(text)?.[1] ?? text);
   return LOCKS.map((lock) => lock.exec(plain)?.[1]).find((table) => table !== undefined);
 }
 
@@ -64,10 +69,10 @@ export function lockSummary(statements: readonly SentStatement[]) {
   const locked = [...new Set(tables)].filter((table) => ORDER.includes(table));
   const inOrder = ORDER.filter((table) => locked.includes(table));
   if (locked.join() !== inOrder.join()) throw new Error(`not in the one order: ${locked.join(", ")}`);
-  const claim = statements.find(({ text }) => text.startsWith('insert into "idempotency_keys"'));
+  const claim = statements.find(({ text }) => isClaim(text));
   const behindTheClaim = statements.filter(
     ({ text, connection }) =>
-      connection === claim?.connection && !/^(BEGIN|insert into "idempotency_keys"|SET LOCAL |.*pg_notify)/.test(text),
+      connection === claim?.connection && !isClaim(text) && !/^(BEGIN|SET LOCAL |.*pg_notify)/.test(text),
   );
   return { locked, trips: new Set(behindTheClaim.map(({ flight }) => flight)).size };
 }

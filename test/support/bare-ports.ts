@@ -24,6 +24,7 @@ const noEvents: WatchPorts = {
 export const barePorts: ServicePorts = {
   now: testNow,
   tokens: noTokens,
+  isOperator: () => true,
   slotLimits: { perPlan: 1_000_000_000, perTenant: 1_000_000_000 },
   holdsPerPrincipal: 200,
   visitMargins: { checkInEarlyMinutes: 240, attendedEarlyMinutes: 60, noShowGraceMinutes: 15 },

@@ -18,6 +18,7 @@ export const serviceRooms: Rooms = {
   notes: ["resources"],
   events: ["resources"],
   settings: ["resources", "schedule"],
+  tenants: ["resources", "schedule"],
   webhooks: ["resources", "events"],
   imports: ["resources"],
 };
@@ -40,6 +41,7 @@ export const tableRooms: Rooms = {
   notes: ["resources"],
   events: [],
   settings: ["appointments"],
+  tenants: [],
   "time-events": ["appointments", "events", "settings"],
   webhooks: ["resources", "events"],
   imports: ["resources", "appointments", "schedule", "patients", "desk"],

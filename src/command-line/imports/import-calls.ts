@@ -30,10 +30,7 @@ const LONGEST_PAUSE_MS = 15_000;
 /** Failures that pass: the service or the way to it is away, or an earlier attempt is still at work. */
 const PASSING: ReadonlySet<Code> = new Set([Code.Unavailable, Code.Aborted, Code.Unknown, Code.DeadlineExceeded]);
 
-/**
- * Opens the calls of an import. A call that fails for a reason that passes is sent again with the same idempotency key:
- * after the time in Retry-After, or else after a pause that grows, for about two minutes.
- */
+/** Opens the calls of an import, each made by {@link patiently}. */
 export function openImportCalls({ url, token, sourceSystem, validateOnly }: ImportTarget): ImportCalls {
   const client = createClient(
     ImportService,
@@ -62,7 +59,11 @@ async function reportOf(client: Client<typeof ImportService>, sourceSystem: stri
   return importReport;
 }
 
-async function patiently<T>(call: () => Promise<T>): Promise<T> {
+/**
+ * Makes a call again after a failure that passes, with the same headers: after the time in Retry-After, or else after a
+ * pause that grows, for about two minutes.
+ */
+export async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await call();

@@ -8,6 +8,7 @@ import { publishedExamples } from "./published-examples.js";
 import { referenceDataExamples } from "./reference-data-examples.js";
 import type { RequestExamples } from "./request-example.js";
 import { seriesExamples } from "./series-examples.js";
+import { tenantExamples } from "./tenant-examples.js";
 import { tenantSettingsExamples } from "./tenant-settings-examples.js";
 import { webhookExamples } from "./webhook-examples.js";
 
@@ -37,6 +38,7 @@ export function requestExamples(nowMs: number): RequestExamples {
     ...seriesExamples(day),
     ...patientExamples,
     ...deskExamples(day),
+    ...tenantExamples,
     ...tenantSettingsExamples,
     ...webhookExamples,
     ...importExamples,

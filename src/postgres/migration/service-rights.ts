@@ -59,6 +59,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   request_sources: CHANGE,
   schedule_blocks: CHANGE,
   tenant_settings: CHANGE,
+  tenants: CHANGE,
   time_event_progress: CHANGE,
   user_attention_cases: CHANGE,
   unfilled_minutes: CHANGE,
@@ -82,4 +83,7 @@ export const erasableColumns: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The functions that the service may call and other roles may not. They run with the rights of the owner. */
-export const serviceFunctions: readonly string[] = ["cupo_tend_partitions(timestamptz)"];
+export const serviceFunctions: readonly string[] = [
+  "cupo_erase_rows(text,jsonb,integer)",
+  "cupo_tend_partitions(timestamptz)",
+];

@@ -42,6 +42,7 @@ const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
   DisplacedAppointment: Event_ResourceType.DISPLACED_APPOINTMENT,
   Schedule: Event_ResourceType.SCHEDULE,
   ScheduleBlock: Event_ResourceType.SCHEDULE_BLOCK,
+  Tenant: Event_ResourceType.TENANT,
   TenantSettings: Event_ResourceType.TENANT_SETTINGS,
   UserAttentionCase: Event_ResourceType.USER_ATTENTION_CASE,
   WaitlistEntry: Event_ResourceType.WAITLIST_ENTRY,

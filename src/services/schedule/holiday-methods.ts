@@ -37,7 +37,7 @@ export function createHolidayMethods(now: () => number): HolidayMethods {
       return { holiday: await updateHoliday(request, call, now()) };
     },
     async seedHolidays(request, call) {
-      return seed(request.year, call, now());
+      return seedYear(request.year, call, now());
     },
   };
 }
@@ -71,7 +71,8 @@ async function updateHoliday(
   return toHolidayDetails(updated);
 }
 
-async function seed(year: number, call: ReadyCall, nowMs: number) {
+/** Adds the legal holidays of a year that the tenant does not have yet. */
+export async function seedYear(year: number, call: ReadyCall, nowMs: number) {
   const wanted: HolidayRecord[] = legalHolidays(year).map(({ date, name }) => ({
     id: call.newId(),
     date,

@@ -41,8 +41,8 @@ const defer = prepared(["tenantId", "slotId", "dueAt", "entryIds"], (names) =>
 
 const forget = prepared(["tenant_id", "slot_id"], (key) => sql("freed_slots").where(key).delete());
 
-const DUE =
-  'SELECT tenant_id AS "tenantId", slot_id AS "slotId" FROM freed_slots WHERE due_at <= ? ORDER BY due_at LIMIT ?';
+const DUE = `SELECT tenant_id AS "tenantId", slot_id AS "slotId" FROM freed_slots
+  WHERE due_at <= ? AND tenant_id <> ALL(?::uuid[]) ORDER BY due_at LIMIT ?`;
 
 /** Notes that an appointment freed these locked slots, if the tenant offers freed slots. */
 export function noteFreedSlots(transaction: Transaction, ids: readonly string[]): void {
@@ -76,7 +76,16 @@ export function forgetFreedSlot(transaction: Transaction, slotId: string): void 
   transaction.send(forget({ tenant_id: transaction.tenantId, slot_id: slotId }));
 }
 
-/** Returns the freed slots of all tenants that are due at `at`, the longest due first, at most `limit`. */
-export function findDueFreedSlots(source: TransactionSource, at: Date, limit: number): Promise<FreedSlotKey[]> {
-  return runAcrossTenants(source, SCOPE, (transaction) => transaction.rows<FreedSlotKey>(sql.raw(DUE, [at, limit])));
+/**
+ * Returns the freed slots that are due at `at`, the longest due first, at most `limit`: those of all tenants but the
+ * ones to leave out.
+ */
+export function findDueFreedSlots(
+  source: TransactionSource,
+  at: Date,
+  limit: number,
+  withoutTenants: readonly string[],
+): Promise<FreedSlotKey[]> {
+  const due = sql.raw(DUE, [at, [...withoutTenants], limit]);
+  return runAcrossTenants(source, SCOPE, (transaction) => transaction.rows<FreedSlotKey>(due));
 }

@@ -1,0 +1,36 @@
+import { randomUUID } from "node:crypto";
+import { type Client, createClient, type Interceptor } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import type { Tenant } from "../../gen/cupo/clinic/v1/tenant_pb.js";
+import { TenantService } from "../../gen/cupo/clinic/v1/tenant_service_pb.js";
+import { patiently } from "../imports/import-calls.js";
+
+/** Where and as whom the commands for tenants call the service. */
+export interface TenantTarget {
+  /** URL of the internal listener. */
+  readonly url: string;
+  /** Access token of an operator. */
+  readonly token: string;
+}
+
+/** The client of the operations for tenants. */
+export type TenantClient = Client<typeof TenantService>;
+
+/** Opens a client. Its calls are made by {@link patiently}, each with an idempotency key of its own. */
+export function openTenantClient({ url, token }: TenantTarget): TenantClient {
+  const patience: Interceptor = (next) => (request) => {
+    request.header.set("authorization", `Bearer ${token}`);
+    if (!request.stream) request.header.set("idempotency-key", randomUUID());
+    return patiently(() => next(request));
+  };
+  return createClient(
+    TenantService,
+    createConnectTransport({ baseUrl: url, httpVersion: "1.1", interceptors: [patience] }),
+  );
+}
+
+/** Returns a tenant from an answer. */
+export function tenantIn({ tenant }: { readonly tenant?: Tenant | undefined }): Tenant {
+  if (tenant === undefined) throw new Error("the service sent no tenant");
+  return tenant;
+}

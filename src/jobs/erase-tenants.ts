@@ -1,0 +1,125 @@
+import type { Logger } from "pino";
+import type { Transaction } from "../call.js";
+import { isOlderServing } from "../postgres/migration/older-serving.js";
+import { runAsTenant, type TransactionSource } from "../postgres/run-transaction.js";
+import {
+  eraseRows,
+  findErasingTenants,
+  finishErasure,
+  type LockedErasure,
+  lockErasure,
+} from "../postgres/tables/tenants/erasure.js";
+import { findFilledTables, readTenantTables, type TenantTable } from "../postgres/tables/tenants/tenant-tables.js";
+
+const LIMITS = { statementTimeoutMs: 60_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
+/** The highest number of rows that one transaction deletes. */
+const BATCH = 2_000;
+/** The migration that only the releases have that know the state of tenants. */
+const KNOWN_SINCE = "0058-tenants";
+/** The record of the tenant stays. */
+const KEPT = "tenants";
+
+/** Dependencies of the erasure of tenants. */
+export interface ErasurePorts {
+  readonly database: TransactionSource;
+  /** Returns milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Logs each erased tenant. */
+  readonly logger: Pick<Logger, "info">;
+  /** The highest number of rows that one transaction deletes. Defaults to 2,000. */
+  readonly batch?: number;
+}
+
+/**
+ * Deletes the rows of the tenants that are being erased, in batches of a transaction each, and marks those as erased
+ * that have none left. A run that dies is continued by the next one. Of two runs at the same time, one leaves the tenant
+ * to the other.
+ *
+ * A call that began before the tenant was suspended can still write a row. So a tenant is finished only after all
+ * transactions have ended that began before the erasure, and after one more pass. While an older release serves the
+ * database, which does not know the state of tenants, nothing is erased. A signal stops it after the current batch.
+ *
+ * Returns whether a tenant is left.
+ */
+export async function eraseTenants(ports: ErasurePorts, signal?: AbortSignal): Promise<boolean> {
+  const { database, logger } = ports;
+  const tenantIds = await findErasingTenants(database);
+  if (tenantIds.length === 0 || (await isOlderServing(database, KNOWN_SINCE))) return tenantIds.length > 0;
+  let left = tenantIds.length;
+  for (const tenantId of tenantIds) {
+    if (!(await eraseTenant(tenantId, ports, signal))) continue;
+    logger.info({ tenant: tenantId }, "a tenant was erased");
+    left -= 1;
+  }
+  return left > 0;
+}
+
+/** Returns whether the tenant is erased now. */
+async function eraseTenant(tenantId: string, ports: ErasurePorts, signal?: AbortSignal): Promise<boolean> {
+  const tables = await runAsTenant(ports.database, tenantId, LIMITS, readTenantTables);
+  const erased = tables.filter(({ name }) => name !== KEPT);
+  const pass = () => passOver(tenantId, erased, ports, signal);
+  if (!(await pass()) || !(await isAlone(tenantId, ports)) || !(await pass())) return false;
+  const done = await inErasure(tenantId, ports, async (transaction) => {
+    const filled = await findFilledTables(transaction, erased);
+    if (filled.length > 0) throw new Error(`the erased tenant still has rows in ${filled.join()}`);
+    finishErasure(transaction, new Date(ports.now()));
+    return true;
+  });
+  return done === true;
+}
+
+async function isAlone(tenantId: string, ports: ErasurePorts): Promise<boolean> {
+  return (await inErasure(tenantId, ports, async (_, erasure) => erasure.isAlone)) === true;
+}
+
+/**
+ * Deletes the rows of all tables, in an order in which no row is deleted before those that refer to it. Returns false if
+ * it had to stop.
+ */
+async function passOver(
+  tenantId: string,
+  tables: readonly TenantTable[],
+  ports: ErasurePorts,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  for (const { name } of tables) {
+    let erased: number | undefined;
+    do {
+      erased = await passOverTable(tenantId, name, ports, signal);
+      if (erased === undefined) return false;
+    } while (erased > 0);
+  }
+  return true;
+}
+
+/** Returns the number of deleted rows; undefined if it had to stop. */
+async function passOverTable(
+  tenantId: string,
+  table: string,
+  { batch = BATCH, ...ports }: ErasurePorts,
+  signal?: AbortSignal,
+): Promise<number | undefined> {
+  let total = 0;
+  let after: string | undefined;
+  do {
+    const last = after;
+    const rows = await inErasure(tenantId, ports, (transaction) => eraseRows(transaction, table, last, batch));
+    if (rows === undefined || signal?.aborted === true) return undefined;
+    total += rows.erased;
+    after = rows.last;
+  } while (after !== undefined);
+  return total;
+}
+
+/** Runs work in a transaction that has locked the erasure. Returns undefined if it cannot be locked. */
+function inErasure<T>(
+  tenantId: string,
+  { database }: Pick<ErasurePorts, "database">,
+  work: (transaction: Transaction, erasure: LockedErasure) => Promise<T>,
+): Promise<T | undefined> {
+  return runAsTenant(database, tenantId, LIMITS, async (transaction) => {
+    const erasure = await lockErasure(transaction);
+    return erasure === undefined ? undefined : work(transaction, erasure);
+  });
+}

@@ -1,0 +1,30 @@
+import type { Transaction } from "../../../call.js";
+import { isLowerCaseUuid } from "../../../uuid.js";
+import { sql } from "../../sql.js";
+
+/**
+ * Runs work of a call in its transaction, but within another tenant: row-level security then shows the rows of that
+ * tenant, and only those. Afterwards the transaction is within its own tenant again. Only operations of operators may
+ * use this. `tenantId` is a UUID in lower case.
+ */
+export async function withinTenant<T>(
+  transaction: Transaction,
+  tenantId: string,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  enter(transaction, tenantId);
+  const result = await work({
+    tenantId,
+    rows: (statement) => transaction.rows(statement),
+    send: (statement) => transaction.send(statement),
+    require: (statement, refusal) => transaction.require(statement, refusal),
+  });
+  enter(transaction, transaction.tenantId);
+  return result;
+}
+
+/** SET LOCAL with the checked id is the only form that Citus forwards to its workers. */
+function enter(transaction: Transaction, tenantId: string): void {
+  if (!isLowerCaseUuid(tenantId)) throw new Error("the tenant of a transaction must be a lower-case UUID");
+  transaction.send(sql.raw(`SET LOCAL cupo.tenant_id = '${tenantId}'`));
+}

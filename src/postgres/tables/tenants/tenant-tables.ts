@@ -1,0 +1,73 @@
+import type { Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+
+/** A table with rows of tenants. */
+export interface TenantTable {
+  readonly name: string;
+  /** The columns of its primary key without tenant_id, and their types. */
+  readonly keys: readonly string[];
+  readonly types: readonly string[];
+}
+
+/** From the catalog, so that no table is forgotten. Partitions belong to their tables. */
+const TABLES = `SELECT c.relname::text AS name, k.keys, k.types, ARRAY(
+    SELECT DISTINCT r.relname::text FROM pg_constraint f JOIN pg_class r ON r.oid = f.confrelid
+    WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid) AS refers
+  FROM pg_class c JOIN pg_attribute t ON t.attrelid = c.oid AND t.attname = 'tenant_id' AND NOT t.attisdropped
+    CROSS JOIN LATERAL (
+      SELECT coalesce(array_agg(a.attname::text ORDER BY k.place), '{}') AS keys,
+        coalesce(array_agg(format_type(a.atttypid, a.atttypmod) ORDER BY k.place), '{}') AS types
+      FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey::smallint[]) WITH ORDINALITY AS k (number, place)
+        JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number
+      WHERE i.indrelid = c.oid AND i.indisprimary AND a.attname <> 'tenant_id') AS k
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+  ORDER BY c.relname`;
+
+interface Found extends TenantTable {
+  readonly refers: readonly string[];
+}
+
+/** Returns every table with rows of tenants, each before those that it refers to. */
+export async function readTenantTables(transaction: Pick<Transaction, "rows">): Promise<TenantTable[]> {
+  let left = await transaction.rows<Found>(sql.raw(TABLES));
+  const ordered: TenantTable[] = [];
+  while (left.length > 0) {
+    const referred = new Set(left.flatMap(({ refers }) => refers));
+    const next = left.filter(({ name }) => !referred.has(name));
+    if (next.length === 0) throw new Error(`these tables refer to each other: ${left.map(({ name }) => name).join()}`);
+    ordered.push(...next);
+    left = left.filter((table) => !next.includes(table));
+  }
+  return ordered;
+}
+
+/** A row of a table as JSON, and its key. */
+export interface TenantRow {
+  readonly json: string;
+  readonly key: readonly string[];
+}
+
+/** Returns at most `limit` rows of the tenant, ordered by their key, after a key. */
+export function readRows(
+  transaction: Transaction,
+  { name, keys, types }: TenantTable,
+  after: readonly string[] | undefined,
+  limit: number,
+): Promise<TenantRow[]> {
+  const columns = keys.map(() => "??").join();
+  const key = keys.length === 0 ? "'{}'::text[]" : `ARRAY[${keys.map(() => "??::text").join()}]`;
+  const query = sql(name)
+    .where({ tenant_id: transaction.tenantId })
+    .select(sql.raw(`to_jsonb(??)::text AS json, ${key} AS key`, [name, ...keys]))
+    .orderBy([...keys])
+    .limit(limit);
+  if (after !== undefined && keys.length > 0)
+    query.whereRaw(`(${columns}) > (${types.map((type) => `?::${type}`).join()})`, [...keys, ...after]);
+  return transaction.rows<TenantRow>(query);
+}
+
+/** Returns the names of those tables that have a row of the tenant. */
+export async function findFilledTables(transaction: Transaction, tables: readonly TenantTable[]): Promise<string[]> {
+  const found = await Promise.all(tables.map((table) => readRows(transaction, table, undefined, 1)));
+  return tables.filter((_, i) => found[i]?.length !== 0).map(({ name }) => name);
+}
