@@ -123,7 +123,7 @@ export function freeSlots(shape: SearchShape): string {
         SELECT s.starts_at FROM ${slots} AND s.starts_at >= r.since AND s.starts_at < r.until
         ORDER BY s.starts_at LIMIT 1) AS f) AS f
     WHERE f.starts_at IS NOT NULL ORDER BY r.since LIMIT 1),
-  share AS MATERIALIZED (SELECT ceil(:wanted::float8 / greatest(count(*), 1))::bigint AS slots FROM offered),
+  share AS MATERIALIZED (SELECT ${shape.isOfOne ? ":wanted::bigint" : SHARE} AS slots),
   found AS MATERIALIZED (
     SELECT s.*, r.since, p.location_id, p.emergency
     FROM next AS n CROSS JOIN ranges AS r CROSS JOIN offered AS p CROSS JOIN LATERAL (
@@ -138,6 +138,9 @@ export function freeSlots(shape: SearchShape): string {
       HAVING count(*) >= (SELECT slots FROM share)) AS t), least(${END}, :to)) AS at
     FROM next AS n)`;
 }
+
+/** How many slots of each program are read. One practitioner seldom works in several, so there the first one gets all. */
+const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bigint FROM offered)";
 
 /** SQL for the time at which a statement ends its search. */
 const END = "n.starts_at + make_interval(secs => :stretch::float8)";

@@ -30,10 +30,9 @@ export interface OptionRecord extends Offer {
 
 /** How many slots the first statement reads for each option of the page. Some of their people are busy. */
 const SLOTS_PER_OPTION = 1.5;
-/** The first stretch of a search at any time of the day, in seconds, and of one at parts of the day. */
-const WEEK = 7 * 86_400;
+const MAX_GROWTH = 4;
+/** In seconds. */
 const DAY = 86_400;
-const GROWTH = { wanted: 4, stretch: 8 } as const;
 
 /**
  * Returns the earliest slots that can be booked. They are free, their day has capacity left, and their program offers
@@ -51,19 +50,37 @@ export async function searchOptions(
 ): Promise<OptionRecord[]> {
   const shape = shapeOf(query);
   const found: OptionRecord[] = [];
-  let reach: Reach = {
-    from: new Date(Math.max(query.from.getTime(), query.after?.startsAt.getTime() ?? 0)),
-    wanted: Math.ceil(query.limit * SLOTS_PER_OPTION),
-    stretch: shape.isWindowed ? DAY : WEEK,
-  };
+  let reach = firstReach(query, shape);
   for (;;) {
-    const limit = query.limit - found.length;
-    const rows = await transaction.rows<FoundRow>(statementOf(shape, principal, { ...query, limit }, reach));
+    const missing = query.limit - found.length;
+    const rows = await transaction.rows<FoundRow>(
+      statementOf(shape, principal, { ...query, limit: missing }, reach),
+    );
     for (const row of rows) if (row.slotId !== null) found.push(row);
     const [first] = rows;
     if (first === undefined || first.stop >= query.to || found.length >= query.limit) return found;
-    reach = { from: first.stop, wanted: reach.wanted * GROWTH.wanted, stretch: reach.stretch * GROWTH.stretch };
+    reach = nextReach(reach, first.stop, query.limit - found.length, missing);
   }
+}
+
+/** The stretch ends before the next part of the day, or after enough days for a page of one practitioner. */
+function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
+  return {
+    from: new Date(Math.max(from.getTime(), after?.startsAt.getTime() ?? 0)),
+    wanted: Math.ceil(limit * SLOTS_PER_OPTION),
+    stretch: isOfOne ? 28 * DAY : isWindowed ? DAY / 2 : 7 * DAY,
+  };
+}
+
+/** If a statement found few of the missing options, the next one reads more slots, and looks farther. */
+function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, missingBefore: number): Reach {
+  const growth = (2.5 * missing) / Math.max(missingBefore - missing, 1);
+  const isScarce = growth >= MAX_GROWTH;
+  return {
+    from,
+    wanted: Math.ceil(Math.max(missing * SLOTS_PER_OPTION, wanted * Math.min(growth, MAX_GROWTH))),
+    stretch: isScarce ? stretch * 8 : stretch,
+  };
 }
 
 /** No row if no free slot is left; otherwise at least one. `stop` is the time before which all slots were looked at. */
