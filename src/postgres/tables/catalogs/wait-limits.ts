@@ -1,5 +1,6 @@
 import type { Transaction } from "../../../call.js";
 import { readRecord } from "../../columns.js";
+import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { OpportunityDefinitionAttributes } from "./reference-data.js";
 
@@ -53,19 +54,26 @@ export async function readWaitLimit(
   subject: WaitLimitSubject,
   { from, through }: { readonly from: string; readonly through: string },
 ): Promise<WaitLimitRecord | undefined> {
-  const [table, id] =
+  const range = { tenantId: transaction.tenantId, from, through };
+  const limit =
     "serviceId" in subject
-      ? (["healthcare_services", subject.serviceId] as const)
-      : (["appointment_types", subject.appointmentTypeId] as const);
-  const bindings = { tenantId: transaction.tenantId, id, from, through };
-  const limit = sql.raw(
-    `SELECT o.max_wait_days AS "maxWaitDays", o.day_kind AS "dayKind", ARRAY(SELECT h.date::text FROM holidays h
-       WHERE h.tenant_id = :tenantId AND h.active AND h.date > :from::date
-         AND h.date <= :through::date + 3 * o.max_wait_days + 100 ORDER BY h.date) AS holidays
-     FROM ${table} holder JOIN opportunity_definitions o
-       ON o.tenant_id = :tenantId AND o.id = holder.opportunity_definition_id AND o.active
-     WHERE holder.tenant_id = :tenantId AND holder.id = :id::uuid`,
-    bindings,
-  );
+      ? limitOfService({ ...range, id: subject.serviceId })
+      : limitOfType({ ...range, id: subject.appointmentTypeId });
   return readRecord(transaction, limit);
 }
+
+const limitOf = (table: "appointment_types" | "healthcare_services") =>
+  prepared(["tenantId", "id", "from", "through"], (names) =>
+    sql.raw(
+      `SELECT o.max_wait_days AS "maxWaitDays", o.day_kind AS "dayKind", ARRAY(SELECT h.date::text FROM holidays h
+         WHERE h.tenant_id = :tenantId AND h.active AND h.date > :from::date
+           AND h.date <= :through::date + 3 * o.max_wait_days + 100 ORDER BY h.date) AS holidays
+       FROM ${table} holder JOIN opportunity_definitions o
+         ON o.tenant_id = :tenantId AND o.id = holder.opportunity_definition_id AND o.active
+       WHERE holder.tenant_id = :tenantId AND holder.id = :id::uuid`,
+      names,
+    ),
+  );
+
+const limitOfService = limitOf("healthcare_services");
+const limitOfType = limitOf("appointment_types");
