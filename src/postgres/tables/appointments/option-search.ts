@@ -56,10 +56,10 @@ export async function searchOptions(
     const rows = await transaction.rows<FoundRow>(
       statementOf(shape, principal, { ...query, limit: missing }, reach),
     );
-    for (const row of rows) if (row.slotId !== null) found.push(row);
-    const [first] = rows;
-    if (first === undefined || first.stop >= query.to || found.length >= query.limit) return found;
-    reach = nextReach(reach, first.stop, query.limit - found.length, missing);
+    for (const row of rows) if (row.slotId !== null) found.push(recordOf(row));
+    const stop = rows[0] && timeOf(rows[0].stop);
+    if (stop === undefined || stop >= query.to || found.length >= query.limit) return found;
+    reach = nextReach(reach, stop, query.limit - found.length, missing);
   }
 }
 
@@ -83,8 +83,21 @@ function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, miss
   };
 }
 
-/** No row if no free slot is left; otherwise at least one. `stop` is the time before which all slots were looked at. */
-type FoundRow = { readonly stop: Date } & (OptionRecord | { readonly slotId: null });
+/**
+ * No row if no free slot is left; otherwise at least one. `stop` is the time before which all slots were looked at.
+ * Times are milliseconds since the epoch: for a page, PostgreSQL's text of times takes longer to write and to read.
+ */
+type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
+type OptionRow = Omit<OptionRecord, "startsAt" | "endsAt"> & { readonly startsAt: number; readonly endsAt: number };
+
+function recordOf({ slotId, generation, programId, practitionerId, locationId, emergency, ...row }: OptionRow) {
+  const times = { startsAt: timeOf(row.startsAt), endsAt: timeOf(row.endsAt) };
+  return { slotId, generation, programId, practitionerId, locationId, emergency, ...times };
+}
+
+function timeOf(ms: number): Date {
+  return new Date(Math.round(ms));
+}
 
 type SearchName = SlotName | "appointmentId" | "patientId" | "limit" | "minutes";
 type SearchStatement = (values: Readonly<Record<SearchName, unknown>>) => Statement;
@@ -122,13 +135,17 @@ function compile(shape: SearchShape): SearchStatement {
 function options(shape: SearchShape): string {
   const sorted = `SELECT f.*, uuid_hash_extended(f.id, :seed) AS spread FROM found AS f
       WHERE f.starts_at < (SELECT at FROM stop) ORDER BY f.starts_at, spread, f.id`;
-  return `SELECT n.at AS stop, o.* FROM stop AS n LEFT JOIN (
+  return `SELECT ${ms("n.at")} AS stop, o.* FROM stop AS n LEFT JOIN (
     SELECT s.id AS "slotId", s.generation, s.program_id AS "programId", s.location_id AS "locationId", s.emergency,
-      s.practitioner_id AS "practitionerId", s.starts_at AS "startsAt", s.ends_at AS "endsAt"
+      s.practitioner_id AS "practitionerId", ${ms("s.starts_at")} AS "startsAt", ${ms("s.ends_at")} AS "endsAt"
     FROM (${shape.hasRuns ? runsFrom(sorted) : sorted} OFFSET 0) AS s
     WHERE ${IS_PRACTITIONER_ACTIVE} AND ${IS_PRACTITIONER_FREE} AND ${IS_PATIENT_FREE}
     ORDER BY s.starts_at, s.spread, s.id LIMIT :limit) AS o ON true
   ORDER BY o."startsAt", uuid_hash_extended(o."slotId", :seed), o."slotId"`;
+}
+
+function ms(time: string): string {
+  return `date_part('epoch', ${time}) * 1000`;
 }
 
 const IS_PRACTITIONER_ACTIVE =
