@@ -190,14 +190,12 @@ function minutesBetween(startsAt: Date, endsAt: Date): number {
 
 function toOption(
   { slotId, generation, programId, locationId, emergency, practitionerId, startsAt, endsAt }: OptionRecord,
-  { appointmentId, patientId, serviceId }: OptionCriteria,
+  { appointmentId, patientId = "", serviceId }: OptionCriteria,
   overdueFromMs: number,
   seal: (option: Option) => SealedOption,
 ): AppointmentOption {
-  const subject =
-    appointmentId === undefined
-      ? ({ kind: "PATIENT", id: patientId ?? "" } as const)
-      : ({ kind: "APPOINTMENT", id: appointmentId } as const);
+  const kind = appointmentId === undefined ? "PATIENT" : "APPOINTMENT";
+  const subject = { kind, id: appointmentId ?? patientId } as const;
   const startsAtMs = startsAt.getTime();
   const minutes = minutesBetween(startsAt, endsAt);
   const sealed = seal({ slotId, generation, serviceId, locationId, emergency, subject, minutes, startsAtMs });

@@ -53,9 +53,7 @@ export async function searchOptions(
   let reach = firstReach(query, shape);
   for (;;) {
     const missing = query.limit - found.length;
-    const rows = await transaction.rows<FoundRow>(
-      statementOf(shape, principal, { ...query, limit: missing }, reach),
-    );
+    const rows = await transaction.rows<FoundRow>(statementOf(shape, principal, { ...query, limit: missing }, reach));
     for (const row of rows) if (row.slotId !== null) found.push(recordOf(row));
     const stop = rows[0] && timeOf(rows[0].stop);
     if (stop === undefined || stop >= query.to || found.length >= query.limit) return found;
