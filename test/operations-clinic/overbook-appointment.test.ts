@@ -96,8 +96,8 @@ describe("OverbookAppointment", () => {
     await bookFirst(clinic, await fixtures.createPatient(service));
     const long = await overbooking(clinic, { startsAt: at(clinic, "07:30"), durationMinutes: 120 });
     expect(appointmentIn(await send(long))).toMatchObject({ overbooked: true });
-    const options = await optionsFor(clinic, { patientId: await fixtures.createPatient(service) });
-    expect(options.map(times)).toEqual([["14:30", "15:00"]]);
+    const [first] = await optionsFor(clinic, { patientId: await fixtures.createPatient(service) });
+    expect(first && times(first)).toEqual(["14:30", "15:00"]);
   });
 
   test("books the current minute if no time is sent, and confirms it", async () => {
