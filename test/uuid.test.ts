@@ -1,6 +1,6 @@
 import { validate, version } from "uuid";
 import { describe, expect, test } from "vitest";
-import { createUuid7Source, isLowerCaseUuid, isUuid, newId, timeOfUuid7 } from "../src/uuid.js";
+import { createUuid7Source, isLowerCaseUuid, isUuid, newId, timeOfUuid7, writeLowerCaseUuid } from "../src/uuid.js";
 
 describe("a UUID", () => {
   test.each([
@@ -10,21 +10,28 @@ describe("a UUID", () => {
     ["of zeros", "00000000-0000-0000-0000-000000000000"],
   ])("is valid %s, in upper or lower case", (_name, text) => {
     expect([isUuid(text), isLowerCaseUuid(text), isUuid(text.toUpperCase())]).toEqual([true, true, true]);
+    const bytes = Buffer.alloc(17);
+    expect(writeLowerCaseUuid(bytes, text, 1)).toBe(true);
+    expect(bytes.toString("hex")).toBe(`00${text.replaceAll("-", "")}`);
   });
 
   test("is in lower case only if all its letters are", () => {
-    expect(isLowerCaseUuid("7D0F3F5E-6f0c-4d6b-9a53-0c2b6a0f1e11")).toBe(false);
+    const text = "7D0F3F5E-6f0c-4d6b-9a53-0c2b6a0f1e11";
+    expect([isLowerCaseUuid(text), writeLowerCaseUuid(Buffer.alloc(16), text, 0)]).toEqual([false, false]);
   });
 
   test.each([
     ["without hyphens", "7d0f3f5e6f0c4d6b9a530c2b6a0f1e11"],
+    ["with another sign in place of a hyphen", "7d0f3f5e-6f0c-4d6b-9a53+0c2b6a0f1e11"],
+    ["with a letter whose code ends like that of a digit", "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1\u0131"],
     ["in braces", "{7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e11}"],
     ["as a URN", "urn:uuid:7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e11"],
     ["followed by a line break", "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e11\n"],
     ["with a letter that is not hexadecimal", "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1g"],
     ["if it is empty", ""],
   ])("is invalid %s", (_name, text) => {
-    expect([isUuid(text), isLowerCaseUuid(text)]).toEqual([false, false]);
+    const isWritten = writeLowerCaseUuid(Buffer.alloc(16), text, 0);
+    expect([isUuid(text), isLowerCaseUuid(text), isWritten]).toEqual([false, false, false]);
   });
 });
 

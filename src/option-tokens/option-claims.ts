@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isLowerCaseUuid } from "../uuid.js";
+import { isLowerCaseUuid, writeLowerCaseUuid } from "../uuid.js";
 
 /** The claims of an option token: the state of the option when it was found. Ids are UUIDs in lower case. */
 export interface OptionClaims {
@@ -125,13 +125,16 @@ function digestOf(holder: OptionHolder): Buffer {
 }
 
 function writeUuid(bytes: Buffer, text: string, offset: number): void {
-  const [low, mid, high, sequence, node] = requireUuid(text).split("-");
-  bytes.write(`${low}${mid}${high}${sequence}${node}`, offset, uuidBytes, "hex");
+  if (!writeLowerCaseUuid(bytes, text, offset)) throw badUuid();
 }
 
 function requireUuid(text: string): string {
-  if (!isLowerCaseUuid(text)) throw new RangeError("the ids of an option must be lower-case UUIDs");
+  if (!isLowerCaseUuid(text)) throw badUuid();
   return text;
+}
+
+function badUuid(): RangeError {
+  return new RangeError("the ids of an option must be lower-case UUIDs");
 }
 
 function readUuid(bytes: Buffer, offset: number): string {

@@ -35,10 +35,10 @@ export type OpenedToken =
 export interface OptionTokens {
   /**
    * Seals an option for its holder. The token is valid for ten minutes, but not beyond the start of the slot. Every
-   * token is different and has 252 characters. Rejects with a RangeError for an id that is not a lower-case UUID and
-   * for a number out of its range.
+   * token is different and has 252 characters. Throws a RangeError for an id that is not a lower-case UUID and for a
+   * number out of its range.
    */
-  seal(option: Option, holder: OptionHolder): Promise<SealedOption>;
+  seal(option: Option, holder: OptionHolder): SealedOption;
   /** Seals a held option for its holder and returns the token, which has 274 characters. Throws like `seal`. */
   sealHeld(option: HeldOption, holder: OptionHolder): string;
   /**
@@ -66,8 +66,8 @@ const invalid: OpenedToken = { kind: "INVALID" };
  */
 export function createOptionTokens({ keyRing, now }: OptionTokensOptions): OptionTokens {
   return {
-    async seal({ startsAtMs, ...option }, holder) {
-      const expiresAtMs = Math.min(now() + lifetimeMs, startsAtMs);
+    seal(option, holder) {
+      const expiresAtMs = Math.min(now() + lifetimeMs, option.startsAtMs);
       const claims = encodeClaims({ ...option, jti: randomUUID(), holdId: undefined, expiresAtMs }, holder);
       return { token: sealBytes(keyRing, optionForm, claims), expiresAtMs };
     },

@@ -24,9 +24,9 @@ export function sealBytes(keyRing: KeyRing, form: TokenForm, bytes: Uint8Array):
   const key = keyRing.current();
   const header = encodedHeader(form, key);
   const nonce = nextNonce();
-  const cipher = createCipheriv(cipherName, key.key, nonce, { authTagLength });
-  cipher.setAAD(header.bytes);
-  const sealed = Buffer.concat([cipher.update(bytes), cipher.final()]);
+  const cipher = createCipheriv(cipherName, key.key, nonce).setAAD(header.bytes);
+  const sealed = cipher.update(bytes);
+  cipher.final();
   return `${header.text}..${encode(nonce)}.${encode(sealed)}.${encode(cipher.getAuthTag())}`;
 }
 

@@ -26,13 +26,46 @@ export function prepared<Name extends string>(
   names: readonly Name[],
   build: (parameters: Readonly<Record<Name, Parameter>>) => Knex.QueryBuilder | Knex.Raw,
 ): (values: Readonly<Record<Name, unknown>>) => Statement {
+  return binder(compiled(names, build));
+}
+
+/**
+ * Like {@link prepared}, but with one parameter for each name, and not one for each place where the name is used. So all
+ * places must have the same type. For long statements.
+ */
+export function preparedOnce<Name extends string>(
+  names: readonly Name[],
+  build: (parameters: Readonly<Record<Name, Parameter>>) => Knex.QueryBuilder | Knex.Raw,
+): (values: Readonly<Record<Name, unknown>>) => Statement {
+  const { sql: text, bindings } = compiled(names, build);
+  const kept: unknown[] = [];
+  const numbers = bindings.map((binding) => {
+    const known = binding instanceof Parameter ? kept.indexOf(binding) : -1;
+    return known < 0 ? kept.push(binding) : known + 1;
+  });
+  return binder({ sql: text.replaceAll(/\$(\d+)/g, (_, place) => `$${numbers[Number(place) - 1]}`), bindings: kept });
+}
+
+interface Native {
+  readonly sql: string;
+  readonly bindings: readonly unknown[];
+}
+
+function compiled<Name extends string>(
+  names: readonly Name[],
+  build: (parameters: Readonly<Record<Name, Parameter>>) => Knex.QueryBuilder | Knex.Raw,
+): Native {
   const parameters = Object.fromEntries(names.map((name) => [name, new Parameter(name)]));
-  const { sql: text, bindings } = build(parameters as Record<Name, Parameter>)
+  const native = build(parameters as Record<Name, Parameter>)
     .toSQL()
     .toNative();
-  const unused = names.filter((name) => !bindings.includes(parameters[name] as Parameter));
-  if (unused.length > 0) throw new Error(`parameters not bound: ${unused.join(", ")} in ${text}`);
-  return (values: Readonly<Record<string, unknown>>) => {
+  const unused = names.filter((name) => !native.bindings.includes(parameters[name] as Parameter));
+  if (unused.length > 0) throw new Error(`parameters not bound: ${unused.join(", ")} in ${native.sql}`);
+  return native;
+}
+
+function binder({ sql: text, bindings }: Native): (values: Readonly<Record<string, unknown>>) => Statement {
+  return (values) => {
     const bound = bindings.map((binding) => (binding instanceof Parameter ? valueOf(values, binding) : binding));
     const native = { sql: text, bindings: bound };
     return { toSQL: () => ({ toNative: () => native }) };

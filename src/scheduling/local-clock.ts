@@ -13,9 +13,16 @@ const MAX_EVEN_DAYS = 2_000;
 const evenDays = new Map<string, number | undefined>();
 const lastInstantMs = Date.parse("9999-12-31T23:59:59Z");
 
+/** The latest day that was asked for; most questions are about today. */
+let latestDay = { date: "", startMs: 0, endMs: 0 };
+
 /** Returns the local date at an instant, which is in milliseconds since the epoch. */
 export function localDateAt(instantMs: number): string {
-  return PlainDate.toString(ZonedDateTime.toPlainDate(zonedAt(instantMs)));
+  if (instantMs >= latestDay.startMs && instantMs < latestDay.endMs) return latestDay.date;
+  const date = PlainDate.toString(ZonedDateTime.toPlainDate(zonedAt(instantMs)));
+  const startMs = startOfEvenDay(date);
+  if (startMs !== undefined) latestDay = { date, startMs, endMs: startMs + secondsPerDay * msPerSecond };
+  return date;
 }
 
 /**

@@ -91,6 +91,15 @@ describe("OverbookAppointment", () => {
     expect(await countsOf(service, clinic)).toEqual({ counted: 1, beside: 0 });
   });
 
+  test("keeps the practitioner busy to its end, during a shorter appointment that begins later and after it", async () => {
+    const clinic = await openClinic(service);
+    await bookFirst(clinic, await fixtures.createPatient(service));
+    const long = await overbooking(clinic, { startsAt: at(clinic, "07:30"), durationMinutes: 120 });
+    expect(appointmentIn(await send(long))).toMatchObject({ overbooked: true });
+    const [first] = await optionsFor(clinic, { patientId: await fixtures.createPatient(service) });
+    expect(first && times(first)).toEqual(["14:30", "15:00"]);
+  });
+
   test("books the current minute if no time is sent, and confirms it", async () => {
     const clinic = await fullClinic();
     const { startsAt: _, ...now } = await overbooking(clinic, { durationMinutes: 1 });

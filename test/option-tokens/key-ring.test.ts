@@ -104,7 +104,7 @@ describe("rotation", () => {
     const tokens = createOptionTokens({ keyRing: ring, now: () => nowMs });
     nowMs += 24 * hourMs - 1;
     const option = makeOption();
-    const { token } = await tokens.seal(option, holder);
+    const { token } = tokens.seal(option, holder);
     await passTime(ring, 10 * 60 * 1000 - 1);
     expect((await tokens.open(token, holder)).kind).toBe("OPTION");
     await passTime(ring, 1);
@@ -164,7 +164,7 @@ async function passTime(ring: KeyRing, ms: number): Promise<void> {
 async function expectOpened(sealing: KeyRing, opening: KeyRing): Promise<void> {
   const now = () => nowMs;
   const option = makeOption();
-  const { token } = await createOptionTokens({ keyRing: sealing, now }).seal(option, holder);
+  const { token } = createOptionTokens({ keyRing: sealing, now }).seal(option, holder);
   const opened = await createOptionTokens({ keyRing: opening, now }).open(token, holder);
   expect(opened).toMatchObject({ kind: "OPTION", option: { slotId: option.slotId } });
 }

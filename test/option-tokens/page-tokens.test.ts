@@ -65,7 +65,7 @@ describe("rejected are", () => {
   test("an option token as a page token, and the reverse", async () => {
     const options = createOptionTokens({ keyRing: ring, now: () => nowMs });
     const finder = { tenantId: randomUUID(), organizationId: undefined, companyId: undefined };
-    const { token } = await options.seal(makeOption(), finder);
+    const { token } = options.seal(makeOption(), finder);
     expect(await tokens.open(token, holder)).toBeUndefined();
     const page = await tokens.seal("x".repeat(93), holder);
     expect(await options.open(page, finder)).toEqual({ kind: "INVALID" });

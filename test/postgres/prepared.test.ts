@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { prepared } from "../../src/postgres/prepared.js";
+import { prepared, preparedOnce } from "../../src/postgres/prepared.js";
 import { sql } from "../../src/postgres/sql.js";
 
 const insert = prepared(["a", "b"], (row) => sql("things").insert(row).onConflict().ignore().returning("a"));
@@ -17,6 +17,16 @@ test("binds each value to its parameters, in any order of the names", () => {
   expect(update({ name: "new", id: 7 }).toSQL().toNative()).toEqual({
     sql: 'update "things" set "name" = $1 where "id" = $2 and name <> $3 and kind = $4',
     bindings: ["new", 7, "new", "fixed"],
+  });
+});
+
+test("binds each value once for a long statement, and keeps constants", () => {
+  const update = preparedOnce(["id", "name"], ({ id, name }) =>
+    sql("things").where({ id }).whereRaw("name <> ? AND kind = ?", [name, "fixed"]).update({ name }),
+  );
+  expect(update({ name: "new", id: 7 }).toSQL().toNative()).toEqual({
+    sql: 'update "things" set "name" = $1 where "id" = $2 and name <> $1 AND kind = $3',
+    bindings: ["new", 7, "fixed"],
   });
 });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Principal, Transaction } from "../../src/call.js";
+import type { Principal, Statement, Transaction } from "../../src/call.js";
 import type { AppointmentFilter } from "../../src/postgres/tables/appointments/appointment-filter.js";
 import { listAppointmentChanges } from "../../src/postgres/tables/appointments/appointment-history.js";
 import {
@@ -34,8 +34,8 @@ const LIMIT = 51;
 const PAGE = { blocks: 20 * LIMIT, rows: 20 * LIMIT };
 /** Limits of a read by id, or of one person's day. */
 const ONE = { blocks: 60, rows: 60 };
-/** Limits of all statements of a search, which proceeds by stretches of time and checks slots one by one. */
-const SEARCH = { blocks: 80 * LIMIT, rows: 100 * LIMIT };
+/** Limits of all statements of a search, which checks slots one by one. */
+const SEARCH = { blocks: 40 * LIMIT, rows: 20 * LIMIT };
 const LARGE_TABLES = new Set(["slots", "appointments", "appointment_history_first", "day_counters", "schedule_blocks"]);
 
 const tenantId = randomUUID();
@@ -124,6 +124,23 @@ describe(`among ${SLOTS} slots, a page of options`, () => {
     const second = await searched({ ...query, after: last && { startsAt: last.startsAt, id: last.slotId } });
     expect(second.map(({ slotId }) => slotId).filter((id) => first.some(({ slotId }) => slotId === id))).toEqual([]);
   });
+});
+
+test.each<[string, Partial<OptionQuery>]>([
+  ["of all", {}],
+  ["of a practitioner", { practitionerId: numbered(2) }],
+  ["at some times of day", { windows: dayPeriods.MORNING }],
+])("a page of options %s takes one statement", async (_, changes) => {
+  const statements: Statement[] = [];
+  const query = { ...weekOfOptions(), ...changes };
+  const options = await fewBlocks("auto", SEARCH, (transaction) => {
+    const rows: Transaction["rows"] = (statement) => {
+      statements.push(statement);
+      return transaction.rows(statement);
+    };
+    return searchOptions({ ...transaction, rows }, principal, query);
+  });
+  expect([options.length, statements.length]).toEqual([LIMIT, 1]);
 });
 
 test("a search at a time of day without a rule asks for the rules once, not for each of 90 days", async () => {

@@ -4,11 +4,12 @@ import type { WatchPorts } from "../../src/services/events/watch-events.js";
 import type { ServicePorts } from "../../src/services/services.js";
 import { testNow } from "./clock.js";
 
+const refuse = () => {
+  throw new Error("no option tokens here");
+};
 const noTokens: OptionTokens = {
-  seal: () => Promise.reject(new Error("no option tokens here")),
-  sealHeld: () => {
-    throw new Error("no option tokens here");
-  },
+  seal: refuse,
+  sealHeld: refuse,
   open: () => Promise.resolve({ kind: "INVALID" }),
 };
 const noEventsHere = () => Promise.reject(new Error("no events here"));

@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
 import { unknownReferences, validationFailed } from "../../errors.js";
 import { type AppointmentOption, AppointmentOptionSchema } from "../../gen/cupo/clinic/v1/appointment_option_pb.js";
 import { WaitlistEntryDetails_Period } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
-import type { OptionTokens } from "../../option-tokens/option-tokens.js";
+import type { Option, OptionTokens, SealedOption } from "../../option-tokens/option-tokens.js";
 import { type AppointmentRecord, findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import type { OptionQuery } from "../../postgres/tables/appointments/free-slots.js";
@@ -69,7 +69,9 @@ export async function findOptions(
     dependsOnSubject(criteria) ? undefined : search({ ...nothingHeld, patientId: criteria.patientId }),
   ]);
   const { rows, next } = ahead ?? (await search(subject));
-  const options = await Promise.all(rows.map((row) => toOption(row, { ...criteria, dueOn }, call, tokens)));
+  const seal = (option: Option) => tokens.seal(option, call.principal);
+  const overdueFromMs = dueOn === undefined ? Number.POSITIVE_INFINITY : Date.parse(endOfLocalDay(dueOn));
+  const options = rows.map((row) => toOption(row, criteria, overdueFromMs, seal));
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
@@ -186,28 +188,26 @@ function minutesBetween(startsAt: Date, endsAt: Date): number {
   return (endsAt.getTime() - startsAt.getTime()) / 60_000;
 }
 
-async function toOption(
+function toOption(
   { slotId, generation, programId, locationId, emergency, practitionerId, startsAt, endsAt }: OptionRecord,
-  { appointmentId, patientId, serviceId, dueOn }: OptionCriteria,
-  call: ReadyCall,
-  tokens: OptionTokens,
-): Promise<AppointmentOption> {
-  const subject =
-    appointmentId === undefined
-      ? ({ kind: "PATIENT", id: patientId ?? "" } as const)
-      : ({ kind: "APPOINTMENT", id: appointmentId } as const);
-  const time = { minutes: minutesBetween(startsAt, endsAt), startsAtMs: startsAt.getTime() };
-  const option = { slotId, generation, serviceId, locationId, emergency, subject, ...time };
-  const sealed = await tokens.seal(option, call.principal);
+  { appointmentId, patientId = "", serviceId }: OptionCriteria,
+  overdueFromMs: number,
+  seal: (option: Option) => SealedOption,
+): AppointmentOption {
+  const kind = appointmentId === undefined ? "PATIENT" : "APPOINTMENT";
+  const subject = { kind, id: appointmentId ?? patientId } as const;
+  const startsAtMs = startsAt.getTime();
+  const minutes = minutesBetween(startsAt, endsAt);
+  const sealed = seal({ slotId, generation, serviceId, locationId, emergency, subject, minutes, startsAtMs });
   return create(AppointmentOptionSchema, {
     optionToken: sealed.token,
-    expiresAt: timestampFromDate(new Date(sealed.expiresAtMs)),
-    startsAt: timestampFromDate(startsAt),
+    expiresAt: timestampFromMs(sealed.expiresAtMs),
+    startsAt: timestampFromMs(startsAtMs),
     endsAt: timestampFromDate(endsAt),
     programId,
     locationId,
     practitionerId,
-    overdue: dueOn !== undefined && localDateAt(startsAt.getTime()) > dueOn,
+    overdue: startsAtMs >= overdueFromMs,
   });
 }
 

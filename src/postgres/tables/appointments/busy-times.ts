@@ -18,24 +18,27 @@ export interface ComparedTime {
 }
 
 /**
- * Returns SQL for the id of one live appointment or hold of a person in a time. Positional placeholders are bound in the
- * order of the members of {@link ComparedTime}, first for appointments until `exceptId`, then for holds without it. In
- * both, `startsAt` is before and after `endsAt`.
+ * Returns SQL for the id of one live appointment or hold of a person in a time.
  *
  * Two appointments overlap if each begins before the other ends; adjacent ones do not overlap. The exclusion
  * constraints use ranges for the same rule. This query does not, because range operators are not leakproof and no index
  * serves them under row-level security. The limit of 24 hours narrows the index scan; no appointment lasts longer.
+ *
+ * The constraints keep the appointments of a person apart, except overbooked ones of a practitioner. So of those that
+ * begin before the end of the time only the last one is read, and the overbooked ones apart.
  */
-export function busyTime(
-  person: "patient_id" | "practitioner_id",
-  { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId }: ComparedTime,
-): string {
+export function busyTime(person: "patient_id" | "practitioner_id", time: ComparedTime): string {
+  const { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId } = time;
+  const starting = (row: string) => `${row}.tenant_id = ${tenantId} AND ${row}.${person} = ${personId}
+        AND ${row}.starts_at > ${startsAt} - interval '24 hours' AND ${row}.starts_at < ${endsAt}`;
+  const live = `${starting("a")} AND a.status IN ${LIVE_STATUSES} AND a.id IS DISTINCT FROM ${exceptId}`;
+  const last = (condition: string) => `SELECT a.id FROM (SELECT a.id, a.ends_at FROM appointments a
+      WHERE ${live} ${condition} ORDER BY a.starts_at DESC LIMIT 1) AS a WHERE a.ends_at > ${startsAt}`;
+  const overbooked = `SELECT a.id FROM appointments a WHERE ${live} AND a.overbooked AND a.ends_at > ${startsAt}`;
+  const appointments = person === "patient_id" ? last("") : `${last("AND NOT a.overbooked")} UNION ALL ${overbooked}`;
   const except = exceptHoldId === undefined ? "" : `AND h.id IS DISTINCT FROM ${exceptHoldId}`;
-  return `SELECT a.id FROM appointments a WHERE a.tenant_id = ${tenantId} AND a.${person} = ${personId}
-      AND a.status IN ${LIVE_STATUSES} AND a.starts_at > ${startsAt} - interval '24 hours' AND a.starts_at < ${endsAt}
-      AND a.ends_at > ${startsAt} AND a.id IS DISTINCT FROM ${exceptId}
-    UNION ALL SELECT h.id FROM appointment_holds h WHERE h.tenant_id = ${tenantId} AND h.${person} = ${personId}
-      AND h.ended_at IS NULL AND h.starts_at > ${startsAt} - interval '24 hours' AND h.starts_at < ${endsAt}
+  return `${appointments}
+    UNION ALL SELECT h.id FROM appointment_holds h WHERE ${starting("h")} AND h.ended_at IS NULL
       AND h.ends_at > ${startsAt} AND h.expires_at > ${now} ${except} LIMIT 1`;
 }
 

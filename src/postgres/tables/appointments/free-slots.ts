@@ -1,11 +1,7 @@
-import type { Knex } from "knex";
-import type { Principal, Transaction } from "../../../call.js";
+import type { Principal } from "../../../call.js";
 import { secondsPerDay } from "../../../scheduling/local-time.js";
 import { liveHolds } from "../../held-until.js";
-import { sql } from "../../sql.js";
-import { windowOf, withSettings } from "../schedule/booking-windows.js";
 import type { DayOfRule } from "./day-counters.js";
-import { offeringPrograms } from "./offers.js";
 
 /** The conditions of a search for free slots. */
 export interface OptionQuery {
@@ -33,155 +29,161 @@ export interface OptionQuery {
   readonly limit: number;
 }
 
-/**
- * Returns a query for the start of the next free slot, as `starts_at`. It ignores whether practitioner and patient are
- * busy. It has no row if no free slot is left. It finds the programs once, for each part of the day. Then it looks up
- * each of them in one time range after the other, and stops at the first range with a slot.
- */
-export function nextStart(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
-  const firstOfEach = sql({ s: "slots" })
-    .where({ "s.tenant_id": transaction.tenantId })
-    .whereRaw("s.program_id = p.id AND s.appointment_id IS NULL")
-    .whereRaw("s.starts_at >= r.since AND s.starts_at < r.until")
-    .whereRaw("s.starts_at >= p.opens AND s.starts_at < p.closes")
-    .whereRaw(DAY_NOT_FULL, fullDaysOf(transaction, query))
-    .orderBy("s.starts_at")
-    .limit(1)
-    .select("s.starts_at");
-  ofPractitioner(firstOfEach, query);
-  const first = sql(sql.raw("unnest(r.programs, r.opens, r.closes) AS p (id, opens, closes)"))
-    .joinRaw("CROSS JOIN LATERAL (:slots) AS s", { slots: firstOfEach })
-    .min({ starts_at: "s.starts_at" });
-  return sql(sql.raw("(?) AS r", [rangesOf(transaction, principal, query)]))
-    .joinRaw("CROSS JOIN LATERAL (:first) AS f", { first })
-    .whereRaw("f.starts_at IS NOT NULL")
-    .orderBy("r.since")
-    .limit(1)
-    .select({ starts_at: "f.starts_at" });
+/** The parts of a search that change the text of its statement. */
+export interface SearchShape {
+  /** Whether it is limited to parts of the day. */
+  readonly isWindowed: boolean;
+  /** Whether it is for one practitioner. */
+  readonly isOfOne: boolean;
+  /** Whether options can have several slots. */
+  readonly hasRuns: boolean;
 }
 
-/**
- * Returns a query for the free slots of a stretch of time, ordered by start, then by `spread` and id. The stretch begins at the `starts_at` of
- * {@link nextStart}, which the same statement must contain as the CTE `next`.
- */
-export function freeSlots(
-  transaction: Transaction,
-  principal: Principal,
+/** Returns the shape of a search. */
+export function shapeOf({ windows: [window], practitionerId, minutes }: OptionQuery): SearchShape {
+  const isWholeDay = window?.startSecond === 0 && window.endSecond === secondsPerDay;
+  return { isWindowed: !isWholeDay, isOfOne: practitionerId !== undefined, hasRuns: minutes !== undefined };
+}
+
+/** The names of the values of every search, of those in parts of the day, and of those for one practitioner. */
+const NAMES = [
+  ...(["tenantId", "organizationId", "companyId", "serviceId", "locationId", "includeEmergency"] as const),
+  ...(["now", "from", "to", "heldRuleId", "heldDate", "seed", "afterStart", "afterId", "wanted", "stretch"] as const),
+] as const;
+const WINDOW_NAMES = ["starts", "ends"] as const;
+const ONE_NAMES = ["practitionerId"] as const;
+
+/** A name of {@link namesOf}. */
+export type SlotName = (typeof NAMES | typeof WINDOW_NAMES | typeof ONE_NAMES)[number];
+
+/** Returns the names of the values that {@link freeSlots} and the CTE `offered` need. */
+export function namesOf({ isWindowed, isOfOne }: SearchShape): readonly SlotName[] {
+  return [...NAMES, ...(isWindowed ? WINDOW_NAMES : []), ...(isOfOne ? ONE_NAMES : [])];
+}
+
+/** How far one statement looks. */
+export interface Reach {
+  readonly from: Date;
+  /** About how many slots to read. */
+  readonly wanted: number;
+  /** How many seconds after the first free slot the last one starts, at most. */
+  readonly stretch: number;
+}
+
+/** Returns the values of a search by name. */
+export function valuesOf(
+  { tenantId, organizationId, companyId }: Principal,
   query: OptionQuery,
-  stretchMs: number,
-): Knex.QueryBuilder {
-  const { tenantId } = transaction;
-  const { opens, closes } = windowOf(query.now);
-  const slots = wantedPrograms(transaction, principal, query)
-    .joinRaw("JOIN slots s ON s.tenant_id = ? AND s.program_id = p.id AND s.appointment_id IS NULL", [tenantId])
-    .whereRaw(IN_STRETCH, [stretchMs, query.to])
-    .where("s.starts_at", ">=", opens)
-    .where("s.starts_at", "<", closes)
-    .whereRaw(DAY_NOT_FULL, fullDaysOf(transaction, query))
-    .where((builder) => inWindows(builder, query.windows))
-    .select("s.id", "s.generation", "s.program_id", "s.practitioner_id", "s.starts_at", "s.ends_at")
-    .select("s.rule_id", "p.location_id", "p.emergency")
-    .select(sql.raw("uuid_hash_extended(s.id, ?) AS spread", [seedOf(query)]))
-    .orderBy(["s.starts_at", "spread", "s.id"]);
-  ofPractitioner(slots, query);
-  if (query.after !== undefined) slots.whereRaw(AFTER, afterOf(query, query.after));
-  return slots;
-}
-
-const AFTER = `(s.starts_at, uuid_hash_extended(s.id, ?), s.id) > (?, uuid_hash_extended(?::uuid, ?), ?)`;
-
-function afterOf(query: OptionQuery, { startsAt, id }: { readonly startsAt: Date; readonly id: string }) {
-  const seed = seedOf(query);
-  return [seed, startsAt, id, seed, id];
+  { from, wanted, stretch }: Reach,
+): Readonly<Record<SlotName, unknown>> {
+  const { serviceId, includeEmergency, now, to, heldDay, after, windows } = query;
+  return {
+    ...{ tenantId, serviceId, includeEmergency, now, from, to, wanted, stretch },
+    organizationId: organizationId ?? null,
+    companyId: companyId ?? null,
+    locationId: query.locationId ?? null,
+    heldRuleId: heldDay?.ruleId ?? null,
+    heldDate: heldDay?.localDate ?? null,
+    seed: seedOf(query),
+    afterStart: after?.startsAt ?? null,
+    afterId: after?.id ?? null,
+    starts: windows.map(({ startSecond }) => startSecond),
+    ends: windows.map(({ endSecond }) => endSecond),
+    practitionerId: query.practitionerId,
+  };
 }
 
 /**
  * Returns the seed of the order of slots that begin together. It depends on the appointment or patient of the search, so
  * that callers who search at the same time are not all offered the same slot first.
  */
-export function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" | "patientId">): string {
+function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" | "patientId">): string {
   const subject = appointmentId ?? patientId;
   return subject === undefined ? "0" : BigInt.asIntN(64, BigInt(`0x${subject.replaceAll("-", "")}`)).toString();
 }
 
 /**
- * Adds the condition on the practitioner. Every free slot is a slot of the rules, but the index by practitioner is
- * partial and is used only if the condition says so.
+ * Returns SQL for CTEs. They follow the CTE `offered` of programs, with the ids and locations of the programs and when
+ * their slots can be booked: from `opens` and before `closes`.
+ *
+ * - `next`: the start of the next free slot, on whatever day. No row if there is none.
+ * - `found`: the first free slots of each program from there. They ignore who is busy.
+ * - `stop`: `at`, the time before which `found` is complete.
+ *
+ * Each program, and each part of a day, is read in order until it has its share of the wanted slots. So the cost follows
+ * the page. Slots that begin together are read together, because `found` has no order among them.
  */
-function ofPractitioner(slots: Knex.QueryBuilder, { practitionerId }: OptionQuery): void {
-  if (practitionerId !== undefined) slots.where({ "s.practitioner_id": practitionerId }).whereRaw(OF_RULES);
+export function freeSlots(shape: SearchShape): string {
+  const slots = `slots s WHERE s.tenant_id = :tenantId AND s.program_id = p.id AND s.appointment_id IS NULL
+      AND s.starts_at >= p.opens AND s.starts_at < p.closes ${shape.isOfOne ? OF_PRACTITIONER : ""}`;
+  return `ranges AS MATERIALIZED (${shape.isWindowed ? PARTS_OF_DAYS : WHOLE_TIME}),
+  next AS MATERIALIZED (
+    SELECT f.starts_at FROM (SELECT * FROM ranges ORDER BY since OFFSET 0) AS r CROSS JOIN LATERAL (
+      SELECT min(f.starts_at) AS starts_at FROM offered AS p CROSS JOIN LATERAL (
+        SELECT s.starts_at FROM ${slots} AND s.starts_at >= r.since AND s.starts_at < r.until
+        ORDER BY s.starts_at LIMIT 1) AS f) AS f
+    WHERE f.starts_at IS NOT NULL ORDER BY r.since LIMIT 1),
+  share AS MATERIALIZED (SELECT ${shape.isOfOne ? ":wanted::bigint" : SHARE} AS slots),
+  found AS MATERIALIZED (
+    SELECT s.*, r.since, p.location_id, p.emergency
+    FROM next AS n CROSS JOIN ranges AS r CROSS JOIN offered AS p CROSS JOIN LATERAL (
+      SELECT s.id, s.generation, s.program_id, s.practitioner_id, s.starts_at, s.ends_at, s.rule_id
+      FROM ${slots} AND s.starts_at >= greatest(r.since, n.starts_at) AND s.starts_at < least(r.until, ${END})
+        AND ${DAY_NOT_FULL} AND ${AFTER}
+      ORDER BY s.starts_at FETCH FIRST (SELECT slots FROM share) ROWS WITH TIES) AS s
+    WHERE r.until > n.starts_at AND r.since < ${END}),
+  stop AS MATERIALIZED (
+    SELECT coalesce((SELECT min(t.last) + interval '1 millisecond' FROM (
+      SELECT max(starts_at) AS last FROM found GROUP BY program_id, since
+      HAVING count(*) >= (SELECT slots FROM share)) AS t), least(${END}, :to)) AS at
+    FROM next AS n)`;
 }
 
-/** Returns a query for the programs that match the search and offer the service to the principal. */
-function wantedPrograms(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
-  const programs = withSettings(offeringPrograms(transaction, principal, query.serviceId), transaction.tenantId);
-  if (!query.includeEmergency) programs.where({ "p.emergency": false });
-  if (query.locationId !== undefined) programs.where({ "p.location_id": query.locationId });
-  return programs;
-}
+/** How many slots of each program are read. One practitioner seldom works in several, so there the first one gets all. */
+const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bigint FROM offered)";
 
-const IN_STRETCH = `s.starts_at >= (SELECT starts_at FROM next)
-  AND s.starts_at < least((SELECT starts_at FROM next) + make_interval(secs => ?::float8 / 1000), ?)`;
-const OF_RULES = "NOT s.retained AND s.rule_id IS NOT NULL";
-
-function isWholeDay({ windows: [window] }: OptionQuery): boolean {
-  return window?.startSecond === 0 && window.endSecond === secondsPerDay;
-}
-
-/** The one range for a search at any time of the day. */
-const WHOLE_TIME = "SELECT ?::timestamptz AS since, ?::timestamptz AS until, w.* FROM (?) AS w";
-
-/** The programs as three arrays: their ids, and when their slots can be booked. */
-const TOGETHER = "array_agg(f.id) AS programs, array_agg(f.opens) AS opens, array_agg(f.closes) AS closes";
-
-/** Leaves out programs whose rules have no slots in that part of the day: slots lie within the times of their rules. */
-const HAS_RULE_THEN = `EXISTS (SELECT FROM program_rules t WHERE t.tenant_id = ? AND t.program_id = p.id AND t.active
-  AND extract(epoch FROM t.starts_at_local) < w.end_second AND extract(epoch FROM t.ends_at_local) >= w.start_second)`;
+/** SQL for the time at which a statement ends its search. */
+const END = "n.starts_at + make_interval(secs => :stretch::float8)";
 
 /**
- * The time ranges of the search, in order: one for each local date and part of the day in which a program has a rule.
- * Each has its programs. They are found once for each part of the day, not for each date.
+ * Every free slot is a slot of the rules, but the index by practitioner is partial and is used only if the condition
+ * says so.
  */
-const RANGES = `WITH w AS MATERIALIZED (SELECT w.start_second, w.end_second, g.*
-    FROM unnest(?::integer[], ?::integer[]) AS w (start_second, end_second) CROSS JOIN LATERAL (?) AS g)
-  SELECT greatest(at.since, ?::timestamptz) AS since, least(at.until, ?::timestamptz) AS until,
-    w.programs, w.opens, w.closes
-  FROM w CROSS JOIN generate_series(date_trunc('day', ?::timestamptz AT TIME ZONE 'America/Bogota'),
-    ?::timestamptz AT TIME ZONE 'America/Bogota', interval '1 day') AS date
-  CROSS JOIN LATERAL (SELECT (date + make_interval(secs => w.start_second)) AT TIME ZONE 'America/Bogota' AS since,
-    (date + make_interval(secs => w.end_second)) AT TIME ZONE 'America/Bogota' AS until) AS at
-  WHERE w.programs IS NOT NULL
-  ORDER BY 1 OFFSET 0`;
+const OF_PRACTITIONER = "AND s.practitioner_id = :practitionerId AND NOT s.retained AND s.rule_id IS NOT NULL";
 
-function rangesOf(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.Raw {
-  const { from, to, windows } = query;
-  const programs = wantedPrograms(transaction, principal, query).select({ id: "p.id", ...windowOf(query.now) });
-  const together = (found: Knex.QueryBuilder) => sql(found.as("f")).select(sql.raw(TOGETHER));
-  if (isWholeDay(query)) return sql.raw(WHOLE_TIME, [from, to, together(programs)]);
-  const starts = windows.map(({ startSecond }) => startSecond);
-  const ends = windows.map(({ endSecond }) => endSecond);
-  const then = together(programs.whereRaw(HAS_RULE_THEN, [transaction.tenantId]));
-  return sql.raw(RANGES, [starts, ends, then, from, to, from, to]);
-}
-
-function fullDaysOf({ tenantId }: Transaction, { from, to, heldDay, now }: OptionQuery) {
-  return [tenantId, now, tenantId, from, to, heldDay?.ruleId ?? null, heldDay?.localDate ?? null];
-}
+const AFTER = `(:afterId::uuid IS NULL OR (s.starts_at, uuid_hash_extended(s.id, :seed), s.id)
+        > (:afterStart::timestamptz, uuid_hash_extended(:afterId::uuid, :seed), :afterId::uuid))`;
 
 /**
  * Excludes slots on days without capacity left. The subquery is a list that is hashed once: there are few full days and
  * many slots.
  */
 const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
-  SELECT c.rule_id, c.local_date FROM day_counters c
-  JOIN program_rules r ON r.tenant_id = ? AND r.id = c.rule_id
-    AND c.booked + ${liveHolds("c.held", "?::timestamptz")} >= r.daily_capacity
-  WHERE c.tenant_id = ? AND c.local_date BETWEEN (?::timestamptz AT TIME ZONE 'America/Bogota')::date
-    AND (?::timestamptz AT TIME ZONE 'America/Bogota')::date AND (c.rule_id, c.local_date) IS DISTINCT FROM (?::uuid, ?::date))`;
-const LOCAL_SECOND = "extract(epoch FROM (s.starts_at AT TIME ZONE 'America/Bogota')::time)";
+          SELECT c.rule_id, c.local_date FROM day_counters c
+          JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
+            AND c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity
+          WHERE c.tenant_id = :tenantId
+            AND c.local_date >= (SELECT (n.starts_at AT TIME ZONE 'America/Bogota')::date FROM next AS n)
+            AND c.local_date <= (SELECT (least(${END}, :to) AT TIME ZONE 'America/Bogota')::date FROM next AS n)
+            AND (c.rule_id, c.local_date) IS DISTINCT FROM (:heldRuleId::uuid, :heldDate::date))`;
 
-function inWindows(builder: Knex.QueryBuilder, windows: readonly { startSecond: number; endSecond: number }[]): void {
-  for (const { startSecond, endSecond } of windows) {
-    builder.orWhereRaw(`(${LOCAL_SECOND} >= ? AND ${LOCAL_SECOND} < ?)`, [startSecond, endSecond]);
-  }
-}
+/** The one range of a search at any time of the day. */
+const WHOLE_TIME = "SELECT :from::timestamptz AS since, :to::timestamptz AS until";
+
+/** The ranges of a search at parts of the day: one for each local date and part. */
+const PARTS_OF_DAYS = `SELECT greatest(at.since, :from::timestamptz) AS since, least(at.until, :to::timestamptz) AS until
+    FROM unnest(:starts::integer[], :ends::integer[]) AS w (start_second, end_second)
+    CROSS JOIN generate_series(date_trunc('day', :from::timestamptz AT TIME ZONE 'America/Bogota'),
+      :to::timestamptz AT TIME ZONE 'America/Bogota', interval '1 day') AS date
+    CROSS JOIN LATERAL (SELECT (date + make_interval(secs => w.start_second)) AT TIME ZONE 'America/Bogota' AS since,
+      (date + make_interval(secs => w.end_second)) AT TIME ZONE 'America/Bogota' AS until) AS at
+    WHERE at.since < :to::timestamptz AND at.until > :from::timestamptz AND EXISTS (SELECT FROM offered)`;
+
+/**
+ * SQL for whether a program `p` has rules at one of the parts of the day. Slots lie within the times of their rules, so
+ * the others need not be searched.
+ */
+export const HAS_RULE_THEN = `EXISTS (
+    SELECT FROM program_rules t JOIN unnest(:starts::integer[], :ends::integer[]) AS w (start_second, end_second)
+      ON extract(epoch FROM t.starts_at_local) < w.end_second AND extract(epoch FROM t.ends_at_local) >= w.start_second
+    WHERE t.tenant_id = :tenantId AND t.program_id = p.id AND t.active)`;

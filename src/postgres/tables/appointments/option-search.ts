@@ -1,10 +1,20 @@
-import type { Knex } from "knex";
-import type { Principal, Transaction } from "../../../call.js";
-import { type ColumnsOf, readRecords } from "../../columns.js";
+import type { Principal, Statement, Transaction } from "../../../call.js";
+import { preparedOnce } from "../../prepared.js";
 import { sql } from "../../sql.js";
+import { windowOf, withSettings } from "../schedule/booking-windows.js";
 import { busyTime } from "./busy-times.js";
-import { freeSlots, nextStart, type OptionQuery, seedOf } from "./free-slots.js";
-import type { Offer } from "./offers.js";
+import {
+  freeSlots,
+  HAS_RULE_THEN,
+  namesOf,
+  type OptionQuery,
+  type Reach,
+  type SearchShape,
+  type SlotName,
+  shapeOf,
+  valuesOf,
+} from "./free-slots.js";
+import { type Offer, offeringPrograms } from "./offers.js";
 import { runsFrom } from "./slot-runs.js";
 
 /** A bookable slot, or a run of adjacent slots from the start of the first to the end of the last. */
@@ -18,131 +28,149 @@ export interface OptionRecord extends Offer {
   readonly endsAt: Date;
 }
 
-const OPTION_COLUMNS = {
-  slotId: "s.id",
-  generation: "s.generation",
-  programId: "s.program_id",
-  locationId: "s.location_id",
-  emergency: "s.emergency",
-  practitionerId: "s.practitioner_id",
-  startsAt: "s.starts_at",
-  endsAt: "s.ends_at",
-} as const satisfies ColumnsOf<OptionRecord>;
-
-const FIRST_STRETCH_MS = 1_800_000;
+/** How many slots the first statement reads for each option of the page. Some of their people are busy. */
+const SLOTS_PER_OPTION = 1.5;
+const MAX_GROWTH = 4;
+/** In seconds. */
+const DAY = 86_400;
 
 /**
  * Returns the earliest slots that can be booked. They are free, their day has capacity left, and their program offers
  * the service. Their practitioner is active. Neither practitioner nor patient has another appointment or a hold at the
  * time.
  *
- * The search begins at the next free slot and reads a stretch of time with one statement. It continues with longer
- * stretches until the page is full. So the cost grows with the page size, and not with the size of the schedule or the
- * distance of its free slots.
+ * One statement usually fills the page. If many people are busy or many days are full, further ones continue where it
+ * stopped, and look farther. So the cost grows with the page size, and not with the size of the schedule or the distance
+ * of its free slots.
  */
 export async function searchOptions(
   transaction: Transaction,
   principal: Principal,
   query: OptionQuery,
 ): Promise<OptionRecord[]> {
+  const shape = shapeOf(query);
   const found: OptionRecord[] = [];
-  let from = new Date(Math.max(query.from.getTime(), query.after?.startsAt.getTime() ?? 0));
-  for (let stretchMs = FIRST_STRETCH_MS; ; ) {
-    const limit = query.limit - found.length;
-    const { next, options } = await searchStretch(transaction, principal, { ...query, from, limit }, stretchMs);
-    found.push(...options);
-    if (next === undefined || found.length >= query.limit) return found;
-    from = new Date(next.getTime() + stretchMs);
-    if (from >= query.to) return found;
-    stretchMs *= growth(query.limit - found.length, options.length);
+  let reach = firstReach(query, shape);
+  for (;;) {
+    const missing = query.limit - found.length;
+    const rows = await transaction.rows<FoundRow>(statementOf(shape, principal, { ...query, limit: missing }, reach));
+    for (const row of rows) if (row.slotId !== null) found.push(recordOf(row));
+    const stop = rows[0] && timeOf(rows[0].stop);
+    if (stop === undefined || stop >= query.to || found.length >= query.limit) return found;
+    reach = nextReach(reach, stop, query.limit - found.length, missing);
   }
 }
 
-/**
- * Returns the factor for the length of the next stretch, from the number of missing options and the number found in
- * this one.
- */
-function growth(missing: number, found: number): number {
-  return Math.min(64, Math.max(4, (2.5 * missing) / Math.max(found, 1)));
+/** The stretch ends before the next part of the day, or after enough days for a page of one practitioner. */
+function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
+  return {
+    from: new Date(Math.max(from.getTime(), after?.startsAt.getTime() ?? 0)),
+    wanted: Math.ceil(limit * SLOTS_PER_OPTION),
+    stretch: isOfOne ? 28 * DAY : isWindowed ? DAY / 2 : 7 * DAY,
+  };
 }
 
-/** A stretch of time that begins with a free slot, and the options in it. */
-interface Stretch {
-  /** The start of the stretch; undefined if no free slot is left. */
-  readonly next: Date | undefined;
-  readonly options: readonly OptionRecord[];
+/** If a statement found few of the missing options, the next one reads more slots, and looks farther. */
+function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, missingBefore: number): Reach {
+  const growth = (2.5 * missing) / Math.max(missingBefore - missing, 1);
+  const isScarce = growth >= MAX_GROWTH;
+  return {
+    from,
+    wanted: Math.ceil(Math.max(missing * SLOTS_PER_OPTION, wanted * Math.min(growth, MAX_GROWTH))),
+    stretch: isScarce ? stretch * 8 : stretch,
+  };
 }
 
 /**
- * Finds the next free slot and the options in the stretch that begins there. The statement returns at least one row if
- * there is a free slot.
+ * No row if no free slot is left; otherwise at least one. `stop` is the time before which all slots were looked at.
+ * Times are milliseconds since the epoch: for a page, PostgreSQL's text of times takes longer to write and to read.
  */
-async function searchStretch(
-  transaction: Transaction,
-  principal: Principal,
-  query: OptionQuery,
-  stretchMs: number,
-): Promise<Stretch> {
-  const statement = sql
-    .queryBuilder()
-    .with("next", sql.raw("(?)", [nextStart(transaction, principal, query)]))
-    .from(sql.raw("next AS n LEFT JOIN (?) AS o ON true", [optionsIn(transaction, principal, query, stretchMs)]))
-    .select({ next: "n.starts_at" })
-    .select("o.*")
-    .orderByRaw('o."startsAt", uuid_hash_extended(o."slotId", ?), o."slotId"', [seedOf(query)]);
-  const rows = await readRecords<StretchRow>(transaction, statement);
-  return { next: rows[0]?.next, options: rows.filter((row) => row.slotId !== undefined) };
+type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
+type OptionRow = Omit<OptionRecord, "startsAt" | "endsAt"> & { readonly startsAt: number; readonly endsAt: number };
+
+function recordOf({ slotId, generation, programId, practitionerId, locationId, emergency, ...row }: OptionRow) {
+  const times = { startsAt: timeOf(row.startsAt), endsAt: timeOf(row.endsAt) };
+  return { slotId, generation, programId, practitionerId, locationId, emergency, ...times };
 }
 
-type StretchRow = { readonly next: Date } & (OptionRecord | { readonly slotId: undefined });
+function timeOf(ms: number): Date {
+  return new Date(Math.round(ms));
+}
+
+type SearchName = SlotName | "appointmentId" | "patientId" | "limit" | "minutes";
+type SearchStatement = (values: Readonly<Record<SearchName, unknown>>) => Statement;
+
+/** Statements by shape. Each is compiled when it is first needed. */
+const statements = new Map<string, SearchStatement>();
+
+function statementOf(shape: SearchShape, principal: Principal, query: OptionQuery, reach: Reach): Statement {
+  const key = Object.values(shape).join();
+  const known = statements.get(key);
+  const bind = known ?? compile(shape);
+  if (known === undefined) statements.set(key, bind);
+  const { appointmentId = null, patientId = null, minutes, limit } = query;
+  return bind({ ...valuesOf(principal, query, reach), appointmentId, patientId, minutes, limit });
+}
+
+function compile(shape: SearchShape): SearchStatement {
+  const ownNames = ["appointmentId", "patientId", "limit", ...(shape.hasRuns ? (["minutes"] as const) : [])] as const;
+  return preparedOnce<SearchName>([...namesOf(shape), ...ownNames], (names) => {
+    const { opens, closes } = windowOf(names.now);
+    const programs = withSettings(offeringPrograms(names, names, names.serviceId), names.tenantId)
+      .whereRaw("(:includeEmergency::boolean OR NOT p.emergency)", names)
+      .whereRaw("(:locationId::uuid IS NULL OR p.location_id = :locationId::uuid)", names)
+      .select({ id: "p.id", location_id: "p.location_id", emergency: "p.emergency", opens, closes });
+    if (shape.isWindowed) programs.whereRaw(HAS_RULE_THEN, names);
+    const text = `WITH offered AS MATERIALIZED (:programs), ${freeSlots(shape)} ${options(shape)}`;
+    return sql.raw(text, { ...names, programs });
+  });
+}
 
 /**
- * Sorts the free slots of the stretch, then checks them in order until there are enough. OFFSET 0 keeps the planner
- * from merging the two steps.
+ * SQL for the options among the free slots. It sorts the slots, then checks them in order until there are enough.
+ * OFFSET 0 keeps the planner from merging the two steps.
  */
-function optionsIn(
-  transaction: Transaction,
-  principal: Principal,
-  query: OptionQuery,
-  stretchMs: number,
-): Knex.QueryBuilder {
-  const { tenantId } = transaction;
-  const exceptId = query.appointmentId ?? null;
-  const slots = sql(sql.raw("(? OFFSET 0) AS s", [freeSlots(transaction, principal, query, stretchMs)]));
-  const candidates =
-    query.minutes === undefined ? slots : sql(sql.raw("(? OFFSET 0) AS s", [runsFrom(tenantId, slots, query.minutes)]));
-  const options = candidates
-    .select(OPTION_COLUMNS)
-    .whereRaw(IS_PRACTITIONER_ACTIVE, [tenantId])
-    .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [tenantId, exceptId, tenantId, query.now])
-    .orderBy(["s.starts_at", "s.spread", "s.id"])
-    .limit(query.limit);
-  if (query.patientId !== undefined)
-    options.whereRaw(isPersonFree("patient_id", "?::uuid"), [
-      tenantId,
-      query.patientId,
-      exceptId,
-      tenantId,
-      query.patientId,
-      query.now,
-    ]);
-  return options;
+function options(shape: SearchShape): string {
+  const sorted = `SELECT f.*, uuid_hash_extended(f.id, :seed) AS spread FROM found AS f
+      WHERE f.starts_at < (SELECT at FROM stop) ORDER BY f.starts_at, spread, f.id`;
+  return `SELECT ${ms("n.at")} AS stop, o.* FROM stop AS n LEFT JOIN (
+    SELECT s.id AS "slotId", s.generation, s.program_id AS "programId", s.location_id AS "locationId", s.emergency,
+      s.practitioner_id AS "practitionerId", ${ms("s.starts_at")} AS "startsAt", ${ms("s.ends_at")} AS "endsAt"
+    FROM (${shape.hasRuns ? runsFrom(sorted) : sorted} OFFSET 0) AS s
+    WHERE ${IS_PRACTITIONER_ACTIVE} AND ${IS_PRACTITIONER_FREE} AND ${IS_PATIENT_FREE}
+    ORDER BY s.starts_at, s.spread, s.id LIMIT :limit) AS o ON true
+  ORDER BY o."startsAt", uuid_hash_extended(o."slotId", :seed), o."slotId"`;
+}
+
+function ms(time: string): string {
+  return `date_part('epoch', ${time}) * 1000`;
 }
 
 const IS_PRACTITIONER_ACTIVE =
-  "(SELECT d.active FROM practitioners d WHERE d.tenant_id = ? AND d.id = s.practitioner_id)";
+  "(SELECT d.active FROM practitioners d WHERE d.tenant_id = :tenantId AND d.id = s.practitioner_id)";
 
-/**
- * Returns SQL for whether a person is free. It is one index lookup for each slot; NOT EXISTS might be planned as a join
- * of all slots and appointments.
+/*
+ * Whether a person is free is one index lookup for each slot; NOT EXISTS might be planned as a join of all slots and
+ * appointments.
  */
-function isPersonFree(person: "patient_id" | "practitioner_id", personId: string): string {
-  const slot = {
-    tenantId: "?",
-    startsAt: "s.starts_at",
-    endsAt: "s.ends_at",
-    exceptId: "?::uuid",
-    now: "?::timestamptz",
-  };
-  return `(${busyTime(person, { ...slot, personId })}) IS NULL`;
-}
+const SLOT = {
+  tenantId: ":tenantId",
+  startsAt: "s.starts_at",
+  endsAt: "s.ends_at",
+  exceptId: ":appointmentId::uuid",
+  now: ":now::timestamptz",
+};
+
+const IS_PRACTITIONER_FREE = `(${busyTime("practitioner_id", { ...SLOT, personId: "s.practitioner_id" })}) IS NULL`;
+
+const patient = { ...SLOT, personId: ":patientId::uuid" };
+
+/** SQL for the time of all slots; no option ends more than a day after its start. */
+const ALL_SLOTS = {
+  startsAt: "(SELECT starts_at FROM next)",
+  endsAt: "(SELECT at + interval '24 hours' FROM stop)",
+};
+
+/** A patient who is free for the time of all slots needs no lookup for each. */
+const IS_PATIENT_FREE = `(:patientId::uuid IS NULL OR (${busyTime("patient_id", { ...patient, ...ALL_SLOTS })}) IS NULL
+      OR (${busyTime("patient_id", patient)}) IS NULL)`;

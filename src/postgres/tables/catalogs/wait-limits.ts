@@ -1,5 +1,6 @@
 import type { Owner, Transaction } from "../../../call.js";
 import { readRecord } from "../../columns.js";
+import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { OpportunityDefinitionAttributes } from "./reference-data.js";
 
@@ -60,34 +61,43 @@ export async function readWaitLimit(
   subject: WaitLimitSubject,
   { from, through }: { readonly from: string; readonly through: string },
 ): Promise<WaitLimitRecord | undefined> {
-  const { definitions, ...wanted } = definitionsOf(subject);
-  const limit = sql.raw(
-    `SELECT o.max_wait_days AS "maxWaitDays", o.day_kind AS "dayKind", ARRAY(SELECT h.date::text FROM holidays h
-       WHERE h.tenant_id = :tenantId AND h.active AND h.date > :from::date
-         AND h.date <= :through::date + 3 * o.max_wait_days + 100 ORDER BY h.date) AS holidays
-     FROM ${definitions}`,
-    { tenantId: transaction.tenantId, from, through, ...wanted },
-  );
-  return readRecord(transaction, limit);
+  return readRecord(transaction, limitOf(subject, { tenantId: transaction.tenantId, from, through }));
 }
 
-/** Returns the FROM and the rest of a query for the active definition of a subject, and its bindings. */
-function definitionsOf(subject: WaitLimitSubject) {
-  if ("caseCategory" in subject) {
-    const { organizationId = null, companyId = null } = subject.owner;
-    const definitions = `opportunity_definitions o
+type Range = Readonly<Record<"tenantId" | "from" | "through", string>>;
+
+function limitOf(subject: WaitLimitSubject, range: Range) {
+  if ("serviceId" in subject) return limitOfService({ ...range, id: subject.serviceId });
+  if ("appointmentTypeId" in subject) return limitOfType({ ...range, id: subject.appointmentTypeId });
+  const { organizationId = null, companyId = null } = subject.owner;
+  return limitOfCategory({ ...range, caseCategory: subject.caseCategory, organizationId, companyId });
+}
+
+const RANGE = ["tenantId", "from", "through"] as const;
+const LIMIT = `SELECT o.max_wait_days AS "maxWaitDays", o.day_kind AS "dayKind", ARRAY(SELECT h.date::text FROM holidays h
+    WHERE h.tenant_id = :tenantId AND h.active AND h.date > :from::date
+      AND h.date <= :through::date + 3 * o.max_wait_days + 100 ORDER BY h.date) AS holidays FROM`;
+
+const limitOfHolder = (table: "appointment_types" | "healthcare_services") =>
+  prepared([...RANGE, "id"], (names) =>
+    sql.raw(
+      `${LIMIT} ${table} holder JOIN opportunity_definitions o
+         ON o.tenant_id = :tenantId AND o.id = holder.opportunity_definition_id AND o.active
+       WHERE holder.tenant_id = :tenantId AND holder.id = :id::uuid`,
+      names,
+    ),
+  );
+
+const limitOfService = limitOfHolder("healthcare_services");
+const limitOfType = limitOfHolder("appointment_types");
+
+const limitOfCategory = prepared([...RANGE, "caseCategory", "organizationId", "companyId"], (names) =>
+  sql.raw(
+    `${LIMIT} opportunity_definitions o
      WHERE o.tenant_id = :tenantId AND o.active AND o.case_category = :caseCategory
        AND (o.organization_id IS NULL OR o.organization_id = :organizationId::uuid)
        AND (o.company_id IS NULL OR o.company_id = :companyId::uuid)
-     ORDER BY o.company_id NULLS LAST, o.organization_id NULLS LAST LIMIT 1`;
-    return { definitions, caseCategory: subject.caseCategory, organizationId, companyId };
-  }
-  const [table, id] =
-    "serviceId" in subject
-      ? (["healthcare_services", subject.serviceId] as const)
-      : (["appointment_types", subject.appointmentTypeId] as const);
-  const definitions = `${table} holder JOIN opportunity_definitions o
-       ON o.tenant_id = :tenantId AND o.id = holder.opportunity_definition_id AND o.active
-     WHERE holder.tenant_id = :tenantId AND holder.id = :id::uuid`;
-  return { definitions, id };
-}
+     ORDER BY o.company_id NULLS LAST, o.organization_id NULLS LAST LIMIT 1`,
+    names,
+  ),
+);
