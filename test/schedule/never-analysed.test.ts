@@ -108,7 +108,7 @@ describe("in a tenant without statistics, no plan node reads more than a few row
     const clinic = await openLargeClinic(service, NEIGHBOUR_SLOTS);
     await expectFewRows(clinic, async (transaction) => {
       const schedule = await readScheduleInputs(transaction, clinic.programId, service.now());
-      remakeProgram(transaction, schedule, changesOf(schedule.inputs), service.now());
+      await remakeProgram(transaction, schedule, changesOf(schedule.inputs), service.now());
     });
   });
 

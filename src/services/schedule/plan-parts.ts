@@ -42,6 +42,39 @@ export function inputsWithin(inputs: PlanInputs, span: DateSpan): PlanInputs {
   return { ...inputs, span, holidays, blocks };
 }
 
+/** Returns a plan for fewer dates. `span` is within the span of the plan. */
+export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): ProgramPlan {
+  return { ...plan, from, through, runs: plan.runs.filter(({ localDate }) => from <= localDate && localDate <= through) };
+}
+
+/**
+ * Returns the span from the first to the last date on which two plans of a program have different slots, or different
+ * causes of displacement. Undefined if there is none. Any date may differ if the practitioners or the blocks differ.
+ */
+export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
+  const { from, through } = after;
+  if (JSON.stringify(onAnyDate(before)) !== JSON.stringify(onAnyDate(after))) return { from, through };
+  const [old, planned] = [before, after].map(byDate);
+  const dates = new Set([...(old?.keys() ?? []), ...(planned?.keys() ?? [])]);
+  const differing = [...dates].filter((date) => old?.get(date) !== planned?.get(date)).toSorted();
+  const [first] = differing;
+  const last = differing.at(-1);
+  return first === undefined || last === undefined ? undefined : { from: first, through: last };
+}
+
+function onAnyDate({ runs: _, obstacles: { holidays: __, ...obstacles }, ...plan }: ProgramPlan) {
+  return { ...plan, obstacles };
+}
+
+/** Returns the runs and the closed rules of each date as text. */
+function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const each of [...runs, ...obstacles.holidays]) {
+    texts.set(each.localDate, `${texts.get(each.localDate) ?? ""}${JSON.stringify(each)}`);
+  }
+  return texts;
+}
+
 /** The number of slots of each practitioner by date, only for dates with slots. */
 function slotsPerPractitioner({ runs }: ProgramPlan): readonly (readonly [string, number])[] {
   const perDate = new Map<string, number>();
@@ -79,6 +112,5 @@ function firstDatesOf(plan: ProgramPlan, perDate: readonly (readonly [string, nu
   });
   if (next === undefined) return wholeOf(plan);
   const through = previousDate(next[0]);
-  const runs = plan.runs.filter(({ localDate }) => localDate <= through);
-  return { plan: { ...plan, through, runs }, progress: { through, staff: 0 } };
+  return { plan: planWithin(plan, { from: plan.from, through }), progress: { through, staff: 0 } };
 }
