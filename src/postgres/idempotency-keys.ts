@@ -27,6 +27,12 @@ const CLAIM_COLUMNS = ["tenant_id", "key_hash", "operation", "fingerprint", "cor
 
 const insertClaim = prepared(CLAIM_COLUMNS, (row) => sql("idempotency_keys").insert(row));
 
+const insertClaimThenWait = prepared([...CLAIM_COLUMNS, "lock_timeout"], ({ lock_timeout, ...row }) =>
+  sql("idempotency_keys")
+    .insert(row)
+    .returning(sql.raw("set_config('lock_timeout', ?, true)", [lock_timeout])),
+);
+
 const updateResponse = prepared(["tenant_id", "key_hash", "response"], ({ response, ...key }) =>
   sql("idempotency_keys").where(key).update({ response }),
 );
@@ -57,16 +63,20 @@ export class DeferredResponse {
  * Claims the key. If the key is already taken, the statement fails with a unique violation, which aborts the
  * transaction and all statements sent after the claim. If another open transaction holds the claim, the statement waits
  * for it.
+ *
+ * Once the key is claimed, later statements wait for locks as long as `lockTimeoutMs` says; without it, as before. Citus
+ * rejects that form.
  */
-export function claimKey(claim: IdempotencyClaim, response: DeferredResponse): Statement {
-  return insertClaim({
+export function claimKey(claim: IdempotencyClaim, response: DeferredResponse, lockTimeoutMs?: number): Statement {
+  const row = {
     tenant_id: claim.tenantId,
     key_hash: keyHash(claim),
     operation: claim.operation,
     fingerprint: claim.fingerprint,
     correlation_id: claim.correlationId,
     response,
-  });
+  };
+  return lockTimeoutMs === undefined ? insertClaim(row) : insertClaimThenWait({ ...row, lock_timeout: lockTimeoutMs });
 }
 
 /** Stores the response bytes in the claim. Runs in the transaction that made the claim. */

@@ -82,7 +82,9 @@ const RULES: Readonly<Record<string, string>> = {
       UNION ALL SELECT rule_id, local_date, 0, 0, booked FROM counters) AS booking
     GROUP BY rule_id, local_date HAVING sum(live) <> sum(counted) OR sum(holders) <> sum(counted)`,
   ERASED_PATIENT_KNOWN: `SELECT p.id FROM patients p WHERE p.tenant_id = :tenant AND p.erased_at IS NOT NULL AND (
-    EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id
+    p.status <> 'INACTIVE' OR p.email IS NOT NULL OR cardinality(p.search_words) > 0
+    OR p.document_type || p.document_number || p.document_type_key || p.document_number_key || p.full_name || p.phone <> ''
+    OR EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id
       AND (a.status IN ${UNFINISHED_STATUSES} OR a.comment IS NOT NULL OR a.overbooking_reason <> ''
         OR a.join_link IS NOT NULL))
     OR EXISTS (SELECT FROM waitlist_entries w WHERE w.tenant_id = :tenant AND w.patient_id = p.id
@@ -111,7 +113,8 @@ const RULES: Readonly<Record<string, string>> = {
       OR EXISTS (SELECT FROM live a WHERE a.practitioner_id = h.practitioner_id AND NOT a.overbooked
         AND a.id IS DISTINCT FROM h.appointment_id AND a.starts_at < h.ends_at AND a.ends_at > h.starts_at)`,
   MERGED_PATIENT_IN_USE: `SELECT p.id FROM patients p WHERE p.tenant_id = :tenant AND p.merged_into IS NOT NULL AND (
-    EXISTS (SELECT FROM appointment_holds h WHERE h.tenant_id = :tenant AND h.patient_id = p.id)
+    p.status <> 'INACTIVE' OR p.merged_into = p.id
+    OR EXISTS (SELECT FROM appointment_holds h WHERE h.tenant_id = :tenant AND h.patient_id = p.id)
     OR EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id)
     OR EXISTS (SELECT FROM waitlist_entries w WHERE w.tenant_id = :tenant AND w.patient_id = p.id)
     OR EXISTS (SELECT FROM user_attention_cases c WHERE c.tenant_id = :tenant AND c.patient_id = p.id))`,
