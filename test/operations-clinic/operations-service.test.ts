@@ -95,6 +95,16 @@ describe("VerifyInvariants", () => {
        WHERE tenant_id = :tenant AND id = (SELECT min(p.id::text)::uuid FROM patients p WHERE p.tenant_id = :tenant)`,
     ],
     [
+      "an appointment of an unknown status",
+      ["APPOINTMENT_INVALID 1 appointment", "APPOINTMENT_WITHOUT_SLOT 0"],
+      `UPDATE appointments SET status = 'NEW' WHERE tenant_id = :tenant AND id = ${first}`,
+    ],
+    [
+      "a retained slot without a cause",
+      ["SLOT_INVALID 1 slot"],
+      `UPDATE slots SET retained = true WHERE tenant_id = :tenant AND appointment_id = ${first}`,
+    ],
+    [
       "a patient who was erased and still has a name",
       ["ERASED_PATIENT_KNOWN 1 patient"],
       `INSERT INTO patients (tenant_id, id, document_type, document_type_key, document_number, document_number_key, full_name, phone, status, erased_at)

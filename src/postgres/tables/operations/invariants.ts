@@ -57,6 +57,8 @@ const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
 /**
+ * The service cannot write rows that are invalid, because policies of row-level security reject them; a superuser can.
+ *
  * Each invariant selects the ids of its violations: ids of appointments, holds, slots, patients, webhooks, services of
  * summaries, or rules whose day is counted wrong. A replay makes new deliveries of events, so WEBHOOK_ORDER_WRONG compares those that are younger.
  * An overbooked appointment may overlap others and holds of its practitioner and is counted on no day. All other
@@ -64,6 +66,9 @@ const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.start
  * of its waitlist entry.
  */
 const RULES: Readonly<Record<string, string>> = {
+  APPOINTMENT_INVALID: `SELECT a.id FROM appointments a WHERE a.tenant_id = :tenant AND NOT (a.version >= 1
+    AND a.status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED', 'CANCELLED', 'NO_SHOW') AND a.starts_at < a.ends_at
+    AND a.overbooked = (a.rule_id IS NULL) AND (a.overbooking_reason IS NOT NULL OR NOT a.overbooked))`,
   APPOINTMENT_WITHOUT_SLOT:
     "SELECT a.id FROM live a WHERE NOT EXISTS (SELECT FROM occupied s WHERE s.appointment_id = a.id)",
   AUDIT_MISSING: `SELECT DISTINCT h.appointment_id FROM history h WHERE h.changed_at >= :audited_since AND NOT EXISTS (
@@ -122,6 +127,9 @@ const RULES: Readonly<Record<string, string>> = {
     WHERE h.waitlist_entry_id IS NOT NULL AND (w.patient_id, w.service_id) IS DISTINCT FROM (h.patient_id, h.service_id)`,
   PATIENT_OVERLAP: overlap("patient_id", "live"),
   PRACTITIONER_OVERLAP: overlap("practitioner_id", "live WHERE NOT overbooked"),
+  SLOT_INVALID: `SELECT s.id FROM slots s WHERE s.tenant_id = :tenant AND NOT (s.generation >= 1 AND s.starts_at < s.ends_at
+    AND (s.appointment_id IS NOT NULL OR (s.rule_id IS NOT NULL AND NOT s.retained)) AND s.retained = (s.retained_by IS NOT NULL)
+    AND (s.retained OR NOT s.retention_accepted) AND (s.retained_by_id IS NOT NULL) = (s.retained_by IS NOT DISTINCT FROM 'BLOCK'))`,
   SLOT_WRONG: `SELECT s.id FROM (SELECT *, min(starts_at) OVER whole AS first, max(ends_at) OVER whole AS last,
         sum(ends_at - starts_at) OVER whole AS length FROM occupied WINDOW whole AS (PARTITION BY appointment_id)) AS s
     LEFT JOIN live a ON a.id = s.appointment_id
