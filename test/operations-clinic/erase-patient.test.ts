@@ -71,9 +71,10 @@ describe("an erased person", () => {
     for (const column of columns.map((name) => name.replace("patients.", ""))) {
       const value = column === "search_words" ? "'{x}'" : "'x'";
       const refill = `UPDATE patients SET ${column} = ${value} WHERE id = '${person.patient.id}'`;
-      await expect(execute(service.databaseUrl, as, refill), `the policy of patients lets ${column} be`).rejects.toThrow(
-        'violates row-level security policy for table "patients"',
-      );
+      await expect(
+        execute(service.databaseUrl, as, refill),
+        `the policy of patients lets ${column} be`,
+      ).rejects.toThrow('violates row-level security policy for table "patients"');
     }
   });
 

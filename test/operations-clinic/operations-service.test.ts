@@ -96,7 +96,12 @@ describe("VerifyInvariants", () => {
     ],
     [
       "an appointment of an unknown status",
-      ["APPOINTMENT_INVALID 1 appointment", "APPOINTMENT_WITHOUT_SLOT 0"],
+      [
+        "APPOINTMENT_INVALID 1 appointment",
+        "DAY_COUNT_WRONG 1 rule",
+        "HISTORY_WRONG 1 appointment",
+        "SLOT_WRONG 1 slot",
+      ],
       `UPDATE appointments SET status = 'NEW' WHERE tenant_id = :tenant AND id = ${first}`,
     ],
     [

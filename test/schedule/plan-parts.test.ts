@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ProgramPlan } from "../../src/services/schedule/plan-slots.js";
 import { differingSpan, nextPartOf } from "../../src/services/schedule/plan-parts.js";
+import type { ProgramPlan } from "../../src/services/schedule/plan-slots.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { day, mustCall, openClinic } from "./clinic.js";
 

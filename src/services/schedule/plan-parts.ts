@@ -44,7 +44,12 @@ export function inputsWithin(inputs: PlanInputs, span: DateSpan): PlanInputs {
 
 /** Returns a plan for fewer dates. `span` is within the span of the plan. */
 export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): ProgramPlan {
-  return { ...plan, from, through, runs: plan.runs.filter(({ localDate }) => from <= localDate && localDate <= through) };
+  return {
+    ...plan,
+    from,
+    through,
+    runs: plan.runs.filter(({ localDate }) => from <= localDate && localDate <= through),
+  };
 }
 
 /**
