@@ -79,6 +79,7 @@ export async function remakeProgram(
   const plan = planOn(inputs, changes);
   const span = differingSpan(planOn(inputs), plan);
   if (span !== undefined) await remakeDates(transaction, state, planWithin(plan, span), new Date(nowMs));
+  if (state.isActive && state.through !== plan.through) requestExtension(transaction);
 }
 
 /**
@@ -112,7 +113,7 @@ export async function previewRemake(
   return { ...(await previewSlots(transaction, plan, new Date(nowMs), { limit })), through: plan.through };
 }
 
-/** Jobs add the slots after the last date that is made. */
+/** Withdraws and adds slots of the dates of a plan. Jobs add those after the last date that is made. */
 async function remakeDates(
   transaction: Transaction,
   { isActive, through: made = "" }: MaterializationState,
