@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { differingSpan, nextPartOf } from "../../src/services/schedule/plan-parts.js";
+import { differingSpan, gainingSpan, nextPartOf } from "../../src/services/schedule/plan-parts.js";
 import type { ProgramPlan } from "../../src/services/schedule/plan-slots.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { day, mustCall, openClinic } from "./clinic.js";
@@ -70,6 +70,34 @@ describe("two plans of a program differ", () => {
   ])("%s", (_, changes, expected) => {
     const span = differingSpan(daily, { ...daily, ...changes });
     expect(span && `${span.from} ${span.through}`).toBe(expected);
+  });
+});
+
+describe("a plan has slots on a date that an earlier one does not have:", () => {
+  const of = (...times: [string, number, number][]): ProgramPlan => ({
+    ...plan,
+    runs: times.map(([time, minutes, count], i) => ({
+      ...run,
+      localDate: `2026-03-1${i}`,
+      startsAt: `2026-03-1${i}T${time}:00Z`,
+      minutes,
+      count,
+    })),
+  });
+  const before = of(["13:00", 30, 4], ["13:00", 30, 4]);
+
+  test.each<[string, ProgramPlan, boolean]>([
+    ["not if its slots are the same", before, false],
+    ["not if it begins later", of(["13:00", 30, 4], ["13:30", 30, 3]), false],
+    ["not if it ends earlier", of(["13:00", 30, 4], ["13:00", 30, 3]), false],
+    ["not if a date has no slots any more", of(["13:00", 30, 4]), false],
+    ["if it begins earlier", of(["13:00", 30, 4], ["12:30", 30, 5]), true],
+    ["if it ends later", of(["13:00", 30, 4], ["13:00", 30, 5]), true],
+    ["if it begins between two slots", of(["13:00", 30, 4], ["13:10", 30, 3]), true],
+    ["if its slots are shorter", of(["13:00", 30, 4], ["13:00", 20, 4]), true],
+    ["if it has other practitioners", { ...before, staff: staff.slice(1) }, true],
+  ])("%s", (_, after, expected) => {
+    expect(gainingSpan(before, after) !== undefined).toBe(expected);
   });
 });
 

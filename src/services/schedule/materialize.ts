@@ -11,7 +11,7 @@ import { previewSlots, type SlotChanges } from "../../postgres/tables/schedule/s
 import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/slot-plan.js";
 import { changeableSpan, horizonFrom, widestSpan } from "../../scheduling/horizon.js";
 import { previousDate } from "../../scheduling/local-date.js";
-import { differingSpan, inputsWithin, nextPartOf, planWithin } from "./plan-parts.js";
+import { differingSpan, gainingSpan, inputsWithin, nextPartOf, planWithin } from "./plan-parts.js";
 import { type PlanChanges, type PlanInputs, type ProgramPlan, planOn, readPlanInputs } from "./plan-slots.js";
 
 /** The state of a program's materialized schedule, and the inputs of its plan on all dates that can have slots. */
@@ -76,9 +76,13 @@ export async function remakeProgram(
   if (!isMade(state)) return askForSchedule(transaction, programId, nowMs);
   startNewGeneration(transaction, [programId]);
   if (changes === undefined) return materializeProgram(transaction, schedule, nowMs);
-  const plan = planOn(inputs, changes);
-  const span = differingSpan(planOn(inputs), plan);
-  if (span !== undefined) await remakeDates(transaction, state, planWithin(plan, span), new Date(nowMs));
+  const [before, plan] = [planOn(inputs), planOn(inputs, changes)];
+  const differing = differingSpan(before, plan);
+  if (differing === undefined) return;
+  const now = new Date(nowMs);
+  await withdrawSlots(transaction, planWithin(plan, differing), now);
+  const gaining = gainingSpan(before, plan);
+  if (gaining !== undefined) addOnDates(transaction, state, planWithin(plan, gaining), now);
   if (state.isActive && state.through !== plan.through) requestExtension(transaction);
 }
 
@@ -113,14 +117,13 @@ export async function previewRemake(
   return { ...(await previewSlots(transaction, plan, new Date(nowMs), { limit })), through: plan.through };
 }
 
-/** Withdraws and adds slots of the dates of a plan. Jobs add those after the last date that is made. */
-async function remakeDates(
+/** Adds missing slots on the dates of a plan. Jobs add those after the last date that is made. */
+function addOnDates(
   transaction: Transaction,
   { isActive, through: made = "" }: MaterializationState,
   plan: ProgramPlan,
   now: Date,
-): Promise<void> {
-  await withdrawSlots(transaction, plan, now);
+): void {
   if (!isActive || made < plan.from) return;
   const through = made < plan.through ? made : plan.through;
   addPart(transaction, planWithin(plan, { from: plan.from, through }), made, now);

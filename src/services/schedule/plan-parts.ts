@@ -1,5 +1,5 @@
 import type { MaterializationProgress } from "../../postgres/tables/schedule/materialization.js";
-import type { SlotPlan } from "../../postgres/tables/schedule/planned-slots.js";
+import type { PlannedRun, SlotPlan } from "../../postgres/tables/schedule/planned-slots.js";
 import type { DateSpan } from "../../scheduling/horizon.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { previousDate } from "../../scheduling/local-date.js";
@@ -58,13 +58,36 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
  */
 export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;
-  if (JSON.stringify(onAnyDate(before)) !== JSON.stringify(onAnyDate(after))) return { from, through };
+  if (mayDifferOnAnyDate(before, after)) return { from, through };
   const [old, planned] = [before, after].map(byDate);
   const dates = new Set([...(old?.keys() ?? []), ...(planned?.keys() ?? [])]);
-  const differing = [...dates].filter((date) => old?.get(date) !== planned?.get(date)).toSorted();
-  const [first] = differing;
-  const last = differing.at(-1);
-  return first === undefined || last === undefined ? undefined : { from: first, through: last };
+  return spanOf([...dates].filter((date) => old?.get(date) !== planned?.get(date)));
+}
+
+/** Like {@link differingSpan}, for the dates on which the later plan has slots that the earlier one does not have. */
+export function gainingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
+  const { from, through } = after;
+  if (mayDifferOnAnyDate(before, after)) return { from, through };
+  const old = new Map(before.runs.map((run) => [`${run.ruleId} ${run.localDate}`, run]));
+  const gaining = after.runs.filter((run) => !hasAllSlots(old.get(`${run.ruleId} ${run.localDate}`), run));
+  return spanOf(gaining.map(({ localDate }) => localDate));
+}
+
+function hasAllSlots(old: PlannedRun | undefined, run: PlannedRun): boolean {
+  if (old === undefined || old.minutes !== run.minutes) return false;
+  const skipped = (Date.parse(run.startsAt) - Date.parse(old.startsAt)) / (run.minutes * 60_000);
+  return Number.isInteger(skipped) && skipped >= 0 && skipped + run.count <= old.count;
+}
+
+function spanOf(dates: readonly string[]): DateSpan | undefined {
+  const sorted = dates.toSorted();
+  const [from] = sorted;
+  const through = sorted.at(-1);
+  return from === undefined || through === undefined ? undefined : { from, through };
+}
+
+function mayDifferOnAnyDate(before: ProgramPlan, after: ProgramPlan): boolean {
+  return JSON.stringify(onAnyDate(before)) !== JSON.stringify(onAnyDate(after));
 }
 
 function onAnyDate({ runs: _, obstacles: { holidays: __, ...obstacles }, ...plan }: ProgramPlan) {
