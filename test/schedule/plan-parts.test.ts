@@ -74,16 +74,12 @@ describe("two plans of a program differ", () => {
 });
 
 describe("a plan has slots on a date that an earlier one does not have:", () => {
-  const of = (...times: [string, number, number][]): ProgramPlan => ({
-    ...plan,
-    runs: times.map(([time, minutes, count], i) => ({
-      ...run,
-      localDate: `2026-03-1${i}`,
-      startsAt: `2026-03-1${i}T${time}:00Z`,
-      minutes,
-      count,
-    })),
-  });
+  type Times = [startsAt: string, minutes: number, count: number];
+  const onDay = (day: number, [time, minutes, count]: Times) => {
+    const localDate = `2026-03-1${day}`;
+    return { programId: "p", ruleId: "r", localDate, startsAt: `${localDate}T${time}:00Z`, minutes, count };
+  };
+  const of = (...times: Times[]): ProgramPlan => ({ ...plan, runs: times.map((each, day) => onDay(day, each)) });
   const before = of(["13:00", 30, 4], ["13:00", 30, 4]);
 
   test.each<[string, ProgramPlan, boolean]>([

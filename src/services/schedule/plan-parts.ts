@@ -90,8 +90,8 @@ function mayDifferOnAnyDate(before: ProgramPlan, after: ProgramPlan): boolean {
   return JSON.stringify(onAnyDate(before)) !== JSON.stringify(onAnyDate(after));
 }
 
-function onAnyDate({ runs: _, obstacles: { holidays: __, ...obstacles }, ...plan }: ProgramPlan) {
-  return { ...plan, obstacles };
+function onAnyDate(plan: ProgramPlan) {
+  return { ...plan, runs: [], obstacles: { ...plan.obstacles, holidays: [] } };
 }
 
 /** Returns the runs and the closed rules of each date as text. */
