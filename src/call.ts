@@ -74,7 +74,7 @@ export interface Statement {
   toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } };
 }
 
-/** A statement that fails if it writes no row, so that its transaction cannot commit. */
+/** A statement that fails if it writes no row or refers to none, so that its transaction cannot commit. */
 export interface RequiredStatement {
   readonly required: Statement;
 }
@@ -94,7 +94,7 @@ export interface Transaction {
   /** Sends a statement whose result the response does not need. If it fails, the commit fails. */
   send(statement: Statement): void;
   /**
-   * Sends a statement that must write a row, without waiting for it. If it writes none, it aborts the transaction, and
+   * Sends a statement that requires a row, without waiting for it. If there is none, it aborts the transaction, and
    * the call fails with `refusal`. So the last check of a call shares one round trip with its effects and COMMIT.
    */
   require(statement: RequiredStatement, refusal: () => unknown): void;

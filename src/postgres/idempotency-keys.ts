@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { Knex } from "knex";
 import type { Statement, Transaction } from "../call.js";
 import { type IdempotencyClaim, KEY_RETENTION_HOURS } from "../interceptors/idempotency.js";
 import type { ColumnsOf } from "./columns.js";
@@ -25,18 +26,15 @@ const RESULT_COLUMNS = {
 
 const CLAIM_COLUMNS = ["tenant_id", "key_hash", "operation", "fingerprint", "correlation_id", "response"] as const;
 
-/**
- * Reads the state of the tenant in the same statement, so that the check takes no statement and no round trip of its
- * own. For a tenant that is not active, it fails by a division by zero before it inserts. A tenant without a row is
- * active.
- */
-const insertClaim = prepared(CLAIM_COLUMNS, (row) =>
-  sql
-    .queryBuilder()
-    .with("claimed", sql("idempotency_keys").insert(row))
-    .select(sql.raw("1 / (state = 'ACTIVE')::integer"))
-    .from("tenants")
-    .where({ tenant_id: row.tenant_id }),
+const insertClaim = prepared(CLAIM_COLUMNS, (row) => claimOf(sql("idempotency_keys").insert(row), row.tenant_id));
+
+const insertClaimThenWait = prepared([...CLAIM_COLUMNS, "lock_timeout"], ({ lock_timeout, ...row }) =>
+  claimOf(
+    sql("idempotency_keys")
+      .insert(row)
+      .returning(sql.raw("set_config('lock_timeout', ?, true)", [lock_timeout])),
+    row.tenant_id,
+  ),
 );
 
 const updateResponse = prepared(["tenant_id", "key_hash", "response"], ({ response, ...key }) =>
@@ -46,6 +44,20 @@ const updateResponse = prepared(["tenant_id", "key_hash", "response"], ({ respon
 const selectResult = prepared(["tenant_id", "key_hash"], (key) =>
   sql("idempotency_keys").where(key).select(RESULT_COLUMNS),
 );
+
+/**
+ * Reads the state of the tenant in the statement that inserts, so that the check takes no statement and no round trip of
+ * its own. For a tenant that is not active, it fails by a division by zero before it inserts. A tenant without a row is
+ * active.
+ */
+function claimOf(insert: Knex.QueryBuilder, tenantId: Knex.Value): Knex.QueryBuilder {
+  return sql
+    .queryBuilder()
+    .with("claimed", insert)
+    .select(sql.raw("1 / (state = 'ACTIVE')::integer"))
+    .from("tenants")
+    .where({ tenant_id: tenantId });
+}
 
 /** A query parameter whose value may be set later: pg reads it when it sends the claim of a key. */
 export class DeferredResponse {
@@ -69,16 +81,20 @@ export class DeferredResponse {
  * Claims the key. If the key is already taken, the statement fails with a unique violation; if the tenant is not active,
  * with NO_ROW. This aborts the transaction and all statements sent after the claim. If another open transaction holds
  * the claim, the statement waits for it.
+ *
+ * Once the key is claimed, later statements wait for locks as long as `lockTimeoutMs` says; without it, as before. Citus
+ * rejects that form.
  */
-export function claimKey(claim: IdempotencyClaim, response: DeferredResponse): Statement {
-  return insertClaim({
+export function claimKey(claim: IdempotencyClaim, response: DeferredResponse, lockTimeoutMs?: number): Statement {
+  const row = {
     tenant_id: claim.tenantId,
     key_hash: keyHash(claim),
     operation: claim.operation,
     fingerprint: claim.fingerprint,
     correlation_id: claim.correlationId,
     response,
-  });
+  };
+  return lockTimeoutMs === undefined ? insertClaim(row) : insertClaimThenWait({ ...row, lock_timeout: lockTimeoutMs });
 }
 
 /** Stores the response bytes in the claim. Runs in the transaction that made the claim. */

@@ -19,7 +19,7 @@ export type DatabaseFailure =
   /** A statement reached its timeout, or an operator cancelled it. Nothing took effect. */
   | "TIMEOUT"
   | "UNIQUE_VIOLATION"
-  /** A division by zero. Statements that require a row cause it if there is none. */
+  /** A division by zero or a violated foreign key. Statements that require a row cause it if there is none. */
   | "NO_ROW"
   /** The role lacks a right. */
   | "FORBIDDEN"
@@ -49,6 +49,7 @@ const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
   "55P03": "LOCK_TIMEOUT",
   "23505": "UNIQUE_VIOLATION",
   "22012": "NO_ROW",
+  "23503": "NO_ROW",
   "42501": "FORBIDDEN",
   "28000": "REFUSED_ROLE",
   "28P01": "REFUSED_ROLE",

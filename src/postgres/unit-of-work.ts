@@ -85,8 +85,9 @@ export class UnitOfWork implements IdempotentWork {
     let claimFailure: Promise<unknown> = Promise.resolve(undefined);
     const execute = async (transaction: PipelinedTransaction): Promise<Outcome> => {
       const stored = new DeferredResponse();
-      claimFailure = failureOf(transaction.rows(claimKey(claim, stored)));
-      transaction.send(this.#patience);
+      const lockTimeoutMs = this.database.plansOnce ? this.options.workLockTimeoutMs : undefined;
+      claimFailure = failureOf(transaction.rows(claimKey(claim, stored, lockTimeoutMs)));
+      if (lockTimeoutMs === undefined) transaction.send(this.#patience);
       bind(call, transaction);
       const response = await work();
       if (!stored.set(response)) transaction.send(storeResult(claim, response));

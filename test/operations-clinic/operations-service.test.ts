@@ -95,6 +95,33 @@ describe("VerifyInvariants", () => {
        WHERE tenant_id = :tenant AND id = (SELECT min(p.id::text)::uuid FROM patients p WHERE p.tenant_id = :tenant)`,
     ],
     [
+      "an appointment of an unknown status",
+      [
+        "APPOINTMENT_INVALID 1 appointment",
+        "DAY_COUNT_WRONG 1 rule",
+        "HISTORY_WRONG 1 appointment",
+        "SLOT_WRONG 1 slot",
+      ],
+      `UPDATE appointments SET status = 'NEW' WHERE tenant_id = :tenant AND id = ${first}`,
+    ],
+    [
+      "a retained slot without a cause",
+      ["SLOT_INVALID 1 slot"],
+      `UPDATE slots SET retained = true WHERE tenant_id = :tenant AND appointment_id = ${first}`,
+    ],
+    [
+      "a patient who was erased and still has a name",
+      ["ERASED_PATIENT_KNOWN 1 patient"],
+      `INSERT INTO patients (tenant_id, id, document_type, document_type_key, document_number, document_number_key, full_name, phone, status, erased_at)
+       VALUES (:tenant, gen_random_uuid(), '', '', '', '', 'Ana', '', 'INACTIVE', now())`,
+    ],
+    [
+      "a patient who was merged into another and is not inactive",
+      ["MERGED_PATIENT_IN_USE 1 patient"],
+      `INSERT INTO patients (tenant_id, id, document_type, document_type_key, document_number, document_number_key, full_name, phone, merged_into)
+       SELECT :tenant, gen_random_uuid(), '', '', '', '', '', '', min(p.id::text)::uuid FROM patients p WHERE p.tenant_id = :tenant`,
+    ],
+    [
       "a practitioner with overlapping appointments",
       ["HISTORY_WRONG 1 appointment", "PRACTITIONER_OVERLAP 1 appointment", "SLOT_WRONG 1 slot"],
       `UPDATE appointments a SET practitioner_id = (SELECT max(b.practitioner_id::text)::uuid FROM appointments b

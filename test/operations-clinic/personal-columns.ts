@@ -4,7 +4,7 @@ import type { TestService } from "../support/service.js";
 /** The message for columns that these tests do not know. */
 export const UNDECIDED = `These columns are new, or contain no data of the marked patient. If a column can hold data of a
 patient, add a mark to it in marked-patient.ts, empty it in ErasePatient (see CONTRIBUTING.md) and, if it is in the table
-patients, add it to patients_erased_check. Otherwise add it to test/operations-clinic/personal-columns.ts, with the reason
+patients, add it to its policy (0054-patient-policy). Otherwise add it to test/operations-clinic/personal-columns.ts, with the reason
 why it holds no data of a patient`;
 
 /** Types that hold no text or date written by a caller. In the table patients they can describe the person. */

@@ -55,6 +55,23 @@ describe("row-level security", () => {
     await expect(forgery).rejects.toMatchObject({ code: "42501" });
   });
 
+  test.each([
+    ["a patient of version 0", "UPDATE patients SET version = 0"],
+    ["a patient of another status", "UPDATE patients SET status = 'NEW'"],
+    ["a patient who is merged and ACTIVE", `UPDATE patients SET merged_into = '${randomUUID()}'`],
+    ["a patient who is merged into themselves", "UPDATE patients SET status = 'INACTIVE', merged_into = id"],
+    ["an erased patient with a name", "UPDATE patients SET status = 'INACTIVE', erased_at = now()"],
+    ["another action", auditedAs("action", "'READ'")],
+    ["an actor without a name", auditedAs("actor", "''")],
+    ["an actor with a long name", auditedAs("actor", "repeat('x', 129)")],
+  ])("rejects %s", async (_, statement) => {
+    const call = newCall();
+    await work.register(call, work.claim(call), newPatient());
+    const breach = newCall();
+    const broken = work.inTransaction(breach, work.principal, () => transactionOf(breach).rows(sql.raw(statement)));
+    await expect(broken).rejects.toMatchObject({ code: "42501" });
+  });
+
   test("keeps audit and consents append-only, even for a role with all rights to the tables", async () => {
     const call = newCall();
     await work.register(call, work.claim(call), newPatient());
@@ -69,3 +86,9 @@ describe("row-level security", () => {
     expect(row?.["n"]).toBe(1);
   });
 });
+
+/** Returns a statement that copies the audit rows with another value of a column. */
+function auditedAs(column: string, value: string): string {
+  const row = `jsonb_build_object('id', gen_random_uuid(), '${column}', ${value})`;
+  return `INSERT INTO audit_events SELECT (jsonb_populate_record(e, ${row})).* FROM audit_events e`;
+}

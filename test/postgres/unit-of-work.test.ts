@@ -6,6 +6,7 @@ import { insertPatient } from "../../src/postgres/tables/patients/patients.js";
 import { duplicateDocument } from "../../src/services/patients/patient-service.js";
 import { deferred } from "../support/deferred.js";
 import {
+  consentOf,
   newCall,
   newPatient,
   RESPONSE,
@@ -77,7 +78,7 @@ describe("an unused key", () => {
     const call = newCall();
     const refused = new CupoError("VALIDATION_FAILED");
     const attempt = work.store.execute(work.claim(call), call, work.principal, async () => {
-      insertPatient(transactionOf(call), newPatient(), duplicateDocument);
+      insertPatient(transactionOf(call), newPatient(), consentOf(call, work.principal), duplicateDocument);
       await transactionOf(call).rows(sql.raw("SELECT 1"));
       throw refused;
     });
@@ -149,7 +150,7 @@ describe("a used key", () => {
     const key = work.claim(first);
     const [begun, ended] = [deferred(), deferred()];
     const slow = work.store.execute(key, first, work.principal, async () => {
-      insertPatient(transactionOf(first), newPatient(), duplicateDocument);
+      insertPatient(transactionOf(first), newPatient(), consentOf(first, work.principal), duplicateDocument);
       await transactionOf(first).rows(sql.raw("SELECT 1"));
       begun.resolve();
       await ended.promise;

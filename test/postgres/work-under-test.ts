@@ -3,6 +3,7 @@ import type { Call, Principal, Transaction } from "../../src/call.js";
 import type { IdempotencyClaim, Outcome } from "../../src/interceptors/idempotency.js";
 import { openCall } from "../../src/open-call.js";
 import { openDatabase } from "../../src/postgres/database.js";
+import type { GivenConsent } from "../../src/postgres/tables/patients/patient-evidence.js";
 import { insertPatient, type PatientRecord } from "../../src/postgres/tables/patients/patients.js";
 import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
 import { duplicateDocument } from "../../src/services/patients/patient-service.js";
@@ -115,6 +116,11 @@ export function newPatient(): PatientRecord {
   };
 }
 
+/** Returns a consent that the call reported. */
+export function consentOf({ correlationId }: Call, principal: Principal): GivenConsent {
+  return { grantedAt: "2026-01-01T00:00:00Z", principal, correlationId };
+}
+
 function tenantWork(store: UnitOfWork, adminUrl: string): Omit<TenantWork, "backOffs" | "changed"> {
   const principal = principalOf(randomUUID());
   const claim = (call: Call) => claimOf(call, principal);
@@ -124,7 +130,7 @@ function tenantWork(store: UnitOfWork, adminUrl: string): Omit<TenantWork, "back
     claim,
     register: (call, key, patient) =>
       store.execute(key, call, principal, async () => {
-        insertPatient(transactionOf(call), patient, duplicateDocument);
+        insertPatient(transactionOf(call), patient, consentOf(call, principal), duplicateDocument);
         call.effects.push({ resourceType: "Patient", resourceId: patient.id, action: "CREATE", version: 1 });
         return RESPONSE;
       }),

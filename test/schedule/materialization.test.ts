@@ -64,6 +64,19 @@ test("withdraws free slots that no rule asks for, retains booked ones, and remov
   expect(await slotsOn(clinic, 2)).toHaveLength(4);
 });
 
+test("leaves the slots of other dates as they are when a rule changes on one date", async () => {
+  const clinic = await openClinic(service, { rule: everyMorning });
+  const [before, { materializedThrough }] = [await allSlots(clinic), await statusOf(clinic)];
+  await changeRule(clinic, 1, { holidayDates: [day(clinic, 40)], holidayPolicy: "SKIP" });
+  const onThatDate = await slotsOn(clinic, 40);
+  await changeRule(clinic, 2, { holidayPolicy: "INCLUDE" });
+  const after = await allSlots(clinic);
+  expect(onThatDate).toEqual([]);
+  expect(after).toHaveLength(before.length);
+  expect(after.filter(({ generation }) => generation !== before[0]?.["generation"])).toHaveLength(8);
+  expect(await statusOf(clinic)).toMatchObject({ materializedThrough });
+});
+
 test("makes a retained slot ordinary when a rule asks for it again", async () => {
   const clinic = await openClinic(service);
   await bookFirst(clinic, await fixtures.createPatient(service), {}, 7);

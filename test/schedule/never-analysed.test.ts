@@ -108,8 +108,18 @@ describe("in a tenant without statistics, no plan node reads more than a few row
     const clinic = await openLargeClinic(service, NEIGHBOUR_SLOTS);
     await expectFewRows(clinic, async (transaction) => {
       const schedule = await readScheduleInputs(transaction, clinic.programId, service.now());
-      remakeProgram(transaction, schedule, changesOf(schedule.inputs), service.now());
+      await remakeProgram(transaction, schedule, changesOf(schedule.inputs), service.now());
     });
+  });
+
+  test("and none reads a slot when the schedule stays the same", async () => {
+    const clinic = await openLargeClinic(service, NEIGHBOUR_SLOTS);
+    const most = await mostRowsOf(service, clinic.tenantId, async (transaction) => {
+      const schedule = await readScheduleInputs(transaction, clinic.programId, service.now());
+      const rules = schedule.inputs.rules.map((rule) => ({ ...rule, dailyCapacity: 9_999 }));
+      await remakeProgram(transaction, schedule, { rules }, service.now());
+    });
+    expect(most).toBeLessThan(NEIGHBOUR_SLOTS / 10);
   });
 
   test("when a block and a holiday are added to many blocks", async () => {

@@ -9,7 +9,7 @@ import type {
   UpdatePatientRequestValid,
 } from "../../gen/cupo/access/v1/patient_service_pb.js";
 import type { Implementation } from "../../implementation.js";
-import { insertAccessRecords, recordConsent } from "../../postgres/tables/patients/patient-evidence.js";
+import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
 import {
   insertPatient,
   lockPatient,
@@ -58,8 +58,9 @@ function registerPatient(
     createdAt: at,
     updatedAt: at,
   };
-  insertPatient(transaction, patient, duplicateDocument);
-  recordConsent(transaction, patient.id, toJson(TimestampSchema, consentGrantedAt), call.principal, call);
+  const { principal, correlationId } = call;
+  const consent = { grantedAt: toJson(TimestampSchema, consentGrantedAt), principal, correlationId };
+  insertPatient(transaction, patient, consent, duplicateDocument);
   call.effects.push({ resourceType: "Patient", resourceId: patient.id, action: "CREATE", version: 1 });
   return toPatient(patient);
 }

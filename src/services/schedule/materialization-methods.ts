@@ -37,7 +37,7 @@ export function createMaterializationMethods(now: () => number, limits: SlotLimi
         readScheduleInputs(call.transaction, programId, nowMs),
       ]);
       await requireRoomForSchedule(call.transaction, schedule.state, limits, nowMs);
-      materializeProgram(call.transaction, schedule, nowMs);
+      await materializeProgram(call.transaction, schedule, nowMs);
       const ownedBy = ownerOf(program);
       call.effects.push({ resourceType: "Schedule", resourceId: programId, action: "UPDATE", ownedBy });
       return { materialization: await describe(call, programId, nowMs) };

@@ -11,7 +11,7 @@ import { previewSlots, type SlotChanges } from "../../postgres/tables/schedule/s
 import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/slot-plan.js";
 import { changeableSpan, horizonFrom, widestSpan } from "../../scheduling/horizon.js";
 import { previousDate } from "../../scheduling/local-date.js";
-import { inputsWithin, nextPartOf } from "./plan-parts.js";
+import { differingSpan, gainingSpan, inputsWithin, nextPartOf, planWithin } from "./plan-parts.js";
 import { type PlanChanges, type PlanInputs, type ProgramPlan, planOn, readPlanInputs } from "./plan-slots.js";
 
 /** The state of a program's materialized schedule, and the inputs of its plan on all dates that can have slots. */
@@ -43,28 +43,47 @@ export async function readScheduleInputs(
  * Slots that are not in the plan are withdrawn at once. Missing slots are added; if there are more than one transaction
  * should add, it adds the first part, and jobs add the others. A program that is not active gets no slots.
  */
-export function materializeProgram(transaction: Transaction, { state, inputs }: ScheduleInputs, nowMs: number): void {
-  carryOut(transaction, state, planOn(inputs), nowMs);
+export async function materializeProgram(
+  transaction: Transaction,
+  { state, inputs }: ScheduleInputs,
+  nowMs: number,
+): Promise<void> {
+  const now = new Date(nowMs);
+  const { programId } = inputs;
+  const plan = planOn(inputs);
+  await withdrawSlots(transaction, plan, now);
+  if (state.isActive) return addPart(transaction, plan, plan.through, now);
+  markMaterialized(transaction, programId, { through: previousDate(plan.from), staff: 0 }, now);
 }
 
 /**
  * Starts a new generation of a program's schedule after a change of its rules, practitioners, location or activity. The
  * transaction must also write that change, and it needs the locks of {@link materializeProgram}. `changes` are the
- * differences to the inputs that were read.
+ * differences to the inputs that were read; undefined if the inputs were read after the change. With `changes`, only
+ * the dates on which the plan differs are compared with their slots.
  *
  * Slots that no longer fit are withdrawn before the change commits, so nobody can book them. If the schedule was never
  * made, it is requested as by {@link askForSchedule}.
  */
-export function remakeProgram(
+export async function remakeProgram(
   transaction: Transaction,
-  { state, inputs }: ScheduleInputs,
-  changes: PlanChanges,
+  schedule: ScheduleInputs,
+  changes: PlanChanges | undefined,
   nowMs: number,
-): void {
+): Promise<void> {
+  const { state, inputs } = schedule;
   const { programId } = inputs;
   if (!isMade(state)) return askForSchedule(transaction, programId, nowMs);
   startNewGeneration(transaction, [programId]);
-  carryOut(transaction, state, planOn(inputs, changes), nowMs);
+  if (changes === undefined) return materializeProgram(transaction, schedule, nowMs);
+  const [before, plan] = [planOn(inputs), planOn(inputs, changes)];
+  const differing = differingSpan(before, plan);
+  if (differing === undefined) return;
+  const now = new Date(nowMs);
+  await withdrawSlots(transaction, planWithin(plan, differing), now);
+  const gaining = gainingSpan(before, plan);
+  if (gaining !== undefined) addOnDates(transaction, state, planWithin(plan, gaining), now);
+  if (state.isActive && state.through !== plan.through) requestExtension(transaction);
 }
 
 /**
@@ -98,21 +117,27 @@ export async function previewRemake(
   return { ...(await previewSlots(transaction, plan, new Date(nowMs), { limit })), through: plan.through };
 }
 
-function carryOut(
+/** Adds missing slots on the dates of a plan. Jobs add those after the last date that is made. */
+function addOnDates(
   transaction: Transaction,
-  { isActive }: MaterializationState,
+  { isActive, through: made = "" }: MaterializationState,
   plan: ProgramPlan,
-  nowMs: number,
+  now: Date,
 ): void {
-  const now = new Date(nowMs);
+  if (!isActive || made < plan.from) return;
+  const through = made < plan.through ? made : plan.through;
+  addPart(transaction, planWithin(plan, { from: plan.from, through }), made, now);
+}
+
+/**
+ * Adds the missing slots of a plan, or those of its first part. The schedule is made through the date `made` if that is
+ * the whole plan; otherwise jobs add the others.
+ */
+function addPart(transaction: Transaction, plan: ProgramPlan, made: string, now: Date): void {
   const [programId] = plan.programIds;
-  withdrawSlots(transaction, plan, now);
-  if (!isActive) {
-    markMaterialized(transaction, programId, { through: previousDate(plan.from), staff: 0 }, now);
-    return;
-  }
-  const part = nextPartOf(plan);
-  addMissingSlots(transaction, part.plan, now);
-  markMaterialized(transaction, programId, part.progress, now);
-  if (part.progress.through < plan.through) requestExtension(transaction);
+  const { plan: part, progress } = nextPartOf(plan);
+  const isWhole = progress.through === plan.through;
+  addMissingSlots(transaction, part, now);
+  markMaterialized(transaction, programId, isWhole ? { through: made, staff: 0 } : progress, now);
+  if (!isWhole) requestExtension(transaction);
 }

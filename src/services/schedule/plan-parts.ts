@@ -1,5 +1,5 @@
 import type { MaterializationProgress } from "../../postgres/tables/schedule/materialization.js";
-import type { SlotPlan } from "../../postgres/tables/schedule/planned-slots.js";
+import type { PlannedRun, SlotPlan } from "../../postgres/tables/schedule/planned-slots.js";
 import type { DateSpan } from "../../scheduling/horizon.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { previousDate } from "../../scheduling/local-date.js";
@@ -42,6 +42,67 @@ export function inputsWithin(inputs: PlanInputs, span: DateSpan): PlanInputs {
   return { ...inputs, span, holidays, blocks };
 }
 
+/** Returns a plan for fewer dates. `span` is within the span of the plan. */
+export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): ProgramPlan {
+  return {
+    ...plan,
+    from,
+    through,
+    runs: plan.runs.filter(({ localDate }) => from <= localDate && localDate <= through),
+  };
+}
+
+/**
+ * Returns the span from the first to the last date on which two plans of a program have different slots, or different
+ * causes of displacement. Undefined if there is none. Any date may differ if the practitioners or the blocks differ.
+ */
+export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
+  const { from, through } = after;
+  if (mayDifferOnAnyDate(before, after)) return { from, through };
+  const [old, planned] = [before, after].map(byDate);
+  const dates = new Set([...(old?.keys() ?? []), ...(planned?.keys() ?? [])]);
+  return spanOf([...dates].filter((date) => old?.get(date) !== planned?.get(date)));
+}
+
+/** Like {@link differingSpan}, for the dates on which the later plan has slots that the earlier one does not have. */
+export function gainingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
+  const { from, through } = after;
+  if (mayDifferOnAnyDate(before, after)) return { from, through };
+  const old = new Map(before.runs.map((run) => [`${run.ruleId} ${run.localDate}`, run]));
+  const gaining = after.runs.filter((run) => !hasAllSlots(old.get(`${run.ruleId} ${run.localDate}`), run));
+  return spanOf(gaining.map(({ localDate }) => localDate));
+}
+
+function hasAllSlots(old: PlannedRun | undefined, run: PlannedRun): boolean {
+  if (old === undefined || old.minutes !== run.minutes) return false;
+  const skipped = (Date.parse(run.startsAt) - Date.parse(old.startsAt)) / (run.minutes * 60_000);
+  return Number.isInteger(skipped) && skipped >= 0 && skipped + run.count <= old.count;
+}
+
+function spanOf(dates: readonly string[]): DateSpan | undefined {
+  const sorted = dates.toSorted();
+  const [from] = sorted;
+  const through = sorted.at(-1);
+  return from === undefined || through === undefined ? undefined : { from, through };
+}
+
+function mayDifferOnAnyDate(before: ProgramPlan, after: ProgramPlan): boolean {
+  return JSON.stringify(onAnyDate(before)) !== JSON.stringify(onAnyDate(after));
+}
+
+function onAnyDate(plan: ProgramPlan) {
+  return { ...plan, runs: [], obstacles: { ...plan.obstacles, holidays: [] } };
+}
+
+/** Returns the runs and the closed rules of each date as text. */
+function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const each of [...runs, ...obstacles.holidays]) {
+    texts.set(each.localDate, `${texts.get(each.localDate) ?? ""}${JSON.stringify(each)}`);
+  }
+  return texts;
+}
+
 /** The number of slots of each practitioner by date, only for dates with slots. */
 function slotsPerPractitioner({ runs }: ProgramPlan): readonly (readonly [string, number])[] {
   const perDate = new Map<string, number>();
@@ -79,6 +140,5 @@ function firstDatesOf(plan: ProgramPlan, perDate: readonly (readonly [string, nu
   });
   if (next === undefined) return wholeOf(plan);
   const through = previousDate(next[0]);
-  const runs = plan.runs.filter(({ localDate }) => localDate <= through);
-  return { plan: { ...plan, through, runs }, progress: { through, staff: 0 } };
+  return { plan: planWithin(plan, { from: plan.from, through }), progress: { through, staff: 0 } };
 }

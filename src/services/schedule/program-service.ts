@@ -159,7 +159,7 @@ async function createRule(
   const change = { before, after: { ...before, rules }, days, field: enlargingField(sentByAll) };
   await requireRoomForPlan(transaction, change, limits, nowMs);
   insertRule(transaction, rule, new Date(nowMs));
-  remakeProgram(transaction, schedule, { rules }, nowMs);
+  await remakeProgram(transaction, schedule, { rules }, nowMs);
   const ownedBy = ownerOf(program);
   call.effects.push({ resourceType: "ProgramRule", resourceId: rule.id, action: "CREATE", version: 1, ownedBy });
   return to.toProgramRuleDetails(rule);

@@ -64,9 +64,11 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
   if (plan === undefined) return NO_CHANGES;
   const now = new Date(nowMs);
   startNewGeneration(transaction, plan.programIds);
-  lockChangingSlots(transaction, plan, now);
-  const done = await previewSlots(transaction, plan, now, change.displaced ?? NOBODY);
-  withdrawLockedSlots(transaction, plan, now);
+  const [changing, done] = await Promise.all([
+    lockChangingSlots(transaction, plan, now),
+    previewSlots(transaction, plan, now, change.displaced ?? NOBODY),
+  ]);
+  withdrawLockedSlots(transaction, plan, now, changing);
   if (done.added > 0) await addOrAsk(transaction, plan, done.added, change.maxOpenSlots, now);
   return done;
 }

@@ -62,7 +62,7 @@ async function updateProgram(request: UpdateProgramRequestValid, call: ReadyCall
   const isOtherwise = updated.active !== program.active || updated.locationId !== program.locationId;
   if (isOtherwise) {
     const schedule = await readScheduleInputs(call.transaction, program.id, nowMs);
-    remakeProgram(call.transaction, schedule, {}, nowMs);
+    await remakeProgram(call.transaction, schedule, undefined, nowMs);
   } else if (updated !== program && updated.active) askForSchedule(call.transaction, program.id, nowMs);
   return updated;
 }
@@ -100,7 +100,7 @@ async function updateRule(
     nowMs,
   );
   writeRule(transaction, merged, new Date(nowMs));
-  remakeProgram(transaction, schedule, { rules: changed }, nowMs);
+  await remakeProgram(transaction, schedule, { rules: changed }, nowMs);
   const { id: resourceId, version } = merged;
   const ownedBy = ownerOf(program);
   record(call, { resourceType: "ProgramRule", resourceId, action: "UPDATE", version, ownedBy });
@@ -130,7 +130,7 @@ async function replacePractitioners(
   };
   await requireRoomForPlan(transaction, change, limits, nowMs);
   const set = replaceProgramSet(transaction, programPractitioners, replacement, before);
-  remakeProgram(transaction, schedule, { practitionerIds }, nowMs);
+  await remakeProgram(transaction, schedule, { practitionerIds }, nowMs);
   record(call, {
     resourceType: "ProgramPractitioners",
     resourceId: programId,

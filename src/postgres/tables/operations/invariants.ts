@@ -57,6 +57,8 @@ const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
 /**
+ * The service cannot write rows that are invalid, because policies of row-level security reject them; a superuser can.
+ *
  * Each invariant selects the ids of its violations: ids of appointments, holds, slots, patients, webhooks, services of
  * summaries, or rules whose day is counted wrong. A replay makes new deliveries of events, so WEBHOOK_ORDER_WRONG compares those that are younger.
  * An overbooked appointment may overlap others and holds of its practitioner and is counted on no day. All other
@@ -64,6 +66,9 @@ const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.start
  * of its waitlist entry. A series belongs to one patient.
  */
 const RULES: Readonly<Record<string, string>> = {
+  APPOINTMENT_INVALID: `SELECT a.id FROM appointments a WHERE a.tenant_id = :tenant AND NOT (a.version >= 1
+    AND a.status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED', 'CANCELLED', 'NO_SHOW') AND a.starts_at < a.ends_at
+    AND a.overbooked = (a.rule_id IS NULL) AND (a.overbooking_reason IS NOT NULL OR NOT a.overbooked))`,
   APPOINTMENT_WITHOUT_SLOT:
     "SELECT a.id FROM live a WHERE NOT EXISTS (SELECT FROM occupied s WHERE s.appointment_id = a.id)",
   AUDIT_MISSING: `SELECT DISTINCT h.appointment_id FROM history h WHERE h.changed_at >= :audited_since AND NOT EXISTS (
@@ -82,7 +87,9 @@ const RULES: Readonly<Record<string, string>> = {
       UNION ALL SELECT rule_id, local_date, 0, 0, booked FROM counters) AS booking
     GROUP BY rule_id, local_date HAVING sum(live) <> sum(counted) OR sum(holders) <> sum(counted)`,
   ERASED_PATIENT_KNOWN: `SELECT p.id FROM patients p WHERE p.tenant_id = :tenant AND p.erased_at IS NOT NULL AND (
-    EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id
+    p.status <> 'INACTIVE' OR p.email IS NOT NULL OR cardinality(p.search_words) > 0
+    OR p.document_type || p.document_number || p.document_type_key || p.document_number_key || p.full_name || p.phone <> ''
+    OR EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id
       AND (a.status IN ${UNFINISHED_STATUSES} OR a.comment IS NOT NULL OR a.overbooking_reason <> ''
         OR a.join_link IS NOT NULL))
     OR EXISTS (SELECT FROM waitlist_entries w WHERE w.tenant_id = :tenant AND w.patient_id = p.id
@@ -111,7 +118,8 @@ const RULES: Readonly<Record<string, string>> = {
       OR EXISTS (SELECT FROM live a WHERE a.practitioner_id = h.practitioner_id AND NOT a.overbooked
         AND a.id IS DISTINCT FROM h.appointment_id AND a.starts_at < h.ends_at AND a.ends_at > h.starts_at)`,
   MERGED_PATIENT_IN_USE: `SELECT p.id FROM patients p WHERE p.tenant_id = :tenant AND p.merged_into IS NOT NULL AND (
-    EXISTS (SELECT FROM appointment_holds h WHERE h.tenant_id = :tenant AND h.patient_id = p.id)
+    p.status <> 'INACTIVE' OR p.merged_into = p.id
+    OR EXISTS (SELECT FROM appointment_holds h WHERE h.tenant_id = :tenant AND h.patient_id = p.id)
     OR EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id)
     OR EXISTS (SELECT FROM waitlist_entries w WHERE w.tenant_id = :tenant AND w.patient_id = p.id)
     OR EXISTS (SELECT FROM user_attention_cases c WHERE c.tenant_id = :tenant AND c.patient_id = p.id))`,
@@ -121,6 +129,9 @@ const RULES: Readonly<Record<string, string>> = {
   PRACTITIONER_OVERLAP: overlap("practitioner_id", "live WHERE NOT overbooked"),
   SERIES_OF_SEVERAL: `SELECT s.id FROM (SELECT id, patient_id, min(patient_id::text) OVER (PARTITION BY series_id) AS first
       FROM appointments WHERE tenant_id = :tenant AND series_id IS NOT NULL) AS s WHERE s.patient_id::text <> s.first`,
+  SLOT_INVALID: `SELECT s.id FROM slots s WHERE s.tenant_id = :tenant AND NOT (s.generation >= 1 AND s.starts_at < s.ends_at
+    AND (s.appointment_id IS NOT NULL OR (s.rule_id IS NOT NULL AND NOT s.retained)) AND s.retained = (s.retained_by IS NOT NULL)
+    AND (s.retained OR NOT s.retention_accepted) AND (s.retained_by_id IS NOT NULL) = (s.retained_by IS NOT DISTINCT FROM 'BLOCK'))`,
   SLOT_WRONG: `SELECT s.id FROM (SELECT *, min(starts_at) OVER whole AS first, max(ends_at) OVER whole AS last,
         sum(ends_at - starts_at) OVER whole AS length FROM occupied WINDOW whole AS (PARTITION BY appointment_id)) AS s
     LEFT JOIN live a ON a.id = s.appointment_id

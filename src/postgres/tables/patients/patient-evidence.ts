@@ -1,4 +1,4 @@
-import type { Call, Principal, ReadyCall, Transaction } from "../../../call.js";
+import type { Principal, ReadyCall, RequiredStatement, Transaction } from "../../../call.js";
 import { newId } from "../../../uuid.js";
 import { type ColumnsOf, readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
@@ -46,28 +46,34 @@ const CONSENT_COLUMNS = {
   correlationId: "correlation_id",
 } satisfies ColumnsOf<ConsentRecord>;
 
-const insertConsent = prepared(["tenant_id", "id", "patient_id", "granted_at", "principal", "correlation_id"], (row) =>
-  sql("patient_consents").insert(row),
+const insertConsentRow = prepared(
+  ["tenant_id", "id", "patient_id", "granted_at", "principal", "correlation_id"],
+  (row) => sql("patient_consents").insert(row),
 );
 
-/** Records when a consent was granted (RFC 3339), with the principal and the call that reported it. */
-export function recordConsent(
-  transaction: Transaction,
+/** When a consent was granted (RFC 3339), with the principal and the call that reported it. */
+export interface GivenConsent {
+  readonly grantedAt: string;
+  readonly principal: Principal;
+  readonly correlationId: string;
+}
+
+/** Returns a statement that inserts a consent. It fails if the tenant has no such patient. */
+export function insertConsent(
+  { tenantId }: Transaction,
   patientId: string,
-  grantedAt: string,
-  principal: Principal,
-  call: Call,
-): void {
-  transaction.send(
-    insertConsent({
-      tenant_id: transaction.tenantId,
+  { grantedAt, principal, correlationId }: GivenConsent,
+): RequiredStatement {
+  return {
+    required: insertConsentRow({
+      tenant_id: tenantId,
       id: newId(),
       patient_id: patientId,
       granted_at: grantedAt,
       principal: principal.id,
-      correlation_id: call.correlationId,
+      correlation_id: correlationId,
     }),
-  );
+  };
 }
 
 /**

@@ -6,6 +6,7 @@ import { searchWords } from "../../search/search-words.js";
 import { sql } from "../../sql.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
 import { documentNumberKey, documentTypeKey } from "./document-keys.js";
+import { type GivenConsent, insertConsent } from "./patient-evidence.js";
 import { insertSearchWords, replaceSearchWords } from "./patient-search-words.js";
 
 export type PatientStatus = "ACTIVE" | "INACTIVE" | "DECEASED";
@@ -46,9 +47,7 @@ const DERIVED = ["document_type_key", "document_number_key", "search_words"] as 
 export const patientRowColumns = [...Object.values(patientColumns), ...DERIVED] as const;
 const WRITTEN = ["tenant_id", ...patientRowColumns] as const;
 
-const insertUnlessActive = preparedRequired(WRITTEN, (row) =>
-  sql("patients").insert(row).onConflict().ignore().returning("id"),
-);
+const insertUnlessActive = prepared(WRITTEN, (row) => sql("patients").insert(row).onConflict().ignore());
 
 const selectById = prepared(["tenant_id", "id"], (key) => knownPatients(key).select(patientColumns));
 
@@ -71,16 +70,23 @@ const updateUnlessRivalled = preparedRequired(WRITTEN, (row) =>
 );
 
 /**
- * Inserts a patient. If an ACTIVE patient of the tenant has the same document, nothing is inserted and the call fails
- * with `refusal`.
+ * Inserts a patient with the consent. If an ACTIVE patient of the tenant has the same document, the call fails with
+ * `refusal`.
  *
  * The unique index decides, so only one of two concurrent registrations succeeds. ON CONFLICT DO NOTHING avoids a
- * unique violation, because PostgreSQL would log the document number with it.
+ * unique violation, because PostgreSQL would log the document number with it. Then the consent has no patient, and its
+ * foreign key fails, with the patient's id alone.
  */
-export function insertPatient(transaction: Transaction, patient: PatientRecord, refusal: () => unknown): void {
+export function insertPatient(
+  transaction: Transaction,
+  patient: PatientRecord,
+  consent: GivenConsent,
+  refusal: () => unknown,
+): void {
   const row = rowOf(transaction, patient);
-  transaction.require(insertUnlessActive(row), refusal);
+  transaction.send(insertUnlessActive(row));
   insertSearchWords(transaction, patient.id, row.search_words);
+  transaction.require(insertConsent(transaction, patient.id, consent), refusal);
 }
 
 /** Returns the patient, locked until the transaction ends; undefined if the tenant has no such patient. */

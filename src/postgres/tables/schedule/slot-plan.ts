@@ -4,13 +4,23 @@ import { meetsBlocks, PLAN_LISTS, planBindings, SLOTS_OF_PLACE, WITHOUT_COMPILIN
 import type { SlotPlan } from "./planned-slots.js";
 import { CAUSE, CAUSE_ID, FITS, IN_SCOPE, IS_REPLACED, PLAN } from "./slot-judgement.js";
 
+/** Which locked slots change. */
+interface ChangingSlots {
+  /** Whether the plan does not have some free slots, or some occupied ones. */
+  readonly unfitFree: boolean;
+  readonly unfitOccupied: boolean;
+  /** Whether the plan has some retained slots again. */
+  readonly fitting: boolean;
+}
+
 /**
  * Locks the future slots that applying a plan changes, in the order of their ids. Until the transaction ends, no other
  * transaction can change them.
  */
-export function lockChangingSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
+export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<ChangingSlots> {
   transaction.send(sql.raw(WITHOUT_COMPILING));
-  transaction.send(sql.raw(LOCK_CHANGING, planBindings(transaction, plan, now)));
+  const [row] = await transaction.rows<ChangingSlots>(sql.raw(LOCK_CHANGING, planBindings(transaction, plan, now)));
+  return row ?? { unfitFree: true, unfitOccupied: true, fitting: true };
 }
 
 /**
@@ -18,21 +28,29 @@ export function lockChangingSlots(transaction: Transaction, plan: SlotPlan, now:
  * cause. Retained slots that fit the plan again become ordinary slots. If the cause changes, an earlier acceptance by
  * staff is void.
  *
- * First the slots that change are locked, as by {@link lockChangingSlots}, and then compared again. So slots that other
- * calls book or free meanwhile are treated correctly. The transaction has locked the calendar and the programs, which
- * come before slots in the order of `tables/locks.ts`. The number of statements does not depend on the number of slots.
+ * First the slots that change are locked, as by {@link lockChangingSlots}, and then compared again if there are any. So
+ * slots that other calls book or free meanwhile are treated correctly. The transaction has locked the calendar and the
+ * programs, which come before slots in the order of `tables/locks.ts`. The number of statements does not depend on the
+ * number of slots.
  */
-export function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
-  lockChangingSlots(transaction, plan, now);
-  withdrawLockedSlots(transaction, plan, now);
+export async function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<void> {
+  withdrawLockedSlots(transaction, plan, now, await lockChangingSlots(transaction, plan, now));
 }
 
 /** Like {@link withdrawSlots}, for slots that {@link lockChangingSlots} has locked. */
-export function withdrawLockedSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
+export function withdrawLockedSlots(
+  transaction: Transaction,
+  plan: SlotPlan,
+  now: Date,
+  { unfitFree, unfitOccupied, fitting }: ChangingSlots,
+): void {
   const bindings = planBindings(transaction, plan, now);
-  for (const statement of [DELETE_UNFIT, RETAIN_UNFIT, DELETE_REPLACED, FIT_AGAIN]) {
-    transaction.send(sql.raw(statement, bindings));
-  }
+  const send = (statement: string) => transaction.send(sql.raw(statement, bindings));
+  if (unfitFree) send(DELETE_UNFIT);
+  if (unfitOccupied) send(RETAIN_UNFIT);
+  if (!fitting) return;
+  send(DELETE_REPLACED);
+  send(FIT_AGAIN);
 }
 
 /** Retains the future slots of an appointment that a plan does not have, with the cause. The transaction has taken them. */
@@ -66,8 +84,10 @@ const DELETE_PAST = `WITH gone AS (DELETE FROM slots
 const ADD_UNFILLED = `INSERT INTO unfilled_minutes (tenant_id, program_id, month, minutes)
   VALUES (:tenant, :programId, :month, :minutes) ON CONFLICT (tenant_id, program_id, month)
   DO UPDATE SET minutes = unfilled_minutes.minutes + excluded.minutes`;
-const LOCK_CHANGING = `${PLAN} SELECT count(*) FROM (
-    SELECT s.id FROM slots s WHERE ${IN_SCOPE} AND (s.retained = ${FITS} OR ${IS_REPLACED}
+const LOCK_CHANGING = `${PLAN} SELECT coalesce(bool_or(free AND NOT fits), false) AS "unfitFree",
+    coalesce(bool_or(NOT free AND NOT fits), false) AS "unfitOccupied", coalesce(bool_or(fits), false) AS fitting
+  FROM (SELECT s.id, s.appointment_id IS NULL AS free, ${FITS} AS fits
+    FROM slots s WHERE ${IN_SCOPE} AND (s.retained = ${FITS} OR ${IS_REPLACED}
       OR s.retained AND (s.retained_by, s.retained_by_id) IS DISTINCT FROM (${CAUSE}, ${CAUSE_ID}))
     ORDER BY id FOR UPDATE) AS locked`;
 const DELETE_UNFIT = `${PLAN} DELETE FROM slots s WHERE ${IN_SCOPE} AND s.appointment_id IS NULL AND NOT ${FITS}`;
