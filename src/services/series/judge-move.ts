@@ -8,7 +8,7 @@ import { findMoveLimits, type MoveLimits } from "../../postgres/tables/settings/
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { lateConflicts, roomConflicts } from "../appointments/appointment-preconditions.js";
 import { slotsHeldBy } from "./series-appointments.js";
-import { type FoundPlace, type JudgedPlace, judgePlace, takePlaces, type WantedPlace } from "./take-places.js";
+import { type FoundPlace, type JudgedPlace, judgePlace, type WantedPlace } from "./take-places.js";
 
 /** An appointment and its new time. */
 export interface WantedMove extends WantedPlace {
