@@ -1,0 +1,91 @@
+import type { ReadyCall } from "../../call.js";
+import { type AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import { type BusyPeople, findBusyBeside, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
+import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
+import { findOffer, type Offer } from "../../postgres/tables/appointments/offers.js";
+import { type LockedTimes } from "../../postgres/tables/locks-together.js";
+import { findMoveLimits, type MoveLimits } from "../../postgres/tables/settings/booking-limits.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
+import { lateConflicts, roomConflicts } from "../appointments/appointment-preconditions.js";
+import { slotsHeldBy } from "./series-appointments.js";
+import { type FoundPlace, type JudgedPlace, judgePlace, type WantedPlace } from "./take-places.js";
+
+/** An appointment and its new time. */
+export interface WantedMove extends WantedPlace {
+  readonly appointment: AppointmentRecord;
+}
+
+/** A move with the slots of its new time. */
+export type FoundMove = WantedMove & FoundPlace;
+
+/** A move with what was read after the locks. */
+export interface ReadMove {
+  readonly move: FoundMove;
+  readonly localDate: string;
+  readonly offer: Offer | undefined;
+  readonly busy: BusyPeople;
+  readonly limits: MoveLimits;
+  /** Whether it is a first visit then. Undefined if it stays in its calendar year, where nothing is decided again. */
+  readonly isFirst: boolean | undefined;
+}
+
+/** Reads what a move is judged by. Call it after the locks, in the same round trip. */
+export async function readMove(
+  move: FoundMove,
+  exceptIds: readonly string[],
+  call: ReadyCall,
+  nowMs: number,
+): Promise<ReadMove> {
+  const { transaction, principal } = call;
+  const { run, appointment } = move;
+  const { id, patientId, serviceId } = appointment;
+  const localDate = localDateAt(move.startMs);
+  const [offer, busy, limits, isFirst] = await Promise.all([
+    run && findOffer(transaction, principal, { slotId: run.firstSlotId, serviceId }, undefined),
+    run === undefined ? nobodyBusy : findBusyBeside(transaction, run, { patientId, exceptIds }, nowMs),
+    findMoveLimits(transaction, id, run?.firstSlotId),
+    yearOf(localDate) === yearOf(appointment.localDate)
+      ? undefined
+      : isFirstVisit(transaction, { patientId, serviceId, on: { localDate } }, id),
+  ]);
+  return { move, localDate, offer, busy, limits, isFirst };
+}
+
+function yearOf(localDate: string): string {
+  return localDate.slice(0, 4);
+}
+
+/** Counts the moves of this call as if they were made: all have left their days, and the earlier ones have arrived. */
+export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly ReadMove[] {
+  return moves.map((read, index) => {
+    const alike = (other: ReadMove) => other.move.appointment.serviceId === read.move.appointment.serviceId;
+    const earlier = moves.slice(0, index).filter(alike);
+    const left = moves.filter(
+      (other) => other !== read && alike(other) && other.move.appointment.localDate === read.localDate,
+    );
+    const arrived = earlier.filter(({ localDate }) => localDate === read.localDate);
+    const { onDay, latestHours } = read.limits;
+    const count = (onDay?.count ?? 0) - left.length + arrived.length;
+    const isYearTaken = earlier.some(({ localDate }) => yearOf(localDate) === yearOf(read.localDate));
+    const isFirst = read.isFirst && !isYearTaken;
+    return { ...read, limits: { latestHours, onDay: onDay && { ...onDay, count } }, isFirst };
+  });
+}
+
+/** Checks a move. The capacity of its day is left to `takePlaces`. */
+export function judgeMove(
+  { move, offer, busy, limits }: ReadMove,
+  locked: LockedTimes,
+  leaving: ReadonlySet<string | undefined>,
+  { principal }: ReadyCall,
+  nowMs: number,
+): JudgedPlace {
+  const { field, appointment } = move;
+  const slots = slotsHeldBy(appointment, locked.slots);
+  const isActive = locked.activePractitioners.has(move.practitionerId);
+  const locationId = isActive ? offer?.locationId : undefined;
+  const place = judgePlace(move, locked, { locationId, busy, held: slots, leaving });
+  const change = { principal, slots, nowMs };
+  const late = lateConflicts(appointment, "be rescheduled", limits.latestHours, { ...change, field });
+  return { ...place, found: [...late, ...roomConflicts(limits, principal, field), ...place.found] };
+}
