@@ -78,7 +78,14 @@ export function valuesOf(
 ): Readonly<Record<SlotName, unknown>> {
   const { serviceId, includeEmergency, now, to, heldDay, after, windows } = query;
   return {
-    ...{ tenantId, serviceId, includeEmergency, now, from, to, wanted, stretch },
+    tenantId,
+    serviceId,
+    includeEmergency,
+    now,
+    from,
+    to,
+    wanted,
+    stretch,
     organizationId: organizationId ?? null,
     companyId: companyId ?? null,
     locationId: query.locationId ?? null,

@@ -133,16 +133,16 @@ function compile(shape: SearchShape): SearchStatement {
 function options(shape: SearchShape): string {
   const sorted = `SELECT f.*, uuid_hash_extended(f.id, :seed) AS spread FROM found AS f
       WHERE f.starts_at < (SELECT at FROM stop) ORDER BY f.starts_at, spread, f.id`;
-  return `SELECT ${ms("n.at")} AS stop, o.* FROM stop AS n LEFT JOIN (
+  return `SELECT ${inMs("n.at")} AS stop, o.* FROM stop AS n LEFT JOIN (
     SELECT s.id AS "slotId", s.generation, s.program_id AS "programId", s.location_id AS "locationId", s.emergency,
-      s.practitioner_id AS "practitionerId", ${ms("s.starts_at")} AS "startsAt", ${ms("s.ends_at")} AS "endsAt"
+      s.practitioner_id AS "practitionerId", ${inMs("s.starts_at")} AS "startsAt", ${inMs("s.ends_at")} AS "endsAt"
     FROM (${shape.hasRuns ? runsFrom(sorted) : sorted} OFFSET 0) AS s
     WHERE ${IS_PRACTITIONER_ACTIVE} AND ${IS_PRACTITIONER_FREE} AND ${IS_PATIENT_FREE}
     ORDER BY s.starts_at, s.spread, s.id LIMIT :limit) AS o ON true
   ORDER BY o."startsAt", uuid_hash_extended(o."slotId", :seed), o."slotId"`;
 }
 
-function ms(time: string): string {
+function inMs(time: string): string {
   return `date_part('epoch', ${time}) * 1000`;
 }
 
