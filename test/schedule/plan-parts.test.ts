@@ -75,11 +75,11 @@ describe("two plans of a program differ", () => {
 
 describe("a plan has slots on a date that an earlier one does not have:", () => {
   type Times = [startsAt: string, minutes: number, count: number];
-  const onDay = (day: number, [time, minutes, count]: Times) => {
-    const localDate = `2026-03-1${day}`;
+  const onDay = (nth: number, [time, minutes, count]: Times) => {
+    const localDate = `2026-03-1${nth}`;
     return { programId: "p", ruleId: "r", localDate, startsAt: `${localDate}T${time}:00Z`, minutes, count };
   };
-  const of = (...times: Times[]): ProgramPlan => ({ ...plan, runs: times.map((each, day) => onDay(day, each)) });
+  const of = (...times: Times[]): ProgramPlan => ({ ...plan, runs: times.map((each, nth) => onDay(nth, each)) });
   const before = of(["13:00", 30, 4], ["13:00", 30, 4]);
 
   test.each<[string, ProgramPlan, boolean]>([
