@@ -44,7 +44,10 @@ export async function cancelSeries(
   });
   const late = going.flatMap(({ appointment, slots }, index) => {
     const change = { principal, slots, nowMs };
-    return lateConflicts(appointment, "be cancelled", settings.latestCancelHours, { ...change, field: `occurrences[${index}]` });
+    return lateConflicts(appointment, "be cancelled", settings.latestCancelHours, {
+      ...change,
+      field: `occurrences[${index}]`,
+    });
   });
   if (isAny(late)) throw conflicts(late);
   const days = going.map(({ slots }) => ({ wanted: undefined, old: countedDay(slots[0]) }));
