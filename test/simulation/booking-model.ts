@@ -6,6 +6,7 @@ import {
   isBlocked,
   isLiveHold,
   type OptionModel,
+  overlap,
   runFrom,
   type SlotModel,
   type Time,
@@ -167,12 +168,21 @@ function add(clinic: ClinicModel, patient: number, slots: readonly SlotModel[]):
   return appointment;
 }
 
-/** Frees the slots of an appointment, which are due to be offered. Removes slots that were retained for it or made for it. */
+/** Frees the slots of an appointment. Removes slots that were retained for it or made for it. */
 function release(clinic: ClinicModel, appointment: AppointmentModel): void {
   const isGoing = (slot: SlotModel) => slot.appointment === appointment && (slot.retained || !slot.ofRule);
+  const freed = clinic.slots.filter((slot) => slot.appointment === appointment);
   clinic.slots = clinic.slots.filter((slot) => !isGoing(slot));
-  for (const slot of clinic.slots.filter((each) => each.appointment === appointment)) {
-    slot.appointment = undefined;
+  for (const slot of freed) slot.appointment = undefined;
+  noteFreed(clinic, freed);
+}
+
+/** Makes the free slots of these practitioners in these times due to be offered, in all programs. */
+export function noteFreed(clinic: ClinicModel, times: readonly SlotModel[]): void {
+  const isIn = (slot: SlotModel) =>
+    times.some((time) => time.practitioner === slot.practitioner && overlap(time, slot));
+  for (const slot of clinic.slots.filter((each) => each.ofRule && !each.retained && isIn(each))) {
+    if (slot.appointment !== undefined) continue;
     const known = clinic.freed.find((each) => each.slot === slot);
     const again = { due: Number.NEGATIVE_INFINITY, isUncertain: false };
     if (known === undefined) clinic.freed.push({ slot, offered: [], ...again });

@@ -66,6 +66,11 @@ export const IS_DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
     WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date), false)`;
 
+/** SQL for when the holds that fill the day of a slot `s` leave a unit of it; NULL if the day has one, or appointments fill it. */
+export const DAY_HELD_UNTIL = `(SELECT d.until FROM (SELECT c.held[cardinality(c.held) - r.daily_capacity + c.booked + 1] AS until
+    FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
+    WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date) d WHERE d.until > :now)`;
+
 /** SQL for whether the day is full, unless the appointment that moves already uses a unit of it. */
 const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
