@@ -40,7 +40,10 @@ describe("a time of a practitioner is offered after", () => {
     ["a shorter visit of an overbooked appointment", shortenOverbooked, "08:30"],
   ])("%s", async (_, free, time) => {
     const clinic = await openOfferingClinic(service, async (as) => ({
-      practitionerIds: [await fixtures.practitioner.create(service, as), await fixtures.practitioner.create(service, as)],
+      practitionerIds: [
+        await fixtures.practitioner.create(service, as),
+        await fixtures.practitioner.create(service, as),
+      ],
     }));
     const practitionerId = `${clinic.practitionerIds[0]}`;
     const { waitlistEntryId } = await wait(clinic, { practitionerId, dateTo: day(clinic, 2) });

@@ -1,7 +1,15 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { offerFreedSlots } from "../../src/jobs/offer-freed-slots.js";
 import type { Database } from "../../src/postgres/database.js";
-import { type AppointmentBody, bookFirst, type Clinic, type ClinicChanges, day, mustCall, openClinic } from "../schedule/clinic.js";
+import {
+  type AppointmentBody,
+  bookFirst,
+  type Clinic,
+  type ClinicChanges,
+  day,
+  mustCall,
+  openClinic,
+} from "../schedule/clinic.js";
 import type { TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import { cancel, MINUTE_MS, newPatient, newTenant } from "./time-events-under-test.js";

@@ -3,6 +3,7 @@ import {
   type ClinicModel,
   DAY,
   dayOf,
+  type HoldModel,
   isBlocked,
   isLiveHold,
   type OptionModel,
@@ -11,7 +12,7 @@ import {
   type SlotModel,
   type Time,
 } from "./clinic-model.js";
-import { expiryOf, isBusy, obstacle, timeOf } from "./option-model.js";
+import { expiryOf, isBusy, obstacles, timeOf } from "./option-model.js";
 
 /** The expected answer: the appointment, or the status and field errors (`field CODE`) of a rejection. */
 export type Verdict = AppointmentModel | Refusal;
@@ -59,9 +60,8 @@ export function bookAt(clinic: ClinicModel, patient: number, time: Time): Verdic
   if (time.start < clinic.now - GRACE_MINUTES) return refuse(422, "startsAt OUT_OF_RANGE");
   const run = runAt(clinic, time);
   if (run.length === 0) return refuse(422, "startsAt INVALID_VALUE");
-  if (run.some((slot) => slot.appointment !== undefined)) return refuse(409, "startsAt SLOT_OCCUPIED");
-  const refusal = obstacle(clinic, timeOf(run), patient, undefined);
-  return refusal === undefined ? add(clinic, patient, run) : refuse(409, `startsAt ${refusal}`);
+  const found = obstacles(clinic, timeOf(run), patient, undefined);
+  return found.length === 0 ? add(clinic, patient, run) : refuse(409, ...found.map((code) => `startsAt ${code}`));
 }
 
 /**
@@ -116,9 +116,22 @@ export function refuseStep(
   return from.includes(appointment.status) && !isLate ? undefined : refuse(409, "appointmentId STATE_NOT_ALLOWED");
 }
 
+/** Returns all conflicts of the slots of an option. */
+export function conflictsOf(
+  clinic: ClinicModel,
+  run: readonly SlotModel[],
+  patient: number,
+  moving: AppointmentModel | undefined,
+  hold?: HoldModel,
+): string[] {
+  const isSame = moving !== undefined && run.some((slot) => slot.appointment === moving);
+  const codes = [...(isSame ? ["SAME_SLOT"] : []), ...obstacles(clinic, timeOf(run), patient, moving, hold)];
+  return codes.map((code) => `optionToken ${code}`);
+}
+
 /**
- * Returns the slots of an option and marks it as used. Rejects an option whose slots have changed, or that has a
- * conflict.
+ * Returns the slots of an option and marks it as used. Rejects an option whose slots have changed with 410, and one with
+ * conflicts with all of them; a reschedule names the first.
  */
 function takeOption(
   clinic: ClinicModel,
@@ -131,11 +144,8 @@ function takeOption(
   const { hold } = option;
   if (option.used || !isSame || run.some((slot) => slot.start <= clinic.now)) return GONE;
   if (hold !== undefined && !isLiveHold(clinic, hold)) return GONE;
-  if (moving !== undefined && run.some((slot) => slot.appointment === moving))
-    return refuse(409, "optionToken SAME_SLOT");
-  if (run.some((slot) => slot.appointment !== undefined)) return refuse(409, "optionToken SLOT_OCCUPIED");
-  const refusal = obstacle(clinic, timeOf(run), patient, moving, hold);
-  if (refusal !== undefined) return refuse(409, `optionToken ${refusal}`);
+  const found = conflictsOf(clinic, run, patient, moving, hold);
+  if (found.length > 0) return refuse(409, ...found.slice(0, moving === undefined ? undefined : 1));
   option.used = true;
   if (hold !== undefined) hold.ended = true;
   return run;

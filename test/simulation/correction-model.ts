@@ -9,7 +9,7 @@ import {
   runFrom,
   type SlotModel,
 } from "./clinic-model.js";
-import { isBusy, obstacle, timeOf } from "./option-model.js";
+import { isBusy, obstacles, timeOf } from "./option-model.js";
 import { PRACTITIONERS } from "./world.js";
 
 /** Takes back a cancellation: the appointment takes its time again, in its former slots or in one of its own. */
@@ -43,14 +43,14 @@ export function changeDuration(
   if (appointment.overbooked) return changeOwnSlot(clinic, appointment, minutes);
   const run = runFrom(clinic, held[0], minutes);
   if (run.length === 0) return refuse(422, "durationMinutes INVALID_VALUE");
-  const { patient, practitioner } = appointment;
-  const isTaken = run.some((slot) => ![undefined, appointment].includes(slot.appointment));
-  if (isTaken || isBusy(clinic, timeOf(run), { practitioner }, appointment))
-    return refuse(409, "durationMinutes SLOT_OCCUPIED");
-  if (isBusy(clinic, timeOf(run), { patient }, appointment)) return refuse(409, "durationMinutes PATIENT_OVERLAP");
+  const found = obstacles(clinic, timeOf(run), appointment.patient, appointment);
+  if (found.length > 0) return refuse(409, ...found.map((code) => `durationMinutes ${code}`));
   for (const slot of held) slot.appointment = undefined;
   for (const slot of run) slot.appointment = appointment;
-  noteFreed(clinic, held.filter((slot) => !run.includes(slot)));
+  noteFreed(
+    clinic,
+    held.filter((slot) => !run.includes(slot)),
+  );
   return Object.assign(appointment, { end: timeOf(run).end, version: version + 1 });
 }
 
@@ -77,7 +77,7 @@ function refuseUndo(
   const { overbooked, patient } = appointment;
   if (overbooked)
     return isBusy(clinic, appointment, { patient }) ? refuse(409, "appointmentId PATIENT_OVERLAP") : undefined;
-  const code = obstacle(clinic, appointment, patient, undefined);
+  const [code] = obstacles(clinic, appointment, patient, undefined);
   return code === undefined ? undefined : refuse(409, `appointmentId ${code}`);
 }
 

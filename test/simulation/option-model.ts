@@ -24,7 +24,7 @@ export function findRuns(
   return clinic.slots
     .filter((slot) => slot.start > clinic.now && days.includes(dayOf(slot.start)) && slot.appointment === undefined)
     .map((slot) => runFrom(clinic, slot, minutes ?? slot.end - slot.start))
-    .filter((run) => isFree(run) && obstacle(clinic, timeOf(run), patient, moving) === undefined);
+    .filter((run) => isFree(run) && obstacles(clinic, timeOf(run), patient, moving).length === 0);
 }
 
 /** Returns how many minutes an appointment needs when it moves. Undefined if one slot of any length is enough. */
@@ -34,19 +34,21 @@ export function minutesHeld({ slots }: ClinicModel, appointment: AppointmentMode
   return held.length > 1 || overbooked ? end - start : undefined;
 }
 
-/** Returns the code of the first conflict: practitioner, patient, then daily capacity. Undefined if there is none. */
-export function obstacle(
+/** Returns the codes of all conflicts: practitioner, patient, then daily capacity. */
+export function obstacles(
   clinic: ClinicModel,
   time: Time,
   patient: number,
   moving: AppointmentModel | undefined,
   hold?: HoldModel,
-): string | undefined {
-  if (isBusy(clinic, time, { practitioner: time.practitioner }, moving, hold)) return "SLOT_OCCUPIED";
-  if (isBusy(clinic, time, { patient }, moving, hold)) return "PATIENT_OVERLAP";
-  if (isHeldDay(moving, time) || hold?.usesUnit === true) return undefined;
+): string[] {
+  const found: string[] = [];
+  if (isBusy(clinic, time, { practitioner: time.practitioner }, moving, hold)) found.push("SLOT_OCCUPIED");
+  if (isBusy(clinic, time, { patient }, moving, hold)) found.push("PATIENT_OVERLAP");
   const capacity = clinic.programs[time.program]?.rule.capacity ?? 0;
-  return countOn(clinic, time.program, dayOf(time.start)) < capacity ? undefined : "CAPACITY_EXHAUSTED";
+  const needsUnit = !isHeldDay(moving, time) && hold?.usesUnit !== true;
+  if (needsUnit && countOn(clinic, time.program, dayOf(time.start)) >= capacity) found.push("CAPACITY_EXHAUSTED");
+  return found;
 }
 
 /** Whether the appointment that moves already uses a unit of that day. */
