@@ -1,11 +1,9 @@
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { offerFreedSlots as offerSlots } from "../../src/jobs/offer-freed-slots.js";
 import { brokenInvariants, everythingBroken } from "../schedule/invariants.js";
 import { openContest } from "../schedule/last-unit.js";
 import { runStorm } from "../schedule/storm.js";
-import { createStormFixture, offerFreedSlots, type StormFixture } from "../schedule/storm-fixture.js";
-import { openServiceDatabase } from "../support/open-service-database.js";
+import { createStormFixture, offerFreedSlots, offerUntil, type StormFixture } from "../schedule/storm-fixture.js";
 import { contendWhileKilled } from "./contest-while-killed.js";
 import { type Journal, openJournal } from "./kill-storm-journal.js";
 import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
@@ -105,20 +103,6 @@ describe(`a contest of ${CONTENDERS} for the last unit of a day, with kills of p
 });
 
 /**
- * Does the job that offers freed slots every second, because the schedule of a storm changes too fast for that of a
- * minute. Its connections are lost when PostgreSQL is killed.
- */
-async function offerUntil(isOver: () => boolean): Promise<void> {
-  const database = openServiceDatabase(twins.databaseUrl);
-  const work = async () => {
-    await offerSlots({ database, now: Date.now }).catch(() => undefined);
-    return isOver();
-  };
-  await vi.waitUntil(work, { timeout: SLACK_MS + EXPIRY_MS + KILLS * KILL_MS, interval: 1_000 });
-  await database.close();
-}
-
-/**
  * Runs a storm until each of these victims was killed and restarted during it. With `AFTER_EXPIRY`, some holds are left
  * before the first kill, and the last one follows after they have expired and the time of one was taken again.
  */
@@ -145,7 +129,7 @@ async function stormWithKills(
   const killing = kill().finally(() => {
     isOver = true;
   });
-  await Promise.all([runStorm(storm), killing, offerUntil(() => isOver)]);
+  await Promise.all([runStorm(storm), killing, offerUntil(() => isOver, twins.databaseUrl)]);
   expect(broken).toEqual([]);
   return { journal, left };
 }
