@@ -92,6 +92,8 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     globalSetup: "test/support/global-setup.ts",
     maxWorkers: Math.min(MAX_WORKERS, availableParallelism() + 1),
+    /** Keeps compiled modules between runs, by their content. */
+    experimental: { fsModuleCache: true },
     projects: [
       {
         ...fromSource,

@@ -1,8 +1,7 @@
-import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { type Operation, Operation_IdempotencyKey } from "./gen/cupo/options/v1/options_pb.js";
-import { http as httpOption } from "./gen/google/api/annotations_pb.js";
-import { decodedOnce, statedOperationOf } from "./proto-options.js";
+import { decodedOnce, httpRuleOf, statedOperationOf } from "./proto-options.js";
 
 /** The package of the published operations. */
 const ACCESS_PACKAGE = "cupo.access.v1";
@@ -76,10 +75,10 @@ export function pathFields(method: DescMethod): ReadonlySet<string> {
 
 /** Whether an RPC's REST request has no body, so that its fields are in the path and the query. */
 export function hasQuery(method: DescMethod): boolean {
-  return /^(?:get|delete)$/.test(getOption(method, httpOption).pattern.case ?? "");
+  return /^(?:get|delete)$/.test(httpRuleOf(method).pattern.case ?? "");
 }
 
 function pathTemplate(method: DescMethod): string {
-  const { pattern } = getOption(method, httpOption);
+  const { pattern } = httpRuleOf(method);
   return typeof pattern.value === "string" ? pattern.value : "";
 }

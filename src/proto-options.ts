@@ -8,6 +8,7 @@ import {
   screened_as as screenedAs,
 } from "./gen/cupo/options/v1/options_pb.js";
 import { uuids } from "./gen/cupo/options/v1/rules_pb.js";
+import { http } from "./gen/google/api/annotations_pb.js";
 import { field_behavior as fieldBehavior } from "./gen/google/api/field_behavior_pb.js";
 
 /** The protovalidate rules of a field. */
@@ -24,6 +25,8 @@ export const isScreened = decodedOnce((field: DescField) => getOption(field, scr
 export const screenedAsOf = decodedOnce((field: DescField) => getOption(field, screenedAs));
 /** Whether the items of a list must be UUIDs. */
 export const areUuids = decodedOnce((rules: RepeatedRules) => getExtension(rules, uuids));
+/** `google.api.http` of an RPC. */
+export const httpRuleOf = decodedOnce((method: DescMethod) => getOption(method, http));
 /** The operation option of an RPC as its proto states it. `operationOf` adds the defaults. */
 export const statedOperationOf = decodedOnce((method: DescMethod) => getOption(method, operation));
 

@@ -56,6 +56,8 @@ export interface ServerPorts {
   readonly telemetry?: TelemetryConfig;
   /** How many milliseconds a page of metrics is reused for later requests. Defaults to 1000. */
   readonly metricsMaxAgeMs?: number;
+  /** Returns what to answer at `/metrics`, from this process's own metrics. Defaults to these. */
+  readonly metricsOf?: (own: Telemetry["metricsPage"]) => Telemetry["metricsPage"];
   /** Issues tokens of the development issuer for the reference pages. Ignored if a real issuer is configured. */
   readonly demoTokens?: DemoTokens | undefined;
 }
@@ -110,7 +112,7 @@ async function start(
     }),
     validate,
     services: servicesOf(config, { ...data, keyRing, now, validatorOf: validate }).map(served),
-    ...watchRequests(telemetry, logger),
+    ...watchRequests(telemetry, logger, ports.metricsOf),
     demoTokens: config.issuer === undefined ? demoTokens : undefined,
   };
   const listeners = await openListeners(config, logger, parts, () => probe.takesWrites());
@@ -120,11 +122,8 @@ async function start(
   return running(listeners, closers);
 }
 
-function telemetryOptions(
-  { basePath }: ServerConfig,
-  logger: Logger,
-  { telemetry: config, metricsMaxAgeMs: pageMaxAgeMs }: Pick<ServerPorts, "telemetry" | "metricsMaxAgeMs">,
-) {
+function telemetryOptions({ basePath }: ServerConfig, logger: Logger, ports: Partial<ServerPorts>) {
+  const { telemetry: config, metricsMaxAgeMs: pageMaxAgeMs } = ports;
   const services = servedServices.map(({ service }) => service);
   return { config, pageMaxAgeMs, basePath, services, onError: warning(logger, "sending metrics or traces failed") };
 }

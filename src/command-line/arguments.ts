@@ -17,6 +17,11 @@ export function count(text: string): number {
   return whole(text, "number");
 }
 
+/** Parses a number of workers from 1, or "auto". Throws an InvalidArgumentError for any other text. */
+export function workers(text: string): number | "auto" {
+  return text === "auto" ? text : whole(text, "number, or auto");
+}
+
 function whole(text: string, what: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError(`It must be a whole ${what} from 1 to 999999999.`);

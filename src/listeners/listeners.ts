@@ -89,10 +89,14 @@ export async function openListeners(
   }
 }
 
-/** Returns the parts that log requests and record them in telemetry. */
+/**
+ * Returns the parts that log requests and record them in telemetry. `metricsOf` returns the page of metrics to serve,
+ * from the one of this process.
+ */
 export function watchRequests(
   telemetry: Telemetry,
   logger: Logger,
+  metricsOf: (own: Telemetry["metricsPage"]) => Telemetry["metricsPage"] = (own) => own,
 ): Pick<ListenerParts, "observe" | "log" | "onRefused" | "metricsPage"> {
   return {
     observe(error, call) {
@@ -101,7 +105,7 @@ export function watchRequests(
     },
     log: (listener, handler) => logged(handler, logger, telemetry.requestsOf(listener)),
     onRefused: () => telemetry.service.reached("connections"),
-    metricsPage: () => telemetry.metricsPage(),
+    metricsPage: metricsOf(() => telemetry.metricsPage()),
   };
 }
 

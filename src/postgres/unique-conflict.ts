@@ -5,7 +5,12 @@ import { violatedUniqueConstraint } from "./sql-errors.js";
  * The API field of each column. Unique constraints are named `<table>_<column>_key`, as PostgreSQL names them, so the
  * name contains the column.
  */
-const FIELD_BY_COLUMN: Readonly<Record<string, string>> = { code: "code", date: "date", document: "documentNumber" };
+const FIELD_BY_COLUMN: Readonly<Record<string, string>> = {
+  category: "caseCategory",
+  code: "code",
+  date: "date",
+  document: "documentNumber",
+};
 
 /**
  * The suffix of PostgreSQL's names of primary keys. The primary key of a resource with a caller-visible id is

@@ -1,6 +1,6 @@
-import { type DescService, getOption } from "@bufbuild/protobuf";
-import { http as httpOption } from "../gen/google/api/annotations_pb.js";
+import type { DescService } from "@bufbuild/protobuf";
 import { CLINIC_BASE_PATH, isPublished, operationName } from "../operation.js";
+import { httpRuleOf } from "../proto-options.js";
 
 /** The static properties of an operation. */
 export interface CatalogedOperation {
@@ -18,7 +18,7 @@ export function catalogOf(services: readonly DescService[], basePath: string): O
   const methods = services.flatMap((service) => service.methods);
   return new Map(
     methods.map((method) => {
-      const { value: path } = getOption(method, httpOption).pattern;
+      const { value: path } = httpRuleOf(method).pattern;
       const prefix = isPublished(method.parent) ? basePath : CLINIC_BASE_PATH;
       const route = typeof path === "string" ? `${prefix}${inJsonNames(path)}` : undefined;
       return [operationName(method), { route, isStream: method.methodKind !== "unary" }];

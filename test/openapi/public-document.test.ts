@@ -24,13 +24,14 @@ const options = {
 };
 const ofClinic = clinicServices(servedServices);
 const published = documentWith([]);
+const all = documentWith(ofClinic);
 
 describe("the public document with operations of the clinic", () => {
   const every = ofClinic.map(({ service }) => service.name);
 
   test.each([...every, "all"])("has the published operations unchanged, and adds those of %s", (name) => {
     const chosen = clinicServices(servedServices, [name]);
-    const whole = documentWith(chosen);
+    const whole = name === "all" ? all : documentWith(chosen);
     const first = Object.entries(published.paths);
     expect(JSON.stringify(Object.entries(whole.paths).slice(0, first.length))).toBe(JSON.stringify(first));
     const added = Object.entries(whole.paths).slice(first.length);
@@ -47,7 +48,7 @@ describe("the public document with operations of the clinic", () => {
   });
 
   test("says where the values of an example come from by the members of REST answers", () => {
-    const { paths } = documentWith(ofClinic);
+    const { paths } = all;
     const read = JSON.stringify(paths["/api/clinic/v1/appointments/{appointmentId}"]);
     expect(read).toContain("First take `appointmentId` from `appointmentId` of the answer to BookAppointment.");
     const book = JSON.stringify(paths["/api/clinic/v1/appointments"]);
@@ -55,7 +56,7 @@ describe("the public document with operations of the clinic", () => {
   });
 
   test("has no path over Connect, which the public listener does not serve", () => {
-    expect(JSON.stringify(documentWith(ofClinic))).not.toContain("x-connect");
+    expect(JSON.stringify(all)).not.toContain("x-connect");
   });
 });
 

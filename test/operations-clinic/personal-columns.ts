@@ -78,6 +78,7 @@ const KEPT: Readonly<Record<string, string>> = {
   "waitlist_entries.date_from": REQUESTED,
   "waitlist_entries.date_to": REQUESTED,
   "waitlist_entries.due_on": REQUESTED,
+  "user_attention_cases.due_on": REQUESTED,
   "waitlist_entries.preferred_periods": REQUESTED,
   "webhook_deliveries.event_type": CODE,
   "webhook_deliveries.resource_type": CODE,

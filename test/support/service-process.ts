@@ -13,9 +13,9 @@ import { within } from "./within.js";
 export interface CompiledService {
   /**
    * Starts `cupo serve` on free ports with this environment and waits until it listens. Nothing of the test's
-   * environment is passed on except PATH and the machine's clock.
+   * environment is passed on except PATH and the machine's clock. `flags` are those of `serve`.
    */
-  start(environment: Readonly<Record<string, string>>): Promise<ServiceProcess>;
+  start(environment: Readonly<Record<string, string>>, flags?: readonly string[]): Promise<ServiceProcess>;
   /** Kills the processes that still run. */
   stopAll(): void;
 }
@@ -51,11 +51,11 @@ export async function compileService(folder?: string): Promise<CompiledService> 
   const program = join(folder ?? (await builtProgram()), "dist/main.js");
   const children: ChildProcess[] = [];
   return {
-    async start(environment) {
+    async start(environment, flags = []) {
       const [PORT, INTERNAL_PORT] = [String(await freePort()), String(await freePort())];
       const env = { ...ON_ITS_OWN, PORT, INTERNAL_PORT, ...environment };
       const own = { PATH: process.env["PATH"], ...machineClock, ...env };
-      const child = spawn(process.execPath, [...FLAGS, program, "serve"], { env: own });
+      const child = spawn(process.execPath, [...FLAGS, program, "serve", ...flags], { env: own });
       children.push(child);
       const host = environment["HOST"] ?? "127.0.0.1";
       return watch(child, {

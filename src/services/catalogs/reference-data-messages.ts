@@ -7,6 +7,7 @@ import {
   OpportunityDefinitionSchema,
 } from "../../gen/cupo/clinic/v1/opportunity_definition_pb.js";
 import { type Practitioner, PractitionerSchema } from "../../gen/cupo/clinic/v1/practitioner_pb.js";
+import { UserAttentionCaseDetails_Category } from "../../gen/cupo/clinic/v1/user_attention_case_details_pb.js";
 import type {
   HealthcareServiceAttributes,
   LocationAttributes,
@@ -14,6 +15,8 @@ import type {
   PractitionerAttributes,
 } from "../../postgres/tables/catalogs/reference-data.js";
 import type { ResourceRecord } from "../../postgres/tables/resources/resources.js";
+import { valueNamed } from "../resources/enum-names.js";
+import { presentOf } from "../resources/present-of.js";
 import { timesOf } from "../resources/resource-times.js";
 
 export function toLocation({ id, address, ...kept }: ResourceRecord<LocationAttributes>): Location {
@@ -41,8 +44,11 @@ export function toPractitioner({
 
 export function toOpportunityDefinition({
   id,
+  caseCategory,
   ...kept
 }: ResourceRecord<OpportunityDefinitionAttributes>): OpportunityDefinition {
   const dayKind = OpportunityDefinition_DayKind[kept.dayKind];
-  return create(OpportunityDefinitionSchema, { opportunityDefinitionId: id, ...kept, ...timesOf(kept), dayKind });
+  const category = caseCategory && valueNamed(UserAttentionCaseDetails_Category, caseCategory);
+  const enums = { dayKind, ...presentOf({ caseCategory: category }) };
+  return create(OpportunityDefinitionSchema, { opportunityDefinitionId: id, ...kept, ...timesOf(kept), ...enums });
 }

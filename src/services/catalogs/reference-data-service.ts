@@ -1,6 +1,7 @@
 import type { ReadyCall, Transaction } from "../../call.js";
 import { OpportunityDefinition_DayKind } from "../../gen/cupo/clinic/v1/opportunity_definition_pb.js";
 import type { ReferenceDataService } from "../../gen/cupo/clinic/v1/reference_data_service_pb.js";
+import { UserAttentionCaseDetails_Category } from "../../gen/cupo/clinic/v1/user_attention_case_details_pb.js";
 import type { Implementation } from "../../implementation.js";
 import {
   healthcareServices,
@@ -166,17 +167,22 @@ function opportunityDefinitionMethods(
   | "listOpportunityDefinitions"
 > {
   return {
-    async createOpportunityDefinition({ code, name, maxWaitDays, dayKind, active }, call) {
-      const attributes = { code, name, maxWaitDays, dayKind: nameIn(OpportunityDefinition_DayKind, dayKind), active };
+    async createOpportunityDefinition({ code, name, maxWaitDays, active, ...enums }, call) {
+      const dayKind = nameIn(OpportunityDefinition_DayKind, enums.dayKind);
+      const attributes = { code, name, maxWaitDays, dayKind, caseCategory: categoryIn(enums.caseCategory), active };
       const created = createResource(call, opportunityDefinitions, attributes, now());
       return { opportunityDefinition: to.toOpportunityDefinition(created) };
     },
     async updateOpportunityDefinition(request, call) {
-      const { dayKind, ...changes } = changesOf(request, "opportunityDefinitionId");
+      const named = changesOf(request, "opportunityDefinitionId");
+      const { dayKind, caseCategory, ...changes } = named;
       const current = await lockResource(call, opportunityDefinitions, request.opportunityDefinitionId);
       requireVersion(current, request.expectedVersion);
-      const kindChange = dayKind === undefined ? {} : { dayKind: nameIn(OpportunityDefinition_DayKind, dayKind) };
-      const updated = saveResource(call, opportunityDefinitions, current, { ...changes, ...kindChange }, now());
+      const enumChanges = {
+        ...(dayKind !== undefined && { dayKind: nameIn(OpportunityDefinition_DayKind, dayKind) }),
+        ...("caseCategory" in named && { caseCategory: categoryIn(caseCategory) }),
+      };
+      const updated = saveResource(call, opportunityDefinitions, current, { ...changes, ...enumChanges }, now());
       return { opportunityDefinition: to.toOpportunityDefinition(updated) };
     },
     async getOpportunityDefinition({ opportunityDefinitionId }, call) {
@@ -189,6 +195,10 @@ function opportunityDefinitionMethods(
       return { opportunityDefinitions: rows.map(to.toOpportunityDefinition), ...next };
     },
   };
+}
+
+function categoryIn(category: UserAttentionCaseDetails_Category | undefined) {
+  return category === undefined ? undefined : nameIn(UserAttentionCaseDetails_Category, category);
 }
 
 function opportunityDefinition(id: string | undefined) {

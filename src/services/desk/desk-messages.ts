@@ -46,7 +46,7 @@ function toEarlierWish({ preferredPeriods, replacedAt, ...wish }: EarlierWish): 
 }
 
 export function toUserAttentionCaseDetails(kept: DeskCaseRecord): UserAttentionCaseDetails {
-  const { externalReference, description, patientId, appointmentId, version, takenBy, takenByActor } = kept;
+  const { externalReference, description, patientId, appointmentId, dueOn, version, takenBy, takenByActor } = kept;
   return create(UserAttentionCaseDetailsSchema, {
     userAttentionCaseId: kept.id,
     externalReference,
@@ -55,7 +55,7 @@ export function toUserAttentionCaseDetails(kept: DeskCaseRecord): UserAttentionC
     createdAt: timestampFromDate(kept.createdAt),
     status: UserAttentionCaseDetails_Status[kept.deskStatus],
     category: valueNamed(UserAttentionCaseDetails_Category, kept.category),
-    ...presentOf({ patientId, appointmentId, takenBy, takenByActor, ...closureOf(kept) }),
+    ...presentOf({ patientId, appointmentId, dueOn, takenBy, takenByActor, ...closureOf(kept) }),
     ...(kept.takenAt === undefined ? {} : { takenAt: timestampFromDate(kept.takenAt) }),
   });
 }

@@ -15,6 +15,8 @@ import type {
 import type { Implementation } from "../../implementation.js";
 import { type CaseRecord, insertCase } from "../../postgres/tables/desk/user-attention-cases.js";
 import { holdPatientOf, holdSurvivor } from "../../postgres/tables/patients/patient-locks.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
+import { findDueDate } from "../resources/due-date.js";
 import { missing } from "../resources/preconditions.js";
 
 /** User-attention cases (specification section 4.6). `now` returns milliseconds since the epoch. */
@@ -27,17 +29,22 @@ export function createUserAttentionService(now: () => number): Implementation<ty
 }
 
 async function createCase(request: CreateCaseRequestValid, call: ReadyCall, nowMs: number): Promise<UserAttentionCase> {
-  const patientId = await requireAgreement(request, call);
   const { externalReference, description, appointmentId } = request;
+  const category = UserAttentionCase_Category[request.category];
+  const [patientId, dueOn] = await Promise.all([
+    requireAgreement(request, call),
+    findDueDate(call.transaction, { caseCategory: category, owner: call.principal }, localDateAt(nowMs)),
+  ]);
   const record: CaseRecord = {
     id: call.newId(),
-    category: UserAttentionCase_Category[request.category],
+    category,
     externalReference,
     description,
     patientId,
     appointmentId,
     status: "RECEIVED",
     createdAt: new Date(nowMs),
+    dueOn,
   };
   insertCase(call.transaction, record);
   call.effects.push({ resourceType: "UserAttentionCase", resourceId: record.id, action: "CREATE" });

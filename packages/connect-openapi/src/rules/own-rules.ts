@@ -1,21 +1,16 @@
-import { create, type DescField, getOption, isFieldSet } from "@bufbuild/protobuf";
+import { create, type DescField, isFieldSet } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import {
-  type FieldRules,
-  FieldRulesSchema,
-  field as fieldRulesOption,
-  Ignore,
-  message as messageRulesOption,
-} from "../gen/buf/validate/validate_pb.js";
+import { type FieldRules, FieldRulesSchema, Ignore } from "../gen/buf/validate/validate_pb.js";
+import { fieldRulesOf, messageRulesOf } from "./options-of.js";
 
 /**
  * Returns the rules of a field. Those of a field in a oneof of the message's rules ignore a zero value unless they say
  * otherwise.
  */
 export function ownRules(field: DescField): FieldRules {
-  const rules = getOption(field, fieldRulesOption);
+  const rules = fieldRulesOf(field);
   if (isFieldSet(rules, FieldRulesSchema.field.ignore)) return rules;
-  const { oneof } = getOption(field.parent, messageRulesOption);
+  const { oneof } = messageRulesOf(field.parent);
   const isInChoice = oneof.some(({ fields }) => fields.includes(field.name));
   return isInChoice ? create(FieldRulesSchema, { ...rules, ignore: Ignore.IF_ZERO_VALUE }) : rules;
 }

@@ -1,8 +1,9 @@
-import { type DescField, getOption, type JsonObject } from "@bufbuild/protobuf";
+import type { DescField, JsonObject } from "@bufbuild/protobuf";
 import type { FieldRules } from "../gen/buf/validate/validate_pb.js";
-import { FieldBehavior, field_behavior as fieldBehavior } from "../gen/google/api/field_behavior_pb.js";
+import { FieldBehavior } from "../gen/google/api/field_behavior_pb.js";
 import type { ValueKind } from "../rules/cel-keywords.js";
 import { fieldRules, type ValueRules } from "../rules/field-rules.js";
+import { fieldBehaviorOf } from "../rules/options-of.js";
 import { ownRules } from "../rules/own-rules.js";
 import { allowedValues } from "./enum-schema.js";
 import type { FieldPath, SchemaContext } from "./schema-context.js";
@@ -102,7 +103,7 @@ function valueSchema(
 
 /** Annotations of google.api.field_behavior (AIP-203) and of the field itself. */
 function behavior(field: DescField): JsonObject {
-  const behaviors = getOption(field, fieldBehavior);
+  const behaviors = fieldBehaviorOf(field);
   return {
     ...(behaviors.includes(FieldBehavior.OUTPUT_ONLY) ? { readOnly: true } : {}),
     ...(behaviors.includes(FieldBehavior.INPUT_ONLY) ? { writeOnly: true } : {}),

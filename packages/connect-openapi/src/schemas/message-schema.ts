@@ -1,8 +1,9 @@
-import { type DescField, type DescMessage, getOption, type JsonObject } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, JsonObject } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { field as fieldRulesOption, Ignore, message as messageRulesOption } from "../gen/buf/validate/validate_pb.js";
-import { FieldBehavior, field_behavior as fieldBehavior } from "../gen/google/api/field_behavior_pb.js";
+import { Ignore } from "../gen/buf/validate/validate_pb.js";
+import { FieldBehavior } from "../gen/google/api/field_behavior_pb.js";
 import { mergeKeywords } from "../rules/merge-keywords.js";
+import { fieldBehaviorOf, fieldRulesOf, messageRulesOf } from "../rules/options-of.js";
 import type { Unsaid } from "../rules/translation.js";
 import { fieldSchema } from "./field-schema.js";
 import { oneofKeywords } from "./oneof-keywords.js";
@@ -41,10 +42,10 @@ export function messageSchema(
 export function isRequired(field: DescField, direction: Direction, { options }: SchemaContext): boolean {
   const own = options.isRequired?.(field, direction);
   if (own !== undefined) return own;
-  const behaviors = getOption(field, fieldBehavior);
+  const behaviors = fieldBehaviorOf(field);
   if (direction === "request" && behaviors.includes(FieldBehavior.OUTPUT_ONLY)) return false;
   if (direction === "response" && behaviors.includes(FieldBehavior.INPUT_ONLY)) return false;
-  const { required, ignore } = getOption(field, fieldRulesOption);
+  const { required, ignore } = fieldRulesOf(field);
   if (required && ignore !== Ignore.ALWAYS) return true;
   if (behaviors.includes(FieldBehavior.REQUIRED)) return true;
   if (field.presence === FeatureSet_FieldPresence.LEGACY_REQUIRED) return true;
@@ -53,7 +54,7 @@ export function isRequired(field: DescField, direction: Direction, { options }: 
 
 /** Rules of a whole message are in CEL over several fields, for which JSON Schema has no keywords. */
 function celRules(message: DescMessage): Unsaid[] {
-  const { cel, celExpression } = getOption(message, messageRulesOption);
+  const { cel, celExpression } = messageRulesOf(message);
   return [
     ...cel.map(({ id, message: text, expression }) => ({ id, message: text, expression, reason: "FORM" as const })),
     ...celExpression.map((expression) => ({ id: expression, message: "", expression, reason: "FORM" as const })),

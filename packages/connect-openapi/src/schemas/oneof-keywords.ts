@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, getOption, type JsonObject } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { message as messageRulesOption, oneof as oneofRulesOption } from "../gen/buf/validate/validate_pb.js";
+import { oneof as oneofRulesOption } from "../gen/buf/validate/validate_pb.js";
+import { messageRulesOf } from "../rules/options-of.js";
 import { joined, keywords, SAID, type Translation } from "../rules/translation.js";
 
 /** Fields of which at most one may be set, or exactly one. */
@@ -18,7 +19,7 @@ export function oneofKeywords(message: DescMessage, included: readonly DescField
     fields: oneof.fields,
     isRequired: getOption(oneof, oneofRulesOption).required,
   }));
-  const ofRules = getOption(message, messageRulesOption).oneof.map((rule) => ({
+  const ofRules = messageRulesOf(message).oneof.map((rule) => ({
     fields: message.fields.filter(({ name }) => rule.fields.includes(name)),
     isRequired: rule.required,
   }));

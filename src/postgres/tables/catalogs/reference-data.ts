@@ -25,12 +25,16 @@ export interface PractitionerAttributes {
   readonly active: boolean;
 }
 
-/** Attributes of an opportunity definition: the maximum wait in days, and which days count. */
+/**
+ * Attributes of an opportunity definition: the maximum wait in days, which days count, and the category of the
+ * user-attention cases that it limits, if any.
+ */
 export interface OpportunityDefinitionAttributes {
   readonly code: string;
   readonly name: string;
   readonly maxWaitDays: number;
   readonly dayKind: "BUSINESS" | "CALENDAR";
+  readonly caseCategory: string | undefined;
   readonly active: boolean;
 }
 
@@ -62,5 +66,5 @@ export const practitioners: ResourceTable<PractitionerAttributes> = {
 export const opportunityDefinitions: ResourceTable<OpportunityDefinitionAttributes> = {
   name: "opportunity_definitions",
   type: "OpportunityDefinition",
-  columns: { ...named, maxWaitDays: "max_wait_days", dayKind: "day_kind" },
+  columns: { ...named, maxWaitDays: "max_wait_days", dayKind: "day_kind", caseCategory: "case_category" },
 };

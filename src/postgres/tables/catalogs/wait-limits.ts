@@ -1,4 +1,4 @@
-import type { Transaction } from "../../../call.js";
+import type { Owner, Transaction } from "../../../call.js";
 import { readRecord } from "../../columns.js";
 import { sql } from "../../sql.js";
 import type { OpportunityDefinitionAttributes } from "./reference-data.js";
@@ -40,32 +40,54 @@ export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "
   readonly holidays: readonly string[];
 }
 
-/** The resource that has the limit: an appointment type, which always has one, or a service, which may have one. */
-export type WaitLimitSubject = { readonly appointmentTypeId: string } | { readonly serviceId: string };
+/**
+ * The resource that has the limit: an appointment type, which always has one, a service, which may have one, or a
+ * category of user-attention cases, whose definition names it.
+ */
+export type WaitLimitSubject =
+  | { readonly appointmentTypeId: string }
+  | { readonly serviceId: string }
+  | { readonly caseCategory: string; readonly owner: Owner };
 
 /**
  * Returns the limit of a wait that begins on the local date `from`, or on a later one up to `through`. It comes from the
- * subject's active opportunity definition; undefined if there is none. Holidays are read for three times the maximum
- * number of days plus 100.
+ * subject's active opportunity definition; undefined if there is none. Of several that limit a category, the one of the
+ * owner's company comes first, then the one of its organization. Holidays are read for three times the maximum number of
+ * days plus 100.
  */
 export async function readWaitLimit(
   transaction: Transaction,
   subject: WaitLimitSubject,
   { from, through }: { readonly from: string; readonly through: string },
 ): Promise<WaitLimitRecord | undefined> {
-  const [table, id] =
-    "serviceId" in subject
-      ? (["healthcare_services", subject.serviceId] as const)
-      : (["appointment_types", subject.appointmentTypeId] as const);
-  const bindings = { tenantId: transaction.tenantId, id, from, through };
+  const { definitions, ...wanted } = definitionsOf(subject);
   const limit = sql.raw(
     `SELECT o.max_wait_days AS "maxWaitDays", o.day_kind AS "dayKind", ARRAY(SELECT h.date::text FROM holidays h
        WHERE h.tenant_id = :tenantId AND h.active AND h.date > :from::date
          AND h.date <= :through::date + 3 * o.max_wait_days + 100 ORDER BY h.date) AS holidays
-     FROM ${table} holder JOIN opportunity_definitions o
-       ON o.tenant_id = :tenantId AND o.id = holder.opportunity_definition_id AND o.active
-     WHERE holder.tenant_id = :tenantId AND holder.id = :id::uuid`,
-    bindings,
+     FROM ${definitions}`,
+    { tenantId: transaction.tenantId, from, through, ...wanted },
   );
   return readRecord(transaction, limit);
+}
+
+/** Returns the FROM and the rest of a query for the active definition of a subject, and its bindings. */
+function definitionsOf(subject: WaitLimitSubject) {
+  if ("caseCategory" in subject) {
+    const { organizationId = null, companyId = null } = subject.owner;
+    const definitions = `opportunity_definitions o
+     WHERE o.tenant_id = :tenantId AND o.active AND o.case_category = :caseCategory
+       AND (o.organization_id IS NULL OR o.organization_id = :organizationId::uuid)
+       AND (o.company_id IS NULL OR o.company_id = :companyId::uuid)
+     ORDER BY o.company_id NULLS LAST, o.organization_id NULLS LAST LIMIT 1`;
+    return { definitions, caseCategory: subject.caseCategory, organizationId, companyId };
+  }
+  const [table, id] =
+    "serviceId" in subject
+      ? (["healthcare_services", subject.serviceId] as const)
+      : (["appointment_types", subject.appointmentTypeId] as const);
+  const definitions = `${table} holder JOIN opportunity_definitions o
+       ON o.tenant_id = :tenantId AND o.id = holder.opportunity_definition_id AND o.active
+     WHERE holder.tenant_id = :tenantId AND holder.id = :id::uuid`;
+  return { definitions, id };
 }

@@ -17,6 +17,8 @@ export interface CaseRecord {
   /** The status in the access API, which does not show closing. */
   readonly status: "RECEIVED" | "OPEN";
   readonly createdAt: Date;
+  /** The last local date on which the case is to be closed, YYYY-MM-DD. Undefined if its category has no limit. */
+  readonly dueOn: string | undefined;
 }
 
 /** Assignment of a case: since when and to whom (issuer and client, and the actor). */
@@ -49,6 +51,7 @@ const COLUMNS = {
   appointmentId: "appointment_id",
   status: "status",
   createdAt: "created_at",
+  dueOn: "due_on",
 } as const satisfies ColumnsOf<CaseRecord>;
 
 const CHANGE_COLUMNS = {

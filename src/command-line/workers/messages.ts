@@ -1,0 +1,29 @@
+import type { DatabaseUrls } from "../../database-startup.js";
+
+/** What a worker needs from the primary process, apart from the settings. */
+export interface WorkerStart extends DatabaseUrls {
+  /** The secret with which the reference pages get demo tokens; undefined if they get none. */
+  readonly pageKey: string | undefined;
+  /** How many workers serve. */
+  readonly workers: number;
+}
+
+/** Messages of a worker to the primary process. `id` is chosen by whoever asks, and the answer has the same. */
+export type WorkerMessage =
+  /** The worker runs and waits for START. */
+  | { readonly kind: "STARTED" }
+  | { readonly kind: "LISTENING"; readonly publicUrl: string; readonly internalUrl: string }
+  /** Asks for the metrics of all workers. */
+  | { readonly kind: "ALL_METRICS"; readonly id: number }
+  /** Answers OWN_METRICS. `page` is undefined if the metrics could not be collected. */
+  | { readonly kind: "OWN_METRICS"; readonly id: number; readonly page: string | undefined };
+
+/** Messages of the primary process to a worker. */
+export type PrimaryMessage =
+  | { readonly kind: "START"; readonly start: WorkerStart }
+  /** Asks for the worker's own metrics. */
+  | { readonly kind: "OWN_METRICS"; readonly id: number }
+  /** Answers ALL_METRICS. */
+  | { readonly kind: "ALL_METRICS"; readonly id: number; readonly page: string }
+  /** Another worker has taken the place of this one, which stops gracefully. */
+  | { readonly kind: "REPLACED" };
