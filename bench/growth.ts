@@ -275,7 +275,7 @@ function reportOf(measured: readonly Measured[]): Report {
       goal: { ...GOALS.growth, text: `${GOALS.growth.text}: ${group}` },
       value: 1 / ratio,
     }));
-  const [halfYear] = compared.filter(({ group, isFirst }) => group === INDICATORS && !isFirst);
+  const halfYear = compared.find(({ group, isFirst }) => group === INDICATORS && !isFirst);
   if (halfYear !== undefined) goals.push({ goal: GOALS.indicators, value: 1_000 / median(halfYear.rates) });
   return { head: ["load", "a second", "against the first of its kind"], rows, goals, measured };
 }
