@@ -1,12 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import knex from "knex";
 import { fillSearchWords } from "../src/postgres/search/fill-search-words.js";
 import { type Bench, type BenchDatabase, setting } from "./bench.js";
+import { type Clinic, dateIn, openClinic } from "./clinic.js";
 import { allCreated, CONNECTIONS, runLoad, runRegistrations } from "./load.js";
-import { median, ratioOfRounds, waitForQuiet } from "./machine.js";
-import { GOALS, type Report } from "./report.js";
+import { databaseSeconds, median, processorSeconds, ratioOfRounds, waitForQuiet } from "./machine.js";
+import { type Figure, GOALS, type Report } from "./report.js";
 import { type Call, openCallers } from "./requests.js";
 import { type RunningService, signForNewTenants, signToken, startService } from "./service.js";
 
@@ -23,11 +25,15 @@ type Measured = Omit<Load, "run"> & { readonly rates: number[] };
 const WARM_UPS = 2;
 const FEW_PATIENTS = 10_000;
 const TENANTS = [1, 10, 50, 200];
+const FEW_APPOINTMENTS = 10_000;
+const HALF_YEAR_DAYS = 182;
+const FREE_SLOTS = 10_000;
 const READS_AT_ONCE = 8;
 const DIRECTORY = "cupo.clinic.v1.PatientDirectoryService";
 /** Groups of loads that compare 1,000,000 rows with 10,000. */
 const BY_ROWS = ["registration", "search for a patient", "list of patients"];
-const GROUPS = [...BY_ROWS, "tenants", "processes", "node"];
+const INDICATORS = "indicators";
+const GROUPS = [...BY_ROWS, INDICATORS, "tenants", "processes", "node"];
 /** The first names are drawn far more often than the last. */
 const FIRST_NAMES = `María José Juan Luis Ana Carlos Andrés Luz Jorge Diana Sandra Camilo Paola Jesús Laura Santiago
   Valentina Sebastián Daniela Felipe Natalia Óscar Gloria Iván Rocío Mauricio Adriana Hernán Yolanda Nicolás`.split(
@@ -41,6 +47,7 @@ const LAST_NAMES = `Rodríguez Gómez González Martínez García López Hernán
 /**
  * Compares loads that take turns on one database:
  * - registrations, searches for a patient and lists, with 10,000 and with 1,000,000 patients (`BENCH_PATIENTS`)
+ * - indicators of a half-year of 10,000 and of 1,000,000 appointments (`BENCH_APPOINTMENTS`), by processor time
  * - registrations of one and of more tenants, by one and by two processes, by this and another Node.js
  *   (`BENCH_OTHER_NODE`)
  *
@@ -59,6 +66,7 @@ export async function growth(bench: Bench): Promise<Report> {
   try {
     const loads: Load[] = [];
     if (kinds.some((kind) => BY_ROWS.includes(kind))) loads.push(...(await loadsByPatients(bench, await serve())));
+    if (kinds.includes(INDICATORS)) loads.push(...(await loadsByAppointments(bench, await serve())));
     if (kinds.includes("tenants")) loads.push(...(await loadsByTenants(bench, await serve())));
     const [token] = await signForNewTenants(bench.database.dataDir, 1);
     const tokens = [token ?? ""];
@@ -112,6 +120,71 @@ function documentNumberOf(patient: number): string {
 function reading(call: Call, { rpc, message }: { rpc: string; message: JsonObject }): () => Promise<number> {
   const read = async () => (await call(rpc, message), 200);
   return async () => (await runLoad({ callers: READS_AT_ONCE, seconds: secondsOfARun(), next: () => read })).rate;
+}
+
+async function loadsByAppointments({ database, progress }: Bench, service: RunningService): Promise<Load[]> {
+  const loads: Load[] = [];
+  for (const count of [FEW_APPOINTMENTS, setting("BENCH_APPOINTMENTS", 1_000_000)]) {
+    const tenantId = randomUUID();
+    const call = openCallers(service, await signToken(database.dataDir, tenantId))["Connect JSON"];
+    progress(`adding ${count} appointments`);
+    await addAppointments(database, tenantId, await openClinic(call, FREE_SLOTS), count);
+    await whenSummarized(database, tenantId);
+    const months = { monthFrom: dateIn(-HALF_YEAR_DAYS).slice(0, 7), monthTo: dateIn(0).slice(0, 7) };
+    const request = { ...months, groupBy: ["MONTH", "PROGRAM"] };
+    const read = async () => (await call("cupo.clinic.v1.OpportunityService/GetOpportunityIndicators", request), 200);
+    const label = `indicators of ${count.toLocaleString("en-US")} appointments, a second of processor time`;
+    loads.push({ group: INDICATORS, label, run: () => rateByProcessor(database, service, read) });
+  }
+  return loads;
+}
+
+/** Returns calls a second of processor time of service and database. Other programs do not change it much. */
+async function rateByProcessor(
+  database: BenchDatabase,
+  { pid }: RunningService,
+  read: () => Promise<number>,
+): Promise<number> {
+  const spent = async () => processorSeconds(pid) + (await databaseSeconds(database));
+  const before = await spent();
+  const { completed } = await runLoad({ callers: 1, seconds: secondsOfARun(), next: () => read });
+  return completed / ((await spent()) - before);
+}
+
+/** Adds past appointments of a half-year to the programs of a clinic by one statement. */
+async function addAppointments(
+  database: BenchDatabase,
+  tenantId: string,
+  { requestSourceId, appointmentTypeId }: Clinic,
+  count: number,
+): Promise<void> {
+  await database.query(
+    `INSERT INTO appointments (tenant_id, id, patient_id, service_id, program_id, rule_id, practitioner_id, location_id,
+       local_date, starts_at, ends_at, status, version, request_source_id, appointment_type_id, requested_on, assigned_on,
+       due_on, first_visit, overbooked, created_at, updated_at)
+     SELECT $1, uuidv7(), a.id, o.service_id, p.id, r.id, w.practitioner_id, p.location_id, d.day, t.at,
+       t.at + interval '1 minute', CASE n % 10 WHEN 0 THEN 'NO_SHOW' WHEN 1 THEN 'CANCELLED' ELSE 'ATTENDED' END, 2, $2, $3,
+       d.day - (n * 13 % 46 + n * 29 % 61)::int, d.day - (n * 13 % 46)::int, d.day - (n % 30)::int, n % 4 = 0, false, t.at, t.at
+     FROM (SELECT *, row_number() OVER (ORDER BY id) - 1 AS number, count(*) OVER () AS programs FROM programs
+       WHERE tenant_id = $1) p
+     JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1 AS number FROM patients WHERE tenant_id = $1) a USING (number)
+     JOIN program_rules r ON r.tenant_id = $1 AND r.program_id = p.id
+     JOIN program_services o ON o.tenant_id = $1 AND o.program_id = p.id
+     JOIN program_practitioners w ON w.tenant_id = $1 AND w.program_id = p.id
+     CROSS JOIN LATERAL generate_series(p.number, $4::bigint - 1, p.programs) AS n
+     CROSS JOIN LATERAL (SELECT current_date - 1 - (n / p.programs % ${HALF_YEAR_DAYS})::int AS day) AS v
+     CROSS JOIN LATERAL (SELECT v.day, v.day + n / p.programs / ${HALF_YEAR_DAYS} * interval '1 minute' AS minute) AS d
+     CROSS JOIN LATERAL (SELECT d.minute AT TIME ZONE 'America/Bogota' AS at) AS t`,
+    [tenantId, requestSourceId, appointmentTypeId, count],
+  );
+  await database.query("VACUUM ANALYZE appointments");
+}
+
+/** Has the background jobs build the summaries of a tenant anew, and waits for them. */
+async function whenSummarized(database: BenchDatabase, tenantId: string): Promise<void> {
+  await database.query("DELETE FROM opportunity_states WHERE tenant_id = $1", [tenantId]);
+  const built = "SELECT FROM opportunity_states WHERE tenant_id = $1 AND built_through IS NULL";
+  while ((await database.query(built, [tenantId])).length === 0) await delay(1_000);
 }
 
 /** Registers over the same total number of connections, an equal part of them to each process. */
@@ -196,11 +269,13 @@ function reportOf(measured: readonly Measured[]): Report {
     return { ...load, ratio: ratioOfRounds(load.rates, first.rates), isFirst: first === load };
   });
   const rows = compared.map(({ label, rates, ratio }) => [label, median(rates).toFixed(0), ratio.toFixed(2)]);
-  const goals = compared
+  const goals: Figure[] = compared
     .filter(({ group, isFirst }) => BY_ROWS.includes(group) && !isFirst)
     .map(({ group, ratio }) => ({
       goal: { ...GOALS.growth, text: `${GOALS.growth.text}: ${group}` },
       value: 1 / ratio,
     }));
+  const halfYear = compared.find(({ group, isFirst }) => group === INDICATORS && !isFirst);
+  if (halfYear !== undefined) goals.push({ goal: GOALS.indicators, value: 1_000 / median(halfYear.rates) });
   return { head: ["load", "a second", "against the first of its kind"], rows, goals, measured };
 }

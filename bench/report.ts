@@ -23,6 +23,7 @@ export const GOALS = {
   searchSpread: { text: "search for options: p99/p50 against GetLocation's", atMost: 1 },
   emptySearchStatements: { text: "empty search for options in PostgreSQL, ms", atMost: 1 },
   growth: { text: "1,000,000 rows against 10,000, time of a call", atMost: 1.2 },
+  indicators: { text: "indicators of a half-year of 1,000,000 appointments, processor time in ms", atMost: 200 },
   databaseTime: { text: "PostgreSQL's processor time of a registration against the other version's", atMost: 0.75 },
   registrationTime: { text: "processor time of a registration against the other version's", atMost: 0.8 },
   searchTime: { text: "processor time of a page of options against the other version's", atMost: 0.55 },

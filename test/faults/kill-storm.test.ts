@@ -1,15 +1,14 @@
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { offerFreedSlots as offerSlots } from "../../src/jobs/offer-freed-slots.js";
 import { brokenInvariants, everythingBroken } from "../schedule/invariants.js";
 import { openContest } from "../schedule/last-unit.js";
 import { runStorm } from "../schedule/storm.js";
-import { createStormFixture, offerFreedSlots, type StormFixture } from "../schedule/storm-fixture.js";
-import { openServiceDatabase } from "../support/open-service-database.js";
+import { createStormFixture, offerFreedSlots, offerUntil, type StormFixture } from "../schedule/storm-fixture.js";
 import { contendWhileKilled } from "./contest-while-killed.js";
 import { type Journal, openJournal } from "./kill-storm-journal.js";
 import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
 import { type KillableTwins, startKillableTwins, type Victim, victims } from "./killable-twins.js";
+import { type LeftHolds, leaveHolds } from "./left-holds.js";
 
 /** Number of kills, in the storm and in the contests. KILLS sets it. */
 const KILLS = Number(process.env["KILLS"] || 2);
@@ -17,6 +16,8 @@ const KILLS = Number(process.env["KILLS"] || 2);
 const DONE_BETWEEN = 60;
 const SLACK_MS = 120_000;
 const KILL_MS = 10_000;
+/** Until holds of a minute have expired and their time was taken again. */
+const EXPIRY_MS = 120_000;
 /** More days than in a storm without kills: appointments whose answer was lost occupy slots until the end. */
 const DAYS = 8;
 const CHOICES = 20;
@@ -41,7 +42,8 @@ describe("a storm with kills of processes and PostgreSQL", () => {
   test(
     "loses nothing acknowledged, repeats nothing and leaves consistent bookings",
     async () => {
-      const journal = await stormWithKills(victims(KILLS));
+      const { journal, left } = await stormWithKills(victims(KILLS), "AFTER_EXPIRY");
+      expect(await left?.wrongEnds()).toEqual([]);
       expect(await replayAll(journal)).toEqual([]);
       expect(await wrongEffects(journal, twins.both[0])).toEqual([]);
       expect(journal.contradictions()).toEqual([]);
@@ -49,7 +51,7 @@ describe("a storm with kills of processes and PostgreSQL", () => {
       expect(journal.faults).toEqual([]);
       expect(journal.lost).not.toEqual([]);
     },
-    SLACK_MS + KILLS * KILL_MS,
+    SLACK_MS + EXPIRY_MS + KILLS * KILL_MS,
   );
 
   test(
@@ -58,7 +60,7 @@ describe("a storm with kills of processes and PostgreSQL", () => {
       const found: string[] = [];
       for (let attempt = 0; attempt < ATTEMPTS && found.length === 0; attempt++) {
         await twins.killAndRestart("POSTGRES", FORGETFUL);
-        const journal = await stormWithKills(["POSTGRES"]);
+        const { journal } = await stormWithKills(["POSTGRES"]);
         found.push(...(await replayAll(journal)), ...(await wrongEffects(journal, twins.both[0])));
       }
       expect(found).not.toEqual([]);
@@ -101,43 +103,33 @@ describe(`a contest of ${CONTENDERS} for the last unit of a day, with kills of p
 });
 
 /**
- * Does the job that offers freed slots every second, because the schedule of a storm changes too fast for that of a
- * minute. Its connections are lost when PostgreSQL is killed.
+ * Runs a storm until each of these victims was killed and restarted during it. With `AFTER_EXPIRY`, some holds are left
+ * before the first kill, and the last one follows after they have expired and the time of one was taken again.
  */
-async function offerUntil(isOver: () => boolean): Promise<void> {
-  const database = openServiceDatabase(twins.databaseUrl);
-  const work = async () => {
-    await offerSlots({ database, now: Date.now }).catch(() => undefined);
-    return isOver();
-  };
-  await vi.waitUntil(work, { timeout: SLACK_MS + KILLS * KILL_MS, interval: 1_000 });
-  await database.close();
-}
-
-/** Runs a storm until each of these victims was killed and restarted during it. */
-async function stormWithKills(killed: readonly Victim[]): Promise<Journal> {
+async function stormWithKills(
+  killed: readonly Victim[],
+  last?: "AFTER_EXPIRY",
+): Promise<{ readonly journal: Journal; readonly left: LeftHolds | undefined }> {
   const [service] = twins.both;
   const journal = openJournal(twins.both, twins.recovery);
+  const calm = { fixture, service, days: DAYS, choices: CHOICES, send: journal.send };
+  const left = last === undefined ? undefined : await leaveHolds(calm);
   let isOver = false;
   const broken: string[] = [];
   const kill = async () => {
-    for (const victim of killed) {
+    for (const [i, victim] of killed.entries()) {
+      if (i === killed.length - 1 && left !== undefined)
+        await vi.waitUntil(() => left.isOver(), { timeout: EXPIRY_MS, interval: 500 });
       await journal.more(randomInt(1, DONE_BETWEEN));
       await twins.killAndRestart(victim);
       broken.push(...(await brokenInvariants(service)));
     }
+  };
+  const storm = { ...calm, isOver: () => isOver, look: async () => undefined };
+  const killing = kill().finally(() => {
     isOver = true;
-  };
-  const storm = {
-    fixture,
-    service,
-    days: DAYS,
-    choices: CHOICES,
-    send: journal.send,
-    isOver: () => isOver,
-    look: async () => undefined,
-  };
-  await Promise.all([runStorm(storm), kill(), offerUntil(() => isOver)]);
+  });
+  await Promise.all([runStorm(storm), killing, offerUntil(() => isOver, twins.databaseUrl)]);
   expect(broken).toEqual([]);
-  return journal;
+  return { journal, left };
 }

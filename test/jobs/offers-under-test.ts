@@ -1,8 +1,17 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { offerFreedSlots } from "../../src/jobs/offer-freed-slots.js";
 import type { Database } from "../../src/postgres/database.js";
-import { type AppointmentBody, bookFirst, type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
+import {
+  type AppointmentBody,
+  bookFirst,
+  type Clinic,
+  type ClinicChanges,
+  day,
+  mustCall,
+  openClinic,
+} from "../schedule/clinic.js";
 import type { TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import { cancel, MINUTE_MS, newPatient, newTenant } from "./time-events-under-test.js";
 
 /** How long the offers of the tests last. */
@@ -24,9 +33,13 @@ export interface Waiting {
   readonly patientId: string;
 }
 
-/** Opens a clinic of a new tenant that offers freed slots. */
-export async function openOfferingClinic(service: TestService): Promise<Clinic> {
-  const clinic = await openClinic(service, { as: newTenant() });
+/** Opens a clinic of a new tenant that offers freed slots, with changes that may depend on the tenant. */
+export async function openOfferingClinic(
+  service: TestService,
+  changesFor: (as: TokenFor) => Promise<ClinicChanges> = async () => ({}),
+): Promise<Clinic> {
+  const as = newTenant();
+  const clinic = await openClinic(service, { ...(await changesFor(as)), as });
   await offerFor(clinic, OFFER_MINUTES, 1);
   return clinic;
 }

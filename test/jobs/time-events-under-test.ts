@@ -112,6 +112,6 @@ export async function holdRow(
   await holder.connect();
   onTestFinished(() => holder.end());
   await holder.query(`BEGIN; SET LOCAL cupo.tenant_id = '${as.tenantId}'`);
-  await holder.query(`SELECT FROM ${table} WHERE id = '${id}' FOR NO KEY UPDATE`);
+  await holder.query(`SELECT FROM ${table} WHERE tenant_id = '${as.tenantId}' AND id = '${id}' FOR NO KEY UPDATE`);
   return holder;
 }

@@ -70,6 +70,21 @@ describe("the history of calls and answers", () => {
     );
     expect(violationsOf(history)).not.toEqual([]);
   });
+
+  test("has none if a time was booked while a job offered it, and one if the offer was booked", () => {
+    const offer = { kind: "HELD", holdId: "h", patientId: "p", appointmentId: undefined, lastsMs: 1_000 } as const;
+    const offered = () => {
+      const history = openBookingHistory(tick);
+      history.noteOffer({ ...offer, placement: PLACEMENT }, tick());
+      tell(history, "GetHold", { holdId: "h" }, { hold: { ...PLACEMENT, holdId: "h", optionToken: "offered" } });
+      return history;
+    };
+    const [sound, broken] = [offered(), offered()];
+    tell(sound, "BookAppointment", { patientId: "p", optionToken: "offered" }, appointment(booked));
+    expect(violationsOf(sound)).toEqual([]);
+    tell(broken, "BookAppointmentAt", { patientId: "q" }, appointment({ ...booked, ...PLACEMENT }));
+    expect(violationsOf(broken)).not.toEqual([]);
+  });
 });
 
 let moment = 0;

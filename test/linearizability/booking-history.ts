@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { RestAnswer } from "../support/rest-request.js";
-import { type Placement, type Trace, tracesOf } from "./booking-traces.js";
+import { type Held, type Placement, type Trace, tracesOf } from "./booking-traces.js";
 import type { Operation } from "./linearizable.js";
 
 /** The calls of a storm and their answers, with times. */
@@ -8,6 +8,8 @@ export interface BookingHistory {
   readonly operations: readonly Operation<Trace>[];
   /** Records a call that was sent at `calledAt` and answered now. An undefined answer means that it was lost. */
   note(rpc: string, request: JsonObject, calledAt: number, answer: RestAnswer | undefined): void;
+  /** Records a hold that no call made, but a job between `since` and now. */
+  noteOffer(held: Held, since: number): void;
 }
 
 /** The most options to remember, so that a long storm needs no more memory than a short one. */
@@ -33,6 +35,7 @@ export function openBookingHistory(now = () => performance.now()): BookingHistor
         operations.push({ call, calledAt, answeredAt });
       }
     },
+    noteOffer: (call, calledAt) => void operations.push({ call, calledAt, answeredAt: now() }),
   };
 }
 

@@ -9,7 +9,7 @@ import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { hold, holdFirst, holdIn, unitsOf } from "./hold-requests.js";
 import { expectRefusal } from "./rpc-under-test.js";
-import { timedBooking } from "./timed-bookings.js";
+import { at, timedBooking } from "./timed-bookings.js";
 
 const { holdAppointmentOption } = HoldService.method;
 const MINUTE_MS = 60_000;
@@ -229,6 +229,17 @@ describe("alternatives", () => {
       alternativeOptionTokens: [`${used?.optionToken}`, `${third?.optionToken}`, `${free?.optionToken}`],
     };
     expect(holdIn(await hold(clinic, `${old[0]?.optionToken}`, tokens)).startsAt).toBe(third?.startsAt);
+  });
+
+  test("one whose slots were withdrawn in part is skipped", async () => {
+    const own = await openClinic(service, { as: clinic.as });
+    const { appointment } = await mustCall(own, "BookAppointmentAt", await timedBooking(own, { durationMinutes: 60 }));
+    const { appointmentId } = appointment as { appointmentId: string };
+    const [shortened, , whole] = await optionsFor(own, { appointmentId });
+    const block = { programId: own.programId, kind: "OTHER", startsAt: at(own, "09:30"), endsAt: at(own, "10:00") };
+    await mustCall(own, "CreateScheduleBlock", block);
+    const tokens = { alternativeOptionTokens: [`${whole?.optionToken}`] };
+    expect(holdIn(await hold(own, `${shortened?.optionToken}`, tokens)).startsAt).toBe(whole?.startsAt);
   });
 
   test("if none is free, the error is that of the option", async () => {

@@ -25,7 +25,7 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
       "CreateNote",
     ],
   ),
-  ...each(["appointment_holds for no key update"], ["ReleaseHold"]),
+  ...each(["appointment_holds for no key update", "freed_slots for no key update"], ["ReleaseHold"]),
   ...each(["appointment_types for no key update"], ["UpdateAppointmentType"]),
   ...each(["appointments for no key update"], ["MarkAppointmentAttended", "CorrectAppointmentWait"]),
   ...each(["calendars for no key update"], ["CreateHoliday", "SeedHolidays", "CreateTenant"]),

@@ -6,6 +6,9 @@ import { scheduleDifferences } from "./schedule-differences.js";
 
 const LIVE = "('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED')";
 
+/** SQL for whether a hold is live. `:at` is replaced by a time. Not a CTE, with which Citus correlates no subquery. */
+const isLive = (hold: string) => `${hold}.ended_at IS NULL AND ${hold}.expires_at > :at`;
+
 const QUERIES: Readonly<Record<string, string>> = {
   "a live appointment without its adjoining slots": `SELECT a.id FROM appointments a
      LEFT JOIN LATERAL (SELECT min(s.starts_at) AS first, max(s.ends_at) AS last, sum(s.ends_at - s.starts_at) AS length,
@@ -24,26 +27,27 @@ const QUERIES: Readonly<Record<string, string>> = {
   "an overlap": `SELECT a.id FROM appointments a JOIN appointments b ON a.tenant_id = b.tenant_id AND a.id < b.id
      AND (a.practitioner_id = b.practitioner_id AND NOT a.overbooked AND NOT b.overbooked OR a.patient_id = b.patient_id)
      AND a.starts_at < b.ends_at AND b.starts_at < a.ends_at WHERE a.status IN ${LIVE} AND b.status IN ${LIVE}`,
-  "two live holds at the same time, or one over an appointment": `SELECT h.id FROM live_holds h WHERE EXISTS (
-      SELECT FROM live_holds o WHERE o.tenant_id = h.tenant_id AND o.id <> h.id AND o.starts_at < h.ends_at
-        AND o.ends_at > h.starts_at AND (o.practitioner_id = h.practitioner_id OR o.patient_id = h.patient_id))
+  "two live holds at the same time, or one over an appointment": `SELECT h.id FROM appointment_holds h WHERE ${isLive("h")} AND (EXISTS (
+      SELECT FROM appointment_holds o WHERE o.tenant_id = h.tenant_id AND o.id <> h.id AND o.starts_at < h.ends_at
+        AND o.ends_at > h.starts_at AND (o.practitioner_id = h.practitioner_id OR o.patient_id = h.patient_id)
+        AND ${isLive("o")})
     OR EXISTS (SELECT FROM appointments a WHERE a.tenant_id = h.tenant_id AND a.practitioner_id = h.practitioner_id
       AND NOT a.overbooked AND a.id IS DISTINCT FROM h.appointment_id AND a.status IN ${LIVE}
-      AND a.starts_at < h.ends_at AND a.ends_at > h.starts_at)`,
+      AND a.starts_at < h.ends_at AND a.ends_at > h.starts_at))`,
   "a hold that outlived its time":
     "SELECT id FROM appointment_holds WHERE ended_at > expires_at OR expires_at > starts_at",
   "a slot that was offered twice to a waitlist entry": `SELECT slot_id FROM appointment_holds
      WHERE waitlist_entry_id IS NOT NULL GROUP BY tenant_id, slot_id, waitlist_entry_id HAVING count(*) > 1`,
   "a wrong counter of holds": `SELECT rule_id FROM
-     (SELECT c.tenant_id, c.rule_id, c.local_date, count(*) AS counted FROM day_counters c, unnest(c.held) AS until, now
-       WHERE until > now.at GROUP BY 1, 2, 3) c FULL JOIN
-     (SELECT tenant_id, rule_id, local_date, count(*) AS live FROM live_holds WHERE uses_unit GROUP BY 1, 2, 3) h
+     (SELECT c.tenant_id, c.rule_id, c.local_date, count(*) AS counted FROM day_counters c, unnest(c.held) AS until
+       WHERE until > :at GROUP BY 1, 2, 3) c FULL JOIN
+     (SELECT tenant_id, rule_id, local_date, count(*) AS live FROM appointment_holds l WHERE uses_unit AND ${isLive("l")} GROUP BY 1, 2, 3) h
      USING (tenant_id, rule_id, local_date) WHERE coalesce(c.counted, 0) <> coalesce(h.live, 0)`,
   "a wrong counter of a principal": `SELECT principal FROM
-     (SELECT c.tenant_id, c.principal, count(*) AS counted FROM hold_holders c, unnest(c.held) AS until, now
-       WHERE until > now.at GROUP BY 1, 2) c FULL JOIN
-     (SELECT tenant_id, principal, count(*) AS live FROM live_holds WHERE waitlist_entry_id IS NULL
-       GROUP BY 1, 2) h
+     (SELECT c.tenant_id, c.principal, count(*) AS counted FROM hold_holders c, unnest(c.held) AS until
+       WHERE until > :at GROUP BY 1, 2) c FULL JOIN
+     (SELECT tenant_id, principal, count(*) AS live FROM appointment_holds l WHERE waitlist_entry_id IS NULL
+       AND ${isLive("l")} GROUP BY 1, 2) h
      USING (tenant_id, principal) WHERE coalesce(c.counted, 0) <> coalesce(h.live, 0)`,
   "an overbooked appointment with a rule, or without a reason": `SELECT id FROM appointments
      WHERE overbooked <> (rule_id IS NULL) OR overbooked AND overbooking_reason IS NULL`,
@@ -55,7 +59,7 @@ const QUERIES: Readonly<Record<string, string>> = {
 
 const EXCEEDED_CAPACITY = `SELECT FROM (SELECT tenant_id, rule_id, local_date FROM appointments
       WHERE status IN ${LIVE} AND NOT overbooked
-    UNION ALL SELECT tenant_id, rule_id, local_date FROM live_holds WHERE uses_unit) AS a
+    UNION ALL SELECT tenant_id, rule_id, local_date FROM appointment_holds l WHERE uses_unit AND ${isLive("l")}) AS a
   JOIN program_rules r ON r.tenant_id = a.tenant_id AND r.id = a.rule_id
   GROUP BY r.tenant_id, r.id, a.local_date, r.daily_capacity HAVING count(*) > r.daily_capacity`;
 
@@ -115,7 +119,6 @@ async function namesOf(
   queries: Readonly<Record<string, string>>,
 ): Promise<string[]> {
   const parts = Object.entries(queries).map(([name, each]) => `SELECT '${name}' AS name WHERE EXISTS (${each})`);
-  const live = `WITH now AS MATERIALIZED (SELECT '${new Date(now() + MARGIN_MS).toISOString()}'::timestamptz AS at),
-    live_holds AS MATERIALIZED (SELECT h.* FROM appointment_holds h, now WHERE h.ended_at IS NULL AND h.expires_at > now.at) `;
-  return (await query(live + parts.join(" UNION ALL "))).map(({ name }) => String(name));
+  const at = `'${new Date(now() + MARGIN_MS).toISOString()}'::timestamptz`;
+  return (await query(parts.join(" UNION ALL ").replaceAll(":at", at))).map(({ name }) => String(name));
 }

@@ -1,4 +1,7 @@
+import { vi } from "vitest";
+import { offerFreedSlots as offerSlots } from "../../src/jobs/offer-freed-slots.js";
 import * as fixtures from "../contract/fixtures.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import { withoutNewMembers } from "../support/released-members.js";
 import type { TestService } from "../support/service.js";
 import { day, mustCall, openClinic } from "./clinic.js";
@@ -26,6 +29,9 @@ export interface StormFixture {
 const PATIENTS = 10;
 const PRACTITIONERS = 3;
 const CAPACITIES = [6, 9, 2] as const;
+
+/** No storm lasts longer. */
+const LONGEST_MS = 3_600_000;
 
 /** Creates the resources of a storm. The daily capacities are small, and no storm lowers one. */
 export async function createStormFixture(service: TestService): Promise<StormFixture> {
@@ -72,14 +78,36 @@ function aroundTheClockRule(service: TestService) {
   };
 }
 
-/** Offers freed slots for five minutes, and puts each patient on the waitlist for the next days. */
+/** How long an offer lasts: as briefly as possible. */
+export const OFFER_MINUTES = 5;
+
+/** Offers freed slots, and puts each patient on the waitlist for the next days. */
 export async function offerFreedSlots(
   service: TestService,
   { patientIds, serviceId }: StormFixture,
   days: number,
 ): Promise<void> {
   const clinic = { service, as: {} };
-  await mustCall(clinic, "UpdateTenantSettings", { freedSlotOfferMinutes: 5, expectedVersion: 1 });
+  await mustCall(clinic, "UpdateTenantSettings", { freedSlotOfferMinutes: OFFER_MINUTES, expectedVersion: 1 });
   const wish = { serviceId, dateFrom: day(clinic, 0), dateTo: day(clinic, days + 2), preferredPeriods: ["MORNING"] };
   for (const patientId of patientIds) await mustCall(clinic, "CreateWaitlistEntry", { ...wish, patientId });
+}
+
+/**
+ * Does the job that offers freed slots every second until the storm is over, because the schedule of a storm changes too
+ * fast for that of a minute. Its connections are lost when PostgreSQL is killed.
+ */
+export async function offerUntil(
+  isOver: () => boolean,
+  databaseUrl: string,
+  note?: () => Promise<void>,
+): Promise<void> {
+  const database = openServiceDatabase(databaseUrl);
+  const work = async () => {
+    await offerSlots({ database, now: Date.now }).catch(() => undefined);
+    await note?.();
+    return isOver();
+  };
+  await vi.waitUntil(work, { timeout: LONGEST_MS, interval: 1_000 });
+  await database.close();
 }

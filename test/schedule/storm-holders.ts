@@ -12,7 +12,7 @@ interface KnownHold {
   readonly optionToken: string;
 }
 
-/** A short hold expires in a storm that lasts more than a minute; a long one does not. */
+/** Shorter and longer than the storm with kills. Callers and merges end almost every hold before. */
 const MINUTES = [1, 10] as const;
 
 /**

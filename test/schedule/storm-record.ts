@@ -6,6 +6,7 @@ import { brokenUnits } from "../linearizability/capacity-units.js";
 import { callRpc } from "../support/rpc.js";
 import { everythingBroken } from "./invariants.js";
 import type { Send } from "./storm-context.js";
+import { OFFER_MINUTES } from "./storm-fixture.js";
 import type { Twins } from "./twins.js";
 
 /** The observations of a storm over two services. */
@@ -13,6 +14,10 @@ export interface StormRecord {
   readonly send: Send;
   /** Checks the invariants through one of the services, and records the broken ones. */
   readonly look: () => Promise<void>;
+  /** Records the offers to waitlist entries that jobs made since the last time. */
+  readonly noteOffers: () => Promise<void>;
+  /** The holds of these offers. */
+  readonly offers: ReadonlySet<string>;
   /** Number of answers by RPC and status, with keys such as `BookAppointment 409`. */
   readonly answers: ReadonlyMap<string, number>;
   /** The names of all broken invariants seen so far. */
@@ -26,13 +31,41 @@ export interface StormRecord {
   contradictions(capacities: ReadonlyMap<string, number>): string[];
 }
 
+/** A hold that offers a slot, as the database has it. */
+interface Offer {
+  readonly holdId: string;
+  readonly patientId: string;
+  readonly practitionerId: string;
+  readonly programId: string;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+}
+
+const OFFERS = `SELECT id AS "holdId", patient_id AS "patientId", practitioner_id AS "practitionerId", program_id AS "programId",
+    starts_at AS "startsAt", ends_at AS "endsAt" FROM appointment_holds WHERE waitlist_entry_id IS NOT NULL`;
+
 /** Sends each request to one of two services at random, and records the answers. */
 export function recordStorm({ both }: Twins): StormRecord {
   const answers = new Map<string, number>();
   const broken = new Set<string>();
   const serverErrors: string[] = [];
   const history = openBookingHistory();
+  const offers = new Set<string>();
+  let notedAt = performance.now();
   return {
+    offers,
+    async noteOffers() {
+      const since = notedAt;
+      notedAt = performance.now();
+      const found = (await both[0].query(OFFERS)) as unknown as Offer[];
+      for (const { holdId, patientId, startsAt, endsAt, practitionerId, programId } of found) {
+        if (offers.has(holdId)) continue;
+        offers.add(holdId);
+        const placement = { startsAt: startsAt.toISOString(), endsAt: endsAt.toISOString(), practitionerId, programId };
+        const lastsMs = OFFER_MINUTES * 60_000;
+        history.noteOffer({ kind: "HELD", holdId, patientId, appointmentId: undefined, placement, lastsMs }, since);
+      }
+    },
     answers,
     broken,
     serverErrors,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { countDeadlocks, detectDeadlocksEarly } from "./deadlocks.js";
 import { runStorm, STORM_RPCS } from "./storm.js";
-import { createStormFixture } from "./storm-fixture.js";
+import { createStormFixture, offerFreedSlots, offerUntil } from "./storm-fixture.js";
 import { failuresLogged, recordStorm } from "./storm-record.js";
 import { startTwinProcesses, type TwinProcesses } from "./twin-processes.js";
 
@@ -32,13 +32,17 @@ test(
   async () => {
     const [service] = twins.both;
     const fixture = await createStormFixture(service);
+    await offerFreedSlots(service, fixture, DAYS);
     const record = recordStorm(twins);
     const end = performance.now() + STORM_MS;
     const successes = STORM_RPCS.map((rpc) => `${rpc} 200`);
     const hasSeenAll = () =>
-      performance.now() > end + SLACK_MS / 2 || successes.every((name) => record.answers.has(name));
+      performance.now() > end + SLACK_MS / 2 ||
+      (record.offers.size > 0 && successes.every((name) => record.answers.has(name)));
     const isOver = () => performance.now() > end && hasSeenAll();
-    await runStorm({ ...record, fixture, service, days: DAYS, choices: CHOICES, isOver });
+    const storm = runStorm({ ...record, fixture, service, days: DAYS, choices: CHOICES, isOver });
+    await Promise.all([storm, offerUntil(isOver, database.url, record.noteOffers)]);
+    await record.noteOffers();
     await record.look();
     expect([...record.broken]).toEqual([]);
     expect(record.contradictions(fixture.capacities)).toEqual([]);
@@ -46,6 +50,7 @@ test(
       serverErrors: [],
       logged: [],
     });
+    expect(record.offers.size).toBeGreaterThan(0);
     expect([...record.answers.keys()]).toEqual(expect.arrayContaining(successes));
     expect(await twins.stop()).toEqual([0, 0]);
     expect(await countDeadlocks(database.adminUrl)).toBe(0);

@@ -3,9 +3,11 @@ import {
   type ClinicModel,
   DAY,
   dayOf,
+  type HoldModel,
   isBlocked,
   isLiveHold,
   type OptionModel,
+  overlap,
   runFrom,
   type SlotModel,
   type Time,
@@ -135,9 +137,22 @@ export function refuseStep(
   return from.includes(appointment.status) && !isLate ? undefined : refuse(409, "appointmentId STATE_NOT_ALLOWED");
 }
 
+/** Returns all conflicts of the slots of an option. */
+export function conflictsOf(
+  clinic: ClinicModel,
+  run: readonly SlotModel[],
+  patient: number,
+  moving: AppointmentModel | undefined,
+  hold?: HoldModel,
+): string[] {
+  const isSame = moving !== undefined && run.some((slot) => slot.appointment === moving);
+  const codes = [...(isSame ? ["SAME_SLOT"] : []), ...obstacles(clinic, timeOf(run), patient, moving, hold)];
+  return codes.map((code) => `optionToken ${code}`);
+}
+
 /**
- * Returns the slots of an option and marks it as used. Rejects an option whose slots have changed, or that has
- * conflicts, of which a move names the first.
+ * Returns the slots of an option and marks it as used. Rejects an option whose slots have changed with 410, and one with
+ * conflicts with all of them; a reschedule names the first.
  */
 function takeOption(
   clinic: ClinicModel,
@@ -150,10 +165,8 @@ function takeOption(
   const { hold } = option;
   if (option.used || !isSame || run.some((slot) => slot.start <= clinic.now)) return GONE;
   if (hold !== undefined && !isLiveHold(clinic, hold)) return GONE;
-  if (moving !== undefined && run.some((slot) => slot.appointment === moving))
-    return refuse(409, "optionToken SAME_SLOT");
-  const conflicts = obstacles(clinic, timeOf(run), patient, moving, hold);
-  if (conflicts.length > 0) return refuseAll("optionToken", moving === undefined ? conflicts : conflicts.slice(0, 1));
+  const found = conflictsOf(clinic, run, patient, moving, hold);
+  if (found.length > 0) return refuse(409, ...found.slice(0, moving === undefined ? undefined : 1));
   option.used = true;
   if (hold !== undefined) hold.ended = true;
   return run;
@@ -192,12 +205,21 @@ function add(clinic: ClinicModel, patient: number, slots: readonly SlotModel[]):
   return appointment;
 }
 
-/** Frees the slots of an appointment, which are due to be offered. Removes slots that were retained for it or made for it. */
+/** Frees the slots of an appointment. Removes slots that were retained for it or made for it. */
 function release(clinic: ClinicModel, appointment: AppointmentModel): void {
   const isGoing = (slot: SlotModel) => slot.appointment === appointment && (slot.retained || !slot.ofRule);
+  const freed = clinic.slots.filter((slot) => slot.appointment === appointment);
   clinic.slots = clinic.slots.filter((slot) => !isGoing(slot));
-  for (const slot of clinic.slots.filter((each) => each.appointment === appointment)) {
-    slot.appointment = undefined;
+  for (const slot of freed) slot.appointment = undefined;
+  noteFreed(clinic, freed);
+}
+
+/** Makes the free slots of these practitioners in these times due to be offered, in all programs. */
+export function noteFreed(clinic: ClinicModel, times: readonly SlotModel[]): void {
+  const isIn = (slot: SlotModel) =>
+    times.some((time) => time.practitioner === slot.practitioner && overlap(time, slot));
+  for (const slot of clinic.slots.filter((each) => each.ofRule && !each.retained && isIn(each))) {
+    if (slot.appointment !== undefined) continue;
     const known = clinic.freed.find((each) => each.slot === slot);
     const again = { due: Number.NEGATIVE_INFINITY, isUncertain: false };
     if (known === undefined) clinic.freed.push({ slot, offered: [], ...again });

@@ -1,4 +1,4 @@
-import { type Refusal, refuse, refuseAll, refuseStep, type Verdict } from "./booking-model.js";
+import { noteFreed, type Refusal, refuse, refuseAll, refuseStep, type Verdict } from "./booking-model.js";
 import {
   type AppointmentModel,
   type ClinicModel,
@@ -43,13 +43,14 @@ export function changeDuration(
   if (appointment.overbooked) return changeOwnSlot(clinic, appointment, minutes);
   const run = runFrom(clinic, held[0], minutes);
   if (run.length === 0) return refuse(422, "durationMinutes INVALID_VALUE");
-  const { patient, practitioner } = appointment;
-  const isTaken = run.some((slot) => ![undefined, appointment].includes(slot.appointment));
-  if (isTaken || isBusy(clinic, timeOf(run), { practitioner }, appointment))
-    return refuse(409, "durationMinutes SLOT_OCCUPIED");
-  if (isBusy(clinic, timeOf(run), { patient }, appointment)) return refuse(409, "durationMinutes PATIENT_OVERLAP");
+  const found = obstacles(clinic, timeOf(run), appointment.patient, appointment);
+  if (found.length > 0) return refuse(409, ...found.map((code) => `durationMinutes ${code}`));
   for (const slot of held) slot.appointment = undefined;
   for (const slot of run) slot.appointment = appointment;
+  noteFreed(
+    clinic,
+    held.filter((slot) => !run.includes(slot)),
+  );
   return Object.assign(appointment, { end: timeOf(run).end, version: version + 1 });
 }
 
@@ -59,7 +60,9 @@ function changeOwnSlot(clinic: ClinicModel, appointment: AppointmentModel, minut
   if (end > (dayOf(start) + 1) * DAY) return refuse(422, "durationMinutes INVALID_RANGE");
   if (isBusy(clinic, { ...appointment, end }, { patient }, appointment))
     return refuse(409, "durationMinutes PATIENT_OVERLAP");
+  const held = clinic.slots.filter((slot) => slot.appointment === appointment);
   clinic.slots = clinic.slots.filter((slot) => slot.appointment !== appointment);
+  noteFreed(clinic, held);
   Object.assign(appointment, { end, version: version + 1 });
   addOwnSlot(clinic, appointment).appointment = appointment;
   return appointment;

@@ -1,6 +1,6 @@
-import { GONE, movability, type Refusal, refuse, refuseAll } from "./booking-model.js";
+import { conflictsOf, GONE, movability, type Refusal, refuse } from "./booking-model.js";
 import { type ClinicModel, dayOf, type HoldModel, isLiveHold, type OptionModel, runFrom } from "./clinic-model.js";
-import { expiryOf, isHeldDay, obstacles, timeOf } from "./option-model.js";
+import { expiryOf, isHeldDay, timeOf } from "./option-model.js";
 
 /** The highest number of live holds of a patient. */
 export const MAX_OF_PATIENT = 3;
@@ -35,12 +35,12 @@ function take(clinic: ClinicModel, option: OptionModel, minutes: number): HoldMo
   const moving = "appointment" in subject ? subject.appointment : undefined;
   if (moving !== undefined && !movability(clinic, moving)) return refuse(409, "optionToken STATE_NOT_ALLOWED");
   const patient = "patient" in subject ? subject.patient : subject.appointment.patient;
-  const live = clinic.holds.filter((each) => each.patient === patient && isLiveHold(clinic, each));
   const refusal = refusalOf(clinic, option);
-  if (refusal === GONE) return GONE;
+  if (refusal?.refused === GONE.refused) return refusal;
+  const live = clinic.holds.filter((each) => each.patient === patient && isLiveHold(clinic, each));
   const limit = live.length >= MAX_OF_PATIENT ? ["optionToken HOLD_LIMIT"] : [];
-  const errors = [...limit, ...(refusal?.errors ?? [])];
-  if (errors.length > 0) return refuse(409, ...errors);
+  const found = [...limit, ...(refusal?.errors ?? [])];
+  if (found.length > 0) return refuse(409, ...found);
   option.used = true;
   const time = timeOf(option.slots);
   const usesUnit = !isHeldDay(moving, time);
@@ -58,9 +58,8 @@ function refusalOf(clinic: ClinicModel, option: OptionModel): Refusal | undefine
   const run = runFrom(clinic, option.slots[0], option.minutes);
   const isSame = run.length === option.slots.length && run.every((slot, i) => slot === option.slots[i]);
   if (option.used || !isSame || run.some((slot) => slot.start <= clinic.now)) return GONE;
-  const isSameSlot = moving !== undefined && run.some((slot) => slot.appointment === moving);
-  const conflicts = [...(isSameSlot ? ["SAME_SLOT"] : []), ...obstacles(clinic, timeOf(run), patient, moving)];
-  return conflicts.length === 0 ? undefined : refuseAll("optionToken", conflicts);
+  const found = conflictsOf(clinic, run, patient, moving);
+  return found.length === 0 ? undefined : refuse(409, ...found);
 }
 
 /** Counts the free slots of a practitioner on a day of a program that are held. */

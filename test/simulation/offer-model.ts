@@ -19,7 +19,7 @@ const NOTICE_MINUTES = 60;
 export type Decision =
   | { readonly kind: "OFFER"; readonly to: WaitModel }
   | { readonly kind: "FORGET" }
-  /** It is due again at this time: when the hold of the slot expires, or when the slot begins. */
+  /** It is due again at this time: when the holds of the slot or of its day's last unit expire, or when the slot begins. */
   | { readonly kind: "LATER"; readonly due: number };
 
 /** Returns the freed slots that are due. */
@@ -34,7 +34,8 @@ export function decide(clinic: ClinicModel, { slot, offered }: FreedModel): Deci
   const held = clinic.holds.filter(
     (each) => isLiveHold(clinic, each) && each.practitioner === slot.practitioner && overlap(each, slot),
   );
-  if (held.length > 0) return { kind: "LATER", due: Math.max(...held.map(({ until }) => until)) };
+  const until = Math.max(...held.map((each) => each.until), unitHeldUntil(clinic, slot));
+  if (until > clinic.now) return { kind: "LATER", due: until };
   const waiting = isOpen(clinic, slot) ? clinic.waits.filter((wait) => suits(clinic, wait, slot)) : [];
   const [to] = waiting
     .filter((wait) => !offered.includes(wait))
@@ -44,6 +45,18 @@ export function decide(clinic: ClinicModel, { slot, offered }: FreedModel): Deci
   function distance({ from }: WaitModel): number {
     return Math.abs(from - dayOf(slot.start));
   }
+}
+
+/** Returns when the holds that fill the day of a slot leave a unit of it; the past if it has one, or if appointments fill it. */
+function unitHeldUntil(clinic: ClinicModel, { program, start }: FreedModel["slot"]): number {
+  const capacity = clinic.programs[program]?.rule.capacity ?? 0;
+  const live = clinic.holds.filter(
+    (each) =>
+      each.usesUnit && isLiveHold(clinic, each) && each.program === program && dayOf(each.start) === dayOf(start),
+  );
+  const left = capacity - (countOn(clinic, program, dayOf(start)) - live.length);
+  const ends = live.map(({ until }) => until).toSorted((a, b) => a - b);
+  return left <= 0 ? Number.NEGATIVE_INFINITY : (ends.at(-left) ?? Number.NEGATIVE_INFINITY);
 }
 
 function isOpen(clinic: ClinicModel, slot: FreedModel["slot"]): boolean {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect } from "vitest";
 import type { OfferBody } from "../jobs/offers-under-test.js";
-import type { ClinicModel, FreedModel } from "./clinic-model.js";
+import { type ClinicModel, dayOf, type FreedModel, type HoldModel, overlap } from "./clinic-model.js";
 import { decide, dueSlots, OFFER_MINUTES } from "./offer-model.js";
 import { steps } from "./step.js";
 import { PATIENTS, PRACTITIONERS, type World } from "./world.js";
@@ -40,6 +40,7 @@ export const offers = steps(
 
 async function offer(clinic: ClinicModel, world: World): Promise<void> {
   const due = new Set(dueSlots(clinic));
+  const before = clinic.holds.length;
   await world.offerFreedSlots();
   const { body } = await world.call("ListHolds", { pageSize: 200 });
   const live = (body["holds"] ?? []) as unknown as readonly OfferBody[];
@@ -47,7 +48,7 @@ async function offer(clinic: ClinicModel, world: World): Promise<void> {
     ({ holdId, waitlistEntryId }) => waitlistEntryId !== undefined && !world.holdIds.includes(holdId),
   );
   for (const offered of made) due.delete(await takeOffer(clinic, world, offered, [...due]));
-  for (const freed of due) defer(clinic, freed);
+  for (const freed of due) defer(clinic, freed, clinic.holds.slice(before));
 }
 
 /** Checks an offer and adds it to the model. Returns its slot. */
@@ -104,14 +105,19 @@ async function takeOffer(
 
 /**
  * A due slot that was not offered has no entry now, because offers only make entries busier. If an offer of this run
- * holds its practitioner, the slot was read before or after it.
+ * holds its practitioner or a unit of its day, the slot was read before or after it.
  */
-function defer(clinic: ClinicModel, freed: FreedModel): void {
+function defer(clinic: ClinicModel, freed: FreedModel, offered: readonly HoldModel[]): void {
   const decision = decide(clinic, freed);
   if (decision.kind === "OFFER") expect(freed.isUncertain).toBe(true);
   else if (decision.kind === "FORGET") clinic.freed.splice(clinic.freed.indexOf(freed), 1);
   else {
     freed.due = decision.due;
-    freed.isUncertain = decision.due === clinic.now + OFFER_MINUTES;
+    freed.isUncertain = offered.some((hold) => touches(hold, freed.slot));
   }
+}
+
+function touches(hold: HoldModel, slot: FreedModel["slot"]): boolean {
+  const isThen = hold.practitioner === slot.practitioner && overlap(hold, slot);
+  return isThen || (hold.program === slot.program && dayOf(hold.start) === dayOf(slot.start));
 }

@@ -34,7 +34,7 @@ export function minutesHeld({ slots }: ClinicModel, appointment: AppointmentMode
   return held.length > 1 || overbooked ? end - start : undefined;
 }
 
-/** Returns the codes of all conflicts of a time: practitioner, patient, then daily capacity. */
+/** Returns the codes of all conflicts: practitioner, patient, then daily capacity. */
 export function obstacles(
   clinic: ClinicModel,
   time: Time,
@@ -42,14 +42,13 @@ export function obstacles(
   moving: AppointmentModel | undefined,
   hold?: HoldModel,
 ): string[] {
+  const found: string[] = [];
+  if (isBusy(clinic, time, { practitioner: time.practitioner }, moving, hold)) found.push("SLOT_OCCUPIED");
+  if (isBusy(clinic, time, { patient }, moving, hold)) found.push("PATIENT_OVERLAP");
   const capacity = clinic.programs[time.program]?.rule.capacity ?? 0;
-  const hasUnit = isHeldDay(moving, time) || hold?.usesUnit === true;
-  const isFull = !hasUnit && countOn(clinic, time.program, dayOf(time.start)) >= capacity;
-  return [
-    ...(isBusy(clinic, time, { practitioner: time.practitioner }, moving, hold) ? ["SLOT_OCCUPIED"] : []),
-    ...(isBusy(clinic, time, { patient }, moving, hold) ? ["PATIENT_OVERLAP"] : []),
-    ...(isFull ? ["CAPACITY_EXHAUSTED"] : []),
-  ];
+  const needsUnit = !isHeldDay(moving, time) && hold?.usesUnit !== true;
+  if (needsUnit && countOn(clinic, time.program, dayOf(time.start)) >= capacity) found.push("CAPACITY_EXHAUSTED");
+  return found;
 }
 
 /** Whether the appointment that moves already uses a unit of that day. */

@@ -9,6 +9,8 @@ import { simulate } from "./simulation.js";
  */
 const COMMANDS = Number(process.env["SIMULATION_COMMANDS"] || 200);
 const SEED = Number(process.env["SIMULATION_SEED"] || 20_261_118);
+/** The search for the shortest sequence of a longer simulation would take too long. It reports the first one found. */
+const SHRUNK = 1_000;
 const SLACK_MS = 120_000;
 const COMMAND_MS = 100;
 
@@ -23,7 +25,9 @@ afterAll(() => service.close(), SLACK_MS);
 test(
   "answers as the model of the specification does, for random bookings, moves, cancellations, blocks and rule changes",
   async () => {
-    expect(await simulate(service, { seed: SEED, commands: COMMANDS })).toBeGreaterThanOrEqual(COMMANDS);
+    expect(
+      await simulate(service, { seed: SEED, commands: COMMANDS, isShrunk: COMMANDS <= SHRUNK }),
+    ).toBeGreaterThanOrEqual(COMMANDS);
   },
   SLACK_MS + COMMANDS * COMMAND_MS,
 );

@@ -66,9 +66,8 @@ export async function reschedule(
   );
   const found = roomConflicts(limits, call.principal, "optionToken");
   const taken = await takeSlots(transaction, option, { locked, offer, busy }, { found, named, nowMs });
-  const moved = await move(appointment, locked.occupiedSlots, taken, call, nowMs);
-  endBookedHold(call, locked.hold, moved.id, nowMs);
-  return moved;
+  endBookedHold(call, locked.hold, appointment.id, nowMs);
+  return move(appointment, locked.occupiedSlots, taken, call, nowMs);
 }
 
 /** Whether the moved appointment is a first visit. It is decided again only in another calendar year. */

@@ -4,7 +4,7 @@ import { endHold, type HoldRecord } from "../../postgres/tables/holds/holds.js";
 
 /**
  * Ends the hold that an appointment took, if it took one. Its unit of capacity is already that of the appointment. Call
- * it last, because the counter of the principal comes last in the lock order.
+ * it after the counters of days changed and before slots are freed, as the lock order requires.
  */
 export function endBookedHold(
   call: ReadyCall,

@@ -15,7 +15,8 @@ import { exchangeLockedCapacity, lockCapacities } from "../../postgres/tables/ca
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { lockAllInOrder } from "../../postgres/tables/locks-together.js";
 import { lockResourceRow } from "../../postgres/tables/resources/resources.js";
-import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { noteFreedSlots } from "../../postgres/tables/schedule/freed-slots.js";
+import { occupySlots, type SlotRecord, vacateSlots } from "../../postgres/tables/schedule/slots.js";
 import { toAppointmentDetails } from "../appointments/appointment-messages.js";
 import { fill, placementOf } from "../appointments/take-slots.js";
 import { inactive, missing } from "../resources/preconditions.js";
@@ -59,6 +60,10 @@ export async function substitutePractitioner(
   );
   const outcomes: DisplacedAppointmentOutcome[] = [];
   for (const decision of decisions) outcomes.push(await carryOut(decision, call, nowMs));
+  noteFreedSlots(
+    transaction,
+    decisions.flatMap((each) => ("refusal" in each ? [] : each.held)),
+  );
   return outcomes;
 }
 
@@ -112,7 +117,7 @@ async function carryOut(chosen: Chosen, call: ReadyCall, nowMs: number): Promise
     updatedAt: new Date(nowMs),
   };
   const { version } = moved;
-  releaseSlots(transaction, held);
+  vacateSlots(transaction, held);
   occupySlots(transaction, wanted, appointmentId);
   updateAppointment(transaction, moved);
   insertAppointmentChange(transaction, appointment, moved, principal, call);

@@ -19,8 +19,9 @@ const OPERATION = "offer_freed_slot";
 
 /**
  * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds it for the patient and writes the
- * event. Returns whether it did. The slot is due again when the hold expires. If somebody else holds it, it is due when
- * that hold expires; if no entry wants it, not before it starts. A slot that cannot be offered any more is forgotten.
+ * event. Returns whether it did. The slot is due again when the hold expires. If somebody else holds it or the last unit of
+ * its day, it is due when that hold expires; after the horizon of its program, when the horizon reaches it; if no entry
+ * wants it, not before it starts. A slot that cannot be offered any more is forgotten.
  *
  * Throws a CupoError if slot or patient changed since they were read.
  */
@@ -29,17 +30,23 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
     findTenantSettings(transaction),
     findOfferableSlot(transaction, slotId, nowMs),
   ]);
-  if (minutes === undefined || slot === undefined || !isOfferable(slot.startsAt.getTime(), nowMs, minutes)) {
+  if (minutes === undefined || slot === undefined || isTooLate(slot, nowMs, minutes)) {
     forgetFreedSlot(transaction, slotId);
     return false;
   }
-  const first = slot.isOpen && slot.heldUntil === undefined ? await findFirst(transaction, slot, nowMs) : undefined;
+  const later = slot.offeredFrom.getTime() > nowMs ? slot.offeredFrom : slot.heldUntil;
+  const first = slot.isOpen && later === undefined ? await findFirst(transaction, slot, nowMs) : undefined;
   if (first === undefined) {
-    deferFreedSlot(transaction, slotId, slot.heldUntil ?? slot.startsAt, []);
+    deferFreedSlot(transaction, slotId, later ?? slot.startsAt, []);
     return false;
   }
   await offer(transaction, slot, first, { minutes, nowMs });
   return true;
+}
+
+/** The notice of the program ends offers as it ends searches. */
+function isTooLate({ startsAt, offeredUntil }: OfferableSlot, nowMs: number, minutes: number): boolean {
+  return !isOfferable(startsAt.getTime(), nowMs, minutes) || offeredUntil.getTime() < nowMs;
 }
 
 async function findFirst(

@@ -15,7 +15,7 @@ export function releaseHolds(transaction: Transaction, holds: readonly HoldRecor
     .toSorted(byKey(({ ruleId, localDate }) => `${ruleId} ${localDate}`));
   for (const hold of units) dropHeldCapacity(transaction, hold, hold.expiresAt);
   for (const hold of holds.toSorted(byKey(({ principal }) => principal))) dropHolder(transaction, hold);
-  for (const hold of holds) hastenFreedSlots(transaction, hold);
+  hastenFreedSlots(transaction, holds);
 }
 
 function byKey(keyOf: (hold: HoldRecord) => string) {

@@ -66,11 +66,19 @@ export const IS_DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
     WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date), false)`;
 
+/** SQL for when the holds that fill the day of a slot `s` leave a unit of it; NULL if the day has one, or appointments fill it. */
+export const DAY_HELD_UNTIL = `(SELECT d.until FROM (SELECT c.held[cardinality(c.held) - r.daily_capacity + c.booked + 1] AS until
+    FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
+    WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date) d WHERE d.until > :now)`;
+
 /** SQL for whether the day is full, unless the appointment that moves already uses a unit of it. */
 const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
-/** The run of an option has no gap if its slots together are as long as from its start to its end. */
+/**
+ * The run of an option has no gap if its slots together are as long as from its start to its end. It may have become too
+ * short, because slots were withdrawn.
+ */
 const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
     SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,
       bool_and(n.appointment_id IS NULL) AS free
@@ -80,6 +88,7 @@ const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LA
   WHERE s.tenant_id = :tenantId AND s.id = ANY (:slotIds::uuid[]) AND s.appointment_id IS NULL AND NOT s.retained
     AND s.starts_at > :now AND run.free AND run.generation = (:generations::bigint[])[${PLACE}]
     AND run.length = run.ends_at - s.starts_at
+    AND run.ends_at >= s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])
     AND (SELECT t.jti FROM consumed_option_tokens t WHERE t.tenant_id = :tenantId AND t.jti = (:tokens::uuid[])[${PLACE}]) IS NULL
     AND (${busyTime("practitioner_id", { ...TIME, personId: "s.practitioner_id" })}) IS NULL
     AND (${busyTime("patient_id", { ...TIME, personId: PATIENT })}) IS NULL

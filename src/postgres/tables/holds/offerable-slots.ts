@@ -3,7 +3,8 @@ import { readRecord, readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { busyTime } from "../appointments/busy-times.js";
-import { IS_DAY_FULL } from "./free-options.js";
+import { OFFERED_FROM, OFFERED_UNTIL } from "../schedule/booking-windows.js";
+import { DAY_HELD_UNTIL, IS_DAY_FULL } from "./free-options.js";
 
 /** A freed slot of the schedule, as it is now. */
 export interface OfferableSlot {
@@ -21,8 +22,11 @@ export interface OfferableSlot {
   readonly endsAt: Date;
   /** Whether it could be booked, if nobody holds it. */
   readonly isOpen: boolean;
-  /** When the hold of its time expires; undefined if nobody holds it. */
+  /** When the holds of its time, or of the last unit of its day, expire; undefined if nobody holds it. */
   readonly heldUntil: Date | undefined;
+  /** When it is first offered, by the horizon of its program, and when last, by the notice. */
+  readonly offeredFrom: Date;
+  readonly offeredUntil: Date;
 }
 
 /** An open waitlist entry that a slot suits. Dates are local, YYYY-MM-DD. */
@@ -49,14 +53,16 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
        s.local_date AS "localDate", s.starts_at AS "startsAt", s.ends_at AS "endsAt",
        s.appointment_id IS NULL AND p.active AND NOT p.emergency AND l.active AND d.active AND NOT ${IS_DAY_FULL}
          AND (${busyTime("practitioner_id", { ...TIME, personId: "s.practitioner_id", now: NO_HOLD })}) IS NULL AS "isOpen",
-       (SELECT max(h.expires_at) FROM appointment_holds h WHERE h.tenant_id = :tenantId
+       ${OFFERED_FROM} AS "offeredFrom", ${OFFERED_UNTIL} AS "offeredUntil",
+       greatest((SELECT max(h.expires_at) FROM appointment_holds h WHERE h.tenant_id = :tenantId
           AND h.practitioner_id = s.practitioner_id AND h.ended_at IS NULL AND h.expires_at > :now
-          AND h.starts_at > s.starts_at - interval '24 hours' AND h.starts_at < s.ends_at AND h.ends_at > s.starts_at)
-         AS "heldUntil"
+          AND h.starts_at > s.starts_at - interval '24 hours' AND h.starts_at < s.ends_at AND h.ends_at > s.starts_at),
+         ${DAY_HELD_UNTIL}) AS "heldUntil"
      FROM slots s
        JOIN programs p ON p.tenant_id = :tenantId AND p.id = s.program_id
        JOIN locations l ON l.tenant_id = :tenantId AND l.id = p.location_id
        JOIN practitioners d ON d.tenant_id = :tenantId AND d.id = s.practitioner_id
+       LEFT JOIN tenant_settings t ON t.tenant_id = :tenantId
      WHERE s.tenant_id = :tenantId AND s.id = :slotId AND NOT s.retained AND s.rule_id IS NOT NULL`,
     names,
   ),

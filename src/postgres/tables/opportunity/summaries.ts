@@ -48,18 +48,19 @@ export function dropSummaries(transaction: Transaction): void {
 
 const SUMS = cellSums.join(", ");
 const KEPT = cellSums.map((sum) => `${sum} = opportunity_summaries.${sum} + excluded.${sum}`).join(", ");
+/** What follows is a WITH of the SELECT: Citus refuses one of the INSERT. */
+const INTO = `INSERT INTO opportunity_summaries (tenant_id, ${cellKey}, ${SUMS})`;
 /** Takes the tenant from a row, so that Citus can route the statement. */
-const ADD = `INSERT INTO opportunity_summaries (tenant_id, ${cellKey}, ${SUMS})
-  SELECT s.tenant_id, ${cellKey}, ${SUMS} FROM cells CROSS JOIN opportunity_states s WHERE s.tenant_id = :tenant
+const ADD = `SELECT s.tenant_id, ${cellKey}, ${SUMS} FROM cells CROSS JOIN opportunity_states s WHERE s.tenant_id = :tenant
   ON CONFLICT (tenant_id, ${cellKey}) DO UPDATE SET ${KEPT}`;
 
-const MOVE = `WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uuid[])), ${CELLS} ${ADD}`;
+const MOVE = `${INTO} WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uuid[])), ${CELLS} ${ADD}`;
 
 /**
  * The summaries of a part of the appointments, less its changes that are still to be moved. One snapshot has both. So
  * the summaries and changes of the part equal its appointments, whatever commits meanwhile.
  */
-const BUILD = `WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after::uuid AND id <= :through::uuid
+const BUILD = `${INTO} WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after::uuid AND id <= :through::uuid
     UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;
 
 /** SQL for the services of summaries that differ from the appointments, if the summaries of the tenant are complete. */

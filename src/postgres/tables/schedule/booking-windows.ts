@@ -27,3 +27,7 @@ export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; rea
     closes: sql.raw(`(${TODAY} + ${HORIZON_OF_PROGRAM} + 1)::timestamp AT TIME ZONE 'America/Bogota'`, [now]),
   };
 }
+
+/** SQL for when a slot `s` of a program `p` is first and last offered, with the settings `t` of its tenant. */
+export const OFFERED_FROM = `(s.local_date - ${HORIZON_OF_PROGRAM})::timestamp AT TIME ZONE 'America/Bogota'`;
+export const OFFERED_UNTIL = `s.starts_at - make_interval(mins => ${NOTICE})`;

@@ -11,22 +11,35 @@ export interface FreedSlotKey {
   readonly slotId: string;
 }
 
-/** `-infinity` is due at once. The settings come first, so that a tenant that offers no slots reads nothing else. */
-const note = prepared(["tenantId", "ids"], (names) =>
+const LISTS = ["tenantId", "practitionerIds", "starts", "ends"] as const;
+const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::timestamptz[]) AS f (practitioner_id, starts_at, ends_at)`;
+
+/**
+ * `-infinity` is due at once. The settings come first, so that a tenant that offers no slots reads nothing else. The
+ * limit of 24 hours narrows the index scan; no slot lasts longer.
+ */
+const note = prepared(LISTS, (names) =>
   sql.raw(
     `INSERT INTO freed_slots (tenant_id, slot_id, practitioner_id, starts_at, due_at)
-     SELECT t.tenant_id, s.id, s.practitioner_id, s.starts_at, '-infinity'::timestamptz FROM tenant_settings t
-       JOIN slots s ON s.tenant_id = :tenantId AND s.id = ANY(:ids::uuid[])
+     SELECT DISTINCT t.tenant_id, s.id, s.practitioner_id, s.starts_at, '-infinity'::timestamptz FROM tenant_settings t
+       CROSS JOIN ${TIMES}
+       JOIN program_practitioners w ON w.tenant_id = :tenantId AND w.practitioner_id = f.practitioner_id
+       JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = w.program_id AND s.practitioner_id = f.practitioner_id
+         AND NOT s.retained AND s.rule_id IS NOT NULL AND s.starts_at > f.starts_at - interval '24 hours'
+         AND s.starts_at < f.ends_at AND s.ends_at > f.starts_at AND s.appointment_id IS NULL
      WHERE t.tenant_id = :tenantId AND t.freed_slot_offer_minutes IS NOT NULL ORDER BY s.id
      ON CONFLICT (tenant_id, slot_id) DO UPDATE SET due_at = excluded.due_at`,
     names,
   ),
 );
 
-const hasten = prepared(["tenantId", "practitionerId", "startsAt", "endsAt"], (names) =>
+const hasten = prepared(LISTS, (names) =>
   sql.raw(
-    `UPDATE freed_slots SET due_at = '-infinity' WHERE tenant_id = :tenantId AND practitioner_id = :practitionerId
-       AND starts_at >= :startsAt AND starts_at < :endsAt AND due_at < starts_at`,
+    `UPDATE freed_slots SET due_at = '-infinity' WHERE tenant_id = :tenantId AND slot_id = ANY (ARRAY(
+       SELECT s.slot_id FROM freed_slots s WHERE s.tenant_id = :tenantId AND s.due_at < s.starts_at AND EXISTS (
+         SELECT FROM ${TIMES} WHERE s.practitioner_id = f.practitioner_id AND s.starts_at >= f.starts_at
+           AND s.starts_at < f.ends_at)
+       ORDER BY s.slot_id FOR NO KEY UPDATE))`,
     names,
   ),
 );
@@ -44,21 +57,33 @@ const forget = prepared(["tenant_id", "slot_id"], (key) => sql("freed_slots").wh
 const DUE = `SELECT tenant_id AS "tenantId", slot_id AS "slotId" FROM freed_slots
   WHERE due_at <= ? AND tenant_id <> ALL(?::uuid[]) ORDER BY due_at LIMIT ?`;
 
-/** Notes that an appointment freed these locked slots, if the tenant offers freed slots. */
-export function noteFreedSlots(transaction: Transaction, ids: readonly string[]): void {
-  transaction.send(note({ tenantId: transaction.tenantId, ids }));
+/** A time of a practitioner. */
+interface PractitionerTime {
+  readonly practitionerId: string;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
 }
 
-/** Makes the freed slots in the time of a hold due at once, because the hold ended. Leaves those that no entry wants. */
-export function hastenFreedSlots(
-  transaction: Transaction,
-  {
-    practitionerId,
-    startsAt,
-    endsAt,
-  }: { readonly practitionerId: string; readonly startsAt: Date; readonly endsAt: Date },
-): void {
-  transaction.send(hasten({ tenantId: transaction.tenantId, practitionerId, startsAt, endsAt }));
+/**
+ * Notes the free slots in times that appointments left, in all programs of their practitioners, if the tenant offers
+ * freed slots. A transaction calls it once, last, because freed slots come last in the order of locks.
+ */
+export function noteFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
+  if (times.length > 0) transaction.send(note(listsOf(transaction, times)));
+}
+
+/** Makes the freed slots in the times of holds due at once, because the holds ended. Leaves those that no entry wants. */
+export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
+  if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));
+}
+
+function listsOf({ tenantId }: Transaction, times: readonly PractitionerTime[]) {
+  return {
+    tenantId,
+    practitionerIds: times.map(({ practitionerId }) => practitionerId),
+    starts: times.map(({ startsAt }) => startsAt),
+    ends: times.map(({ endsAt }) => endsAt),
+  };
 }
 
 /** Sets when a freed slot is due again, and adds the waitlist entry to which it was offered. */

@@ -150,17 +150,21 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
 }
 
 /**
- * Frees locked slots. Retained slots and those made for their appointment are deleted. Others may be offered to the
- * waitlist. Call it after the counters of days changed.
+ * Frees locked slots. Retained slots and those made for their appointment are deleted. The free slots of their time may be
+ * offered to the waitlist. Call it once, after the counters of days and principals changed.
  */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
+  vacateSlots(transaction, slots);
+  noteFreedSlots(transaction, slots);
+}
+
+/** Like {@link releaseSlots}, without {@link noteFreedSlots}, which a call with several appointments does once. */
+export function vacateSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   const going = slots.filter(({ retained, ruleId }) => retained || ruleId === undefined);
   const staying = slots.filter((slot) => !going.includes(slot));
   const { tenantId: tenant_id } = transaction;
   if (going.length > 0) transaction.send(remove({ tenant_id, ids: idsOf(going) }));
-  if (staying.length === 0) return;
-  transaction.send(occupy({ tenant_id, ids: idsOf(staying), appointment_id: null }));
-  noteFreedSlots(transaction, idsOf(staying));
+  if (staying.length > 0) transaction.send(occupy({ tenant_id, ids: idsOf(staying), appointment_id: null }));
 }
 
 function idsOf(slots: readonly SlotRecord[]): string[] {

@@ -18,7 +18,7 @@ const OPERATION = "write_time_events";
 /** The highest number of events of one statement. */
 const BATCH = 1_000;
 
-/** The rows come from a table of the tenant and are returned, because Citus rejects INSERT … SELECT otherwise. */
+/** The rows come from a table of the tenant, and no column is returned, because Citus rejects INSERT … SELECT otherwise. */
 const insertStatement = prepared(
   ["tenant", "ids", "correlation", "actions", "types", "resources", "versions"],
   ({ tenant, ids, correlation, actions, types, resources, versions }) =>
@@ -29,11 +29,11 @@ const insertStatement = prepared(
          SELECT p.tenant_id, e.id, '${OPERATION}', '${SERVICE_PRINCIPAL}', ?::uuid, e.action, e.type, e.resource, e.version
          FROM time_event_progress p CROSS JOIN
            unnest(?::uuid[], ?::text[], ?::text[], ?::uuid[], ?::integer[]) AS e (id, action, type, resource, version)
-         WHERE p.tenant_id = ? RETURNING id),
+         WHERE p.tenant_id = ? RETURNING 1),
        noted AS (
          INSERT INTO event_outbox (tenant_id, audit_event_id)
          SELECT p.tenant_id, e.id FROM time_event_progress p CROSS JOIN unnest(?::uuid[]) AS e (id)
-         WHERE p.tenant_id = ? ORDER BY e.id RETURNING sequence)
+         WHERE p.tenant_id = ? ORDER BY e.id RETURNING 1)
        SELECT 1`,
       [correlation, ids, actions, types, resources, versions, tenant, ids, tenant],
     ),

@@ -54,17 +54,29 @@ const succeedStatement = prepared(
     ),
 );
 
+const TRIED = "tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'";
+
+/** The times of a failed attempt, by the database's clock. Citus adds no interval to a column in an UPDATE. */
+const timesStatement = prepared(
+  ["began", "pause", "limit", "tenant", "webhook", "id"],
+  ({ began, pause, limit, tenant, webhook, id }) =>
+    sql.raw(
+      `SELECT first::text, first + ? * interval '1 hour' <= now() AS is_over,
+         least(now() + ? * interval '1 millisecond',
+           greatest(now() + interval '1 second', coalesce(first_attempt_at, now()) + ? * interval '1 hour'))::text AS next
+       FROM (SELECT first_attempt_at, coalesce(first_attempt_at, now() - ? * interval '1 millisecond') AS first
+         FROM webhook_deliveries WHERE ${TRIED} FOR UPDATE) AS tried`,
+      [limit, pause, limit, began, tenant, webhook, id],
+    ),
+);
+
 const failStatement = prepared(
-  ["began", "pause", "limit", "status", "failure", "tenant", "webhook", "id"],
-  ({ began, pause, limit, status, failure, tenant, webhook, id }) =>
+  ["status", "failure", "first", "next", "tenant", "webhook", "id"],
+  ({ status, failure, first, next, tenant, webhook, id }) =>
     sql.raw(
       `UPDATE webhook_deliveries SET attempts = attempts + 1, last_attempt_at = now(), last_status = ?, last_failure = ?,
-         first_attempt_at = coalesce(first_attempt_at, now() - ? * interval '1 millisecond'),
-         next_attempt_at = least(now() + ? * interval '1 millisecond',
-           greatest(now() + interval '1 second', coalesce(first_attempt_at, now()) + ? * interval '1 hour'))
-       WHERE tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'
-       RETURNING first_attempt_at + ? * interval '1 hour' <= now() AS is_over`,
-      [status, failure, began, pause, limit, tenant, webhook, id, limit],
+         first_attempt_at = ?::timestamptz, next_attempt_at = ?::timestamptz WHERE ${TRIED}`,
+      [status, failure, first, next, tenant, webhook, id],
     ),
 );
 
@@ -132,16 +144,14 @@ export async function failDelivery(
   { id, webhookId: webhook }: Pick<DeliveryRecord, "id" | "webhookId">,
   { status, failure, beganMs, pauseMs, limitHours }: FailedAttempt,
 ): Promise<boolean> {
-  const values = {
-    status: status ?? null,
-    failure: failure ?? null,
-    began: beganMs,
-    pause: pauseMs,
-    limit: limitHours,
-  };
-  const statement = failStatement({ ...values, tenant: transaction.tenantId, webhook, id });
-  const [row] = await transaction.rows<{ readonly is_over: boolean }>(statement);
-  return row?.is_over ?? false;
+  const key = { tenant: transaction.tenantId, webhook, id };
+  const values = { began: beganMs, pause: pauseMs, limit: limitHours };
+  const times = timesStatement({ ...key, ...values });
+  const [row] = await transaction.rows<{ first: string; next: string; is_over: boolean }>(times);
+  if (row === undefined) return false;
+  const { first, next, is_over: isOver } = row;
+  transaction.send(failStatement({ ...key, status: status ?? null, failure: failure ?? null, first, next }));
+  return isOver;
 }
 
 /** Disables an active webhook. Returns its new version and its owner; undefined if it was not active. */

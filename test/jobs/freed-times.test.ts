@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Database } from "../../src/postgres/database.js";
+import * as fixtures from "../contract/fixtures.js";
+import { choicesOf, outcomesOf } from "../operations-clinic/displaced-fixtures.js";
+import { holdFirst } from "../operations-clinic/hold-requests.js";
+import { at, timedBooking } from "../operations-clinic/timed-bookings.js";
+import { type AppointmentBody, type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
+import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { freeSlot, offersOf, onlyOffer, openOfferingClinic, runOffers, wait } from "./offers-under-test.js";
+import { cancel, MINUTE_MS, moveTo } from "./time-events-under-test.js";
+
+const DAY_MINUTES = 1_440;
+
+let service: TestService;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startTestService();
+  database = openServiceDatabase(service.databaseUrl);
+});
+
+afterAll(async () => {
+  await database.close();
+  await closeConsistent(service, foundByTheService);
+});
+
+beforeEach(() => service.stopAt(service.now() + MINUTE_MS));
+
+describe("a time of a practitioner is offered after", () => {
+  test.each<[what: string, free: (clinic: Clinic) => Promise<unknown>, time: string]>([
+    ["a cancellation", async (clinic) => cancel(clinic, await bookAt(clinic)), "08:00"],
+    ["a move", async (clinic) => moveTo(clinic, await bookAt(clinic), day(clinic, 3)), "08:00"],
+    ["a shorter visit", shorten, "08:30"],
+    ["a swap of practitioners", swap, "08:00"],
+    ["a substitution, in another program of the practitioner", substitute, "08:00"],
+    ["a cancellation in another program of the practitioner", cancelElsewhere, "08:00"],
+    ["a cancellation of an overbooked appointment", cancelOverbooked, "08:00"],
+    ["a shorter visit of an overbooked appointment", shortenOverbooked, "08:30"],
+  ])("%s", async (_, free, time) => {
+    const clinic = await openOfferingClinic(service, async (as) => ({
+      practitionerIds: [
+        await fixtures.practitioner.create(service, as),
+        await fixtures.practitioner.create(service, as),
+      ],
+    }));
+    const practitionerId = `${clinic.practitionerIds[0]}`;
+    const { waitlistEntryId } = await wait(clinic, { practitionerId, dateTo: day(clinic, 2) });
+    await free(clinic);
+    expect(await run(clinic)).toBe(1);
+    const offer = await onlyOffer(clinic);
+    expect(offer).toMatchObject({ waitlistEntryId, practitionerId });
+    expect(Date.parse(offer.startsAt)).toBe(Date.parse(at(clinic, time)));
+  });
+});
+
+describe("a freed slot", () => {
+  let clinic: Clinic;
+
+  beforeEach(async () => {
+    clinic = await openOfferingClinic(service);
+  });
+
+  test("is forgotten if its program is booked earlier", async () => {
+    await wait(clinic);
+    await setWindow(clinic, { minimumNoticeMinutes: DAY_MINUTES });
+    const { startsAt } = await freeSlot(clinic);
+    service.stopAt(Date.parse(startsAt) - DAY_MINUTES * MINUTE_MS + 1);
+    expect(await run(clinic)).toBe(0);
+    expect(await dueOf(clinic)).toEqual([]);
+  });
+
+  test("is offered until the notice of its program begins", async () => {
+    await wait(clinic);
+    await setWindow(clinic, { minimumNoticeMinutes: DAY_MINUTES });
+    const { startsAt } = await freeSlot(clinic);
+    service.stopAt(Date.parse(startsAt) - DAY_MINUTES * MINUTE_MS);
+    expect(await run(clinic)).toBe(1);
+  });
+
+  test("after the horizon of its program is offered when the horizon reaches it", async () => {
+    await wait(clinic);
+    const { startsAt } = await freeSlot(clinic);
+    await setWindow(clinic, { horizonDays: 1 });
+    expect(await run(clinic)).toBe(0);
+    const tomorrow = Date.parse(`${day(clinic, 1)}T00:00:00-05:00`);
+    expect(await dueOf(clinic)).toEqual([tomorrow]);
+    service.stopAt(tomorrow);
+    expect(await run(clinic)).toBe(1);
+    expect(await onlyOffer(clinic)).toMatchObject({ startsAt });
+  });
+
+  test("waits while a hold has the last unit of its day", async () => {
+    const small = await openOfferingClinic(service, async () => ({ rule: { dailyCapacity: 1 } }));
+    await wait(small);
+    const { startsAt } = await freeSlot(small);
+    const held = await holdFirst(small, { dateFrom: day(small, 2), dateTo: day(small, 2) }, 3);
+    expect(await run(small)).toBe(0);
+    service.stopAt(Date.parse(held.expiresAt));
+    expect(await run(small)).toBe(1);
+    expect(await offersOf(small)).toMatchObject([{ startsAt }]);
+  });
+});
+
+function run(clinic: Clinic): Promise<number> {
+  return runOffers(database, clinic);
+}
+
+/** Books some minutes of the first practitioner from 8:00 on. */
+async function bookAt(clinic: Clinic, rpc = "BookAppointmentAt", changes = {}): Promise<AppointmentBody> {
+  const { appointment } = await mustCall(clinic, rpc, await timedBooking(clinic, changes));
+  return appointment as unknown as AppointmentBody;
+}
+
+async function changeMinutes(clinic: Clinic, { appointmentId }: AppointmentBody, durationMinutes: number) {
+  await mustCall(clinic, "ChangeAppointment", { appointmentId, expectedVersion: 1, durationMinutes });
+}
+
+async function shorten(clinic: Clinic): Promise<void> {
+  await changeMinutes(clinic, await bookAt(clinic, "BookAppointmentAt", { durationMinutes: 60 }), 30);
+}
+
+async function cancelOverbooked(clinic: Clinic): Promise<void> {
+  await cancel(clinic, await bookAt(clinic, "OverbookAppointment", { reason: "Urgencia.", durationMinutes: 30 }));
+}
+
+async function shortenOverbooked(clinic: Clinic): Promise<void> {
+  const booked = await bookAt(clinic, "OverbookAppointment", { reason: "Urgencia.", durationMinutes: 60 });
+  await changeMinutes(clinic, booked, 30);
+}
+
+async function swap(clinic: Clinic): Promise<void> {
+  await bookAt(clinic);
+  const { programId, practitionerIds } = clinic;
+  const [practitionerId, otherPractitionerId] = practitionerIds.map(String);
+  const span = { startsAt: at(clinic, "08:00"), endsAt: at(clinic, "09:00") };
+  await mustCall(clinic, "SwapPractitioners", {
+    programId,
+    practitionerId: `${practitionerId}`,
+    otherPractitionerId: `${otherPractitionerId}`,
+    ...span,
+  });
+}
+
+/** Opens a program of another service with the same practitioners. */
+function openElsewhere({ as, practitionerIds }: Clinic): Promise<Clinic> {
+  return openClinic(service, { as, practitionerIds });
+}
+
+async function cancelElsewhere(clinic: Clinic): Promise<void> {
+  const elsewhere = await openElsewhere(clinic);
+  await cancel(elsewhere, await bookAt(elsewhere));
+}
+
+/** The appointment of another program is displaced, because the practitioner leaves that program. */
+async function substitute(clinic: Clinic): Promise<void> {
+  const elsewhere = await openElsewhere(clinic);
+  const { appointmentId } = await bookAt(elsewhere);
+  const { programId } = elsewhere;
+  const practitionerId = `${clinic.practitionerIds[1]}`;
+  const practitioners = { practitionerIds: [practitionerId], expectedVersion: 2 };
+  await mustCall(elsewhere, "ReplaceProgramPractitioners", { programId, ...practitioners });
+  const choices = choicesOf([appointmentId]);
+  const [outcome] = await outcomesOf(elsewhere, "SubstitutePractitioner", { practitionerId, choices });
+  expect(outcome?.appointment).toMatchObject({ practitionerId });
+}
+
+async function setWindow({ programId, ...clinic }: Clinic, window: object): Promise<void> {
+  await mustCall(clinic, "UpdateProgramWindow", { programId, expectedVersion: 1, ...window });
+}
+
+/** Returns when the freed slots of the clinic are due, in milliseconds since the epoch. */
+async function dueOf({ as }: Clinic): Promise<readonly number[]> {
+  const rows = await service.query(`SELECT due_at FROM freed_slots WHERE tenant_id = '${as.tenantId}'`);
+  return rows.map((row) => (row["due_at"] as Date).getTime());
+}
