@@ -24,7 +24,7 @@ test("the scopes of the services are among the documented ones", () => {
     configuration:write configuration:read scheduling:read scheduling:write patients:read reference:write desk:read
      desk:write operations:read import:write scheduling:correct scheduling:overbook scheduling:enter-late notes:read notes:write patients:merge
      patients:correct patients:export patients:erase events:read
-     webhooks:read webhooks:write settings:read settings:write`.split(/\s+/),
+     webhooks:read webhooks:write settings:read settings:write tenants:manage`.split(/\s+/),
   );
   const named = scopesOf(servedServices);
   expect(named.filter((scope) => !documented.has(scope))).toEqual([]);

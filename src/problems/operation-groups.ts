@@ -47,3 +47,18 @@ export const referring = [
   ...searches,
   ...reasonSteps,
 ];
+/** Other RPCs with a value that must fit the rest of the request, or an active resource. */
+export const fittingValues = [
+  "CreateWaitlistEntry",
+  "CreateCase",
+  "CloseWaitlistEntry",
+  "ChangeWaitlistEntry",
+  "ChangeAppointment",
+  "ErasePatient",
+  "EraseTenant",
+  "SubstitutePractitioner",
+  "SwapPractitioners",
+  "ListEvents",
+  "WatchEvents",
+  "MoveSeries",
+];

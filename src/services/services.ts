@@ -115,7 +115,10 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
 
 /** Creates every service. REST and RPC both use this list, so they always have the same operations. */
 export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
-  const { now, tokens, slotLimits, events, webhooks, visitMargins: margins, validatorOf } = ports;
+  return [...createPublishedServices(ports), ...createClinicServices(ports)];
+}
+
+function createPublishedServices({ now, tokens, slotLimits }: ServicePorts): readonly ServiceEntry[] {
   return [
     { service: PatientService, implementation: createPatientService(now) },
     { service: AppointmentService, implementation: createAppointmentService(now, tokens) },
@@ -127,6 +130,12 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
       service: SchedulingConfigurationService,
       implementation: createSchedulingConfigurationService({ now, slotLimits }),
     },
+  ];
+}
+
+function createClinicServices(ports: ServicePorts): readonly ServiceEntry[] {
+  const { now, tokens, slotLimits, events, webhooks, visitMargins: margins, validatorOf } = ports;
+  return [
     {
       service: ReferenceDataService,
       implementation: createReferenceDataService(now, createScheduleFollowers(slotLimits)),

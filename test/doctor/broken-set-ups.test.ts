@@ -23,7 +23,7 @@ describe("the doctor compares the catalog with the one of the migrations and rep
     [
       "a policy replaced by USING (true)",
       "DROP POLICY tenant ON patients; CREATE POLICY tenant ON patients USING (true)",
-      /^failure schema: policy patients\.tenant is not as 0002-patients created it; it is: CREATE POLICY tenant ON patients USING \(true\)\. Run as the owner in one transaction: DROP POLICY "tenant" ON patients; CREATE POLICY tenant ON patients USING \(\(tenant_id = cupo_tenant_id\(\)\)\)$/,
+      /^failure schema: policy patients\.tenant is not as 0054-patient-policy created it; it is: CREATE POLICY tenant ON patients USING \(true\)\. Run as the owner in one transaction: DROP POLICY "tenant" ON patients; CREATE POLICY tenant ON patients USING \(\(tenant_id = cupo_tenant_id\(\)\)\) WITH CHECK /,
     ],
     [
       "a policy with another command",
@@ -146,7 +146,7 @@ describe("the doctor compares the catalog with the one of the migrations and rep
     await execute(installation.database.ownerUrl, "DROP POLICY tenant ON patients");
     expect(await complaints()).toEqual([
       expect.stringMatching(
-        /^failure schema: policy patients\.tenant is missing; 0002-patients created it\. Run as the owner: CREATE/,
+        /^failure schema: policy patients\.tenant is missing; 0054-patient-policy created it\. Run as the owner: CREATE/,
       ),
       expect.stringMatching(/^failure row security: .* in patients/),
     ]);

@@ -39,7 +39,7 @@ afterAll(async () => {
 const TABLE = /\b(?:into|update|from|join|INTO|UPDATE|FROM|JOIN) "?((?!jsonb_|unnest)[a-z_]+)/g;
 
 /** Tables that every batch needs. */
-const OF_BATCH = ["idempotency_keys", "import_sources", "imported_resources", "tenant_settings"];
+const OF_BATCH = ["idempotency_keys", "import_sources", "imported_resources", "tenant_settings", "tenants"];
 /** Tables of changes and their events. */
 const OF_CHANGE = ["audit_events", "event_outbox"];
 /** Tables that every appointment needs: those of its references, and of the people and slots of its time. */
@@ -81,22 +81,22 @@ const OF_WAIT = [
 test.each<[string, readonly [trips: number, statements: number], readonly string[], () => JsonObject]>([
   [
     "location",
-    [4, 16],
+    [4, 15],
     [...OF_CHANGE, "locations"],
     () => ({ sourceId: "L1", location: { code: "L1", name: "Sede", active: true } }),
   ],
   [
     "service",
-    [4, 16],
+    [4, 15],
     [...OF_CHANGE, "healthcare_services"],
     () => ({ sourceId: "S1", service: { code: "S1", name: "S", active: true } }),
   ],
-  ["patient", [4, 18], OF_PATIENT, () => patientRow("P2")],
-  ["past appointment", [7, 34], OF_PAST, () => appointmentRow(clinic, "A1")],
-  ["appointment ahead", [8, 40], OF_AHEAD, () => ahead("A2", "08:00")],
-  ["waitlist entry", [5, 21], OF_WAIT, () => waiting("W1")],
-  ["row imported before", [3, 13], [], () => knownRow],
-  ["rejected appointment", [7, 30], OF_APPOINTMENT, () => ahead("A3", "08:00")],
+  ["patient", [4, 17], OF_PATIENT, () => patientRow("P2")],
+  ["past appointment", [7, 33], OF_PAST, () => appointmentRow(clinic, "A1")],
+  ["appointment ahead", [8, 39], OF_AHEAD, () => ahead("A2", "08:00")],
+  ["waitlist entry", [5, 20], OF_WAIT, () => waiting("W1")],
+  ["row imported before", [3, 12], [], () => knownRow],
+  ["rejected appointment", [7, 29], OF_APPOINTMENT, () => ahead("A3", "08:00")],
 ])("a batch with one %s sends only the statements of its kind", async (_, [trips, count], tables, row) => {
   takeSent();
   await importRows(clinic, [row()]);

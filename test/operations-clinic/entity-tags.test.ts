@@ -27,8 +27,9 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
+/** The public listener never serves operators, so it has no GetTenant. */
 describe("a resource of the clinic", () => {
-  test.each(Object.keys(requestExamples(0)).filter((name) => hasEntityTag(methodOf(name))))(
+  test.each(Object.keys(requestExamples(0)).filter((name) => hasEntityTag(methodOf(name)) && name !== "GetTenant"))(
     "has an ETag, and is 304 to who has it: %s",
     async (name) => {
       const { httpMethod, path } = renderRest(methodOf(name), await examples.request(name));

@@ -12,10 +12,10 @@ const OF_PROCESSES = [
   "deploy/compose.test.ts",
   "examples/documented-receivers.test.ts",
   "examples/examples.test.ts",
-  "faults/kill-storm.test.ts",
   "faults/processes.test.ts",
   "faults/webhook-kill-storm.test.ts",
   "main.test.ts",
+  "schedule/storm-fixture.ts",
   "support/process-fixture.ts",
 ];
 

@@ -12,7 +12,7 @@ export interface RequestMetrics {
  * Histogram boundaries in seconds. Each adds a line per operation to the Prometheus page. Most calls take a few
  * milliseconds.
  */
-const LATENCIES = [0.005, 0.02, 0.1, 0.3, 1, 2.5];
+const LATENCIES = [0.005, 0.05, 0.3, 1, 2.5];
 const LIVES = [1, 10, 60, 300, 1_800, 3_600, 21_600, 86_400];
 
 /** Creates the request instruments. */
