@@ -32,6 +32,11 @@ export function effectsOf({ rpc, success }: Entry): Effects {
       return ofOutcomes(success, () => []);
     case "MergePatients":
       return ofMerge(success);
+    case "BookSeries":
+    case "BookTogether":
+    case "MoveSeries":
+    case "CancelSeries":
+      return ofAppointments(success);
     default:
       return { audited: 1, changes: changeOf(success.body["appointment"] as AnsweredAppointment | undefined) };
   }
@@ -48,6 +53,11 @@ function ofMerge({ body }: RestAnswer): Effects {
 function ofOutcomes({ body }: RestAnswer, changesOf: typeof changeOf): Effects {
   const done = ((body["outcomes"] ?? []) as readonly Outcome[]).filter(({ appointment }) => appointment !== undefined);
   return { audited: done.length, changes: done.flatMap(({ appointment }) => changesOf(appointment)).toSorted() };
+}
+
+function ofAppointments({ body }: RestAnswer): Effects {
+  const changes = ((body["appointments"] ?? []) as readonly AnsweredAppointment[]).flatMap(changeOf);
+  return { audited: changes.length, changes: changes.toSorted() };
 }
 
 function changeOf(appointment: AnsweredAppointment | undefined): string[] {

@@ -73,7 +73,10 @@ test("a list contains what was committed a moment before", async () => {
   await eventuallyServed(tenantId);
 });
 
-test("all searches, lists and previews without side effects can run there, except those that assign positions to events", async () => {
+/** These run on the primary: one assigns positions to events, the other reads the unlogged table of quota windows. */
+const EXCEPT = ["ListEvents", "ExportTenant"];
+
+test("all searches, lists and previews without side effects can run there, except two", async () => {
   const examples = exampleCalls(service, requestExamples(service.now()));
   const methodOf = (name: string) => unaryMethods.get(name.split(" ")[0] ?? "");
   const names = Object.keys(requestExamples(service.now())).filter((name) => {
@@ -91,7 +94,7 @@ test("all searches, lists and previews without side effects can run there, excep
     before = after;
   }
   expect(names.length).toBeGreaterThan(20);
-  expect(unable).toEqual(["ListEvents"]);
+  expect(unable).toEqual(EXCEPT);
 });
 
 test("doctor accepts a standby of the same database, and explains why another one is wrong", async () => {

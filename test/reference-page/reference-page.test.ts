@@ -136,7 +136,7 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
         await page.getByRole("searchbox").fill(words);
         return page.locator("nav li[data-words]:visible").allInnerTexts();
       };
-      expect(await found("cancel appointment")).toEqual([expect.stringMatching(/^POST\s+Cancel appointment$/)]);
+      expect(await found("confirm appointment")).toEqual([expect.stringMatching(/^POST\s+Confirm appointment$/)]);
       expect(await page.locator("#found").innerText()).toBe("1 found");
       expect(await found("/cupo.access.v1.PatientService/Register")).toEqual([
         expect.stringContaining("Register patient"),
