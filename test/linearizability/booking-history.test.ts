@@ -71,19 +71,21 @@ describe("the history of calls and answers", () => {
     expect(violationsOf(history)).not.toEqual([]);
   });
 
-  test("has none if a time was booked while a job offered it, and one if the offer was booked", () => {
+  test("has none if a time was booked while a job offered it, and one if the offer was booked or had ended", () => {
     const offer = { kind: "HELD", holdId: "h", patientId: "p", appointmentId: undefined, lastsMs: 1_000 } as const;
-    const offered = () => {
+    const offered = (hasEnded = false) => {
       const history = openBookingHistory(tick);
-      history.noteOffer({ ...offer, placement: PLACEMENT }, tick());
+      history.noteOffer({ ...offer, placement: PLACEMENT }, tick(), hasEnded);
       tell(history, "GetHold", { holdId: "h" }, { hold: { ...PLACEMENT, holdId: "h", optionToken: "offered" } });
       return history;
     };
-    const [sound, broken] = [offered(), offered()];
+    const [sound, broken, ended] = [offered(), offered(), offered(true)];
     tell(sound, "BookAppointment", { patientId: "p", optionToken: "offered" }, appointment(booked));
     expect(violationsOf(sound)).toEqual([]);
     tell(broken, "BookAppointmentAt", { patientId: "q" }, appointment({ ...booked, ...PLACEMENT }));
     expect(violationsOf(broken)).not.toEqual([]);
+    tell(ended, "BookAppointmentAt", { patientId: "q" }, appointment({ ...booked, ...PLACEMENT }));
+    expect(violationsOf(ended)).toEqual([]);
   });
 });
 

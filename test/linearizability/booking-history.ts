@@ -8,8 +8,8 @@ export interface BookingHistory {
   readonly operations: readonly Operation<Trace>[];
   /** Records a call that was sent at `calledAt` and answered now. An undefined answer means that it was lost. */
   note(rpc: string, request: JsonObject, calledAt: number, answer: RestAnswer | undefined): void;
-  /** Records a hold that no call made, but a job between `since` and now. */
-  noteOffer(held: Held, since: number): void;
+  /** Records a hold that no call made, but a job between `since` and now, and its end if it has already ended. */
+  noteOffer(held: Held, since: number, hasEnded: boolean): void;
 }
 
 /** The most options to remember, so that a long storm needs no more memory than a short one. */
@@ -35,7 +35,11 @@ export function openBookingHistory(now = () => performance.now()): BookingHistor
         operations.push({ call, calledAt, answeredAt });
       }
     },
-    noteOffer: (call, calledAt) => void operations.push({ call, calledAt, answeredAt: now() }),
+    noteOffer(held, calledAt, hasEnded) {
+      const answeredAt = now();
+      operations.push({ call: held, calledAt, answeredAt });
+      if (hasEnded) operations.push({ call: { kind: "RELEASED", holdId: held.holdId }, calledAt, answeredAt });
+    },
   };
 }
 

@@ -39,10 +39,13 @@ interface Offer {
   readonly programId: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
+  /** Whether it ended unbooked. A merge may have ended it, and then it has the patient who remained. */
+  readonly hasEnded: boolean;
 }
 
 const OFFERS = `SELECT id AS "holdId", patient_id AS "patientId", practitioner_id AS "practitionerId", program_id AS "programId",
-    starts_at AS "startsAt", ends_at AS "endsAt" FROM appointment_holds WHERE waitlist_entry_id IS NOT NULL`;
+    starts_at AS "startsAt", ends_at AS "endsAt", ended_at IS NOT NULL AND booked_appointment_id IS NULL AS "hasEnded"
+  FROM appointment_holds WHERE waitlist_entry_id IS NOT NULL`;
 
 /** Sends each request to one of two services at random, and records the answers. */
 export function recordStorm({ both }: Twins): StormRecord {
@@ -58,12 +61,13 @@ export function recordStorm({ both }: Twins): StormRecord {
       const since = notedAt;
       notedAt = performance.now();
       const found = (await both[0].query(OFFERS)) as unknown as Offer[];
-      for (const { holdId, patientId, startsAt, endsAt, practitionerId, programId } of found) {
+      for (const { holdId, patientId, startsAt, endsAt, practitionerId, programId, hasEnded } of found) {
         if (offers.has(holdId)) continue;
         offers.add(holdId);
         const placement = { startsAt: startsAt.toISOString(), endsAt: endsAt.toISOString(), practitionerId, programId };
         const lastsMs = OFFER_MINUTES * 60_000;
-        history.noteOffer({ kind: "HELD", holdId, patientId, appointmentId: undefined, placement, lastsMs }, since);
+        const held = { kind: "HELD", holdId, patientId, appointmentId: undefined, placement, lastsMs } as const;
+        history.noteOffer(held, since, hasEnded);
       }
     },
     answers,
