@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Server as TlsServer } from "node:tls";
 import { acceptCleartext } from "./accept-cleartext.js";
 import { acceptTls, createTlsServer, type TlsIdentity, withStrictTransport } from "./accept-tls.js";
@@ -68,16 +68,39 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const tlsServer = options.tls && createTlsServer(options.tls);
   const server = createServer(socketOptions(options.limits));
   server.maxConnections = options.limits.maxConnections;
+  const receive = keepConnections(server);
   const { port } = await bind(server, options);
   try {
-    return serve(server, tlsServer, port, options);
+    return serve(server, tlsServer, { port, receive }, options);
   } catch (error) {
     server.close();
     throw error;
   }
 }
 
-function serve(server: Server, tlsServer: TlsServer | undefined, port: number, options: ListenOptions): Listener {
+/** A port that is bound, and what its connections are handed to. */
+interface Bound {
+  readonly port: number;
+  /** Sets the handler of connections. It gets those that arrived before at once. */
+  readonly receive: (handler: (socket: Socket) => void) => void;
+}
+
+/**
+ * Keeps connections until they have a handler. In a worker of `node:cluster`, the primary process may hand over the
+ * first ones together with its answer that the port is bound, before the server knows that.
+ */
+function keepConnections(server: Server): Bound["receive"] {
+  const early: Socket[] = [];
+  const keep = (socket: Socket) => void early.push(socket);
+  server.on("connection", keep);
+  return (handler) => {
+    server.off("connection", keep).on("connection", handler);
+    for (const socket of early.splice(0)) handler(socket);
+  };
+}
+
+function serve(server: Server, tlsServer: TlsServer | undefined, bound: Bound, options: ListenOptions): Listener {
+  const { port, receive } = bound;
   const url = `${tlsServer === undefined ? "http" : "https"}://${authority(options.host, port)}`;
   const { limits } = options;
   const answerer = options.answerAt(url);
@@ -91,7 +114,7 @@ function serve(server: Server, tlsServer: TlsServer | undefined, port: number, o
   const accept = tlsServer
     ? acceptTls({ server: tlsServer, limits, idle, http1, http2 })
     : acceptCleartext({ limits, idle, http1, http2, timeoutMessage: () => formatAnswer(socketError("TIMEOUT")) });
-  server.on("connection", (socket) => {
+  receive((socket) => {
     if (connections.admit(socket)) accept(socket);
     else options.refused?.("maxConnectionsPerNetwork");
   });

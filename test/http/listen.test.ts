@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { request as httpsRequest } from "node:https";
+import { type AddressInfo, Server } from "node:net";
 import { text } from "node:stream/consumers";
 import { connect as connectTls, getCiphers } from "node:tls";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -34,6 +35,23 @@ describe("listen", () => {
     const listener = await startListener({ tls });
     expect(await postHttp2(listener, "hola")).toBe("2.0 POST /x hola");
   });
+
+  test.each([{ tls: false }, { tls: true }])(
+    "serves a connection that arrives before it knows that it listens, as in a worker process (TLS $tls)",
+    async ({ tls }) => {
+      const bind = Server.prototype.listen;
+      const early: Promise<unknown>[] = [];
+      vi.spyOn(Server.prototype, "listen").mockImplementationOnce(function (this: Server, ...[options, told]) {
+        return bind.call(this, options, () => {
+          const { port } = this.address() as AddressInfo;
+          early.push(postHttp1({ url: `${tls ? "https" : "http"}://127.0.0.1:${port}` }, "hola"));
+          this.once("connection", () => setImmediate(told as () => void));
+        });
+      });
+      await startListener({ tls });
+      expect(await Promise.all(early)).toEqual(["1.1 POST /x hola"]);
+    },
+  );
 
   test("serves HTTP/1.1 to a TLS client without ALPN", async () => {
     const client = await connectRaw(await startListener({ tls: true }), []);
@@ -137,7 +155,7 @@ describe("listen", () => {
   });
 });
 
-async function postHttp1({ url }: Listener, body: string): Promise<string> {
+async function postHttp1({ url }: Pick<Listener, "url">, body: string): Promise<string> {
   const options = { method: "POST", agent: false };
   const request = url.startsWith("https:")
     ? httpsRequest(`${url}/x`, { ...options, ca: testTls.cert })
