@@ -14,13 +14,13 @@ export async function bookSeveral(storm: Storm, appointments: Appointments): Pro
   if (option === undefined) return;
   const { programId, practitionerId, startsAt } = option;
   const place = { programId, practitionerId, serviceId, requestSourceId, startsAt };
-  if (randomInt(2) > 0) {
+  if (randomInt(3) === 0) {
     const family = [patientId, `${pick(patientIds.filter((id) => id !== patientId))}`];
     const visits = family.map((each) => ({ patientId: each, appointmentTypeId }));
     keepAll(appointments, await storm.send("BookTogether", { ...place, visits }));
     return;
   }
-  const series = { patientId, appointmentTypeId, intervalDays: 1, count: 2 + randomInt(2) };
+  const series = { patientId, appointmentTypeId, intervalDays: 1, count: 2 };
   await changeSeries(storm, appointments, await storm.send("BookSeries", { ...place, ...series }));
 }
 
@@ -33,7 +33,7 @@ async function changeSeries(storm: Storm, appointments: Appointments, booked: Re
   const one = { seriesId, fromAppointmentId };
   const startsAt = new Date(Date.parse(from.startsAt) + DAY_MS * (1 + randomInt(2))).toISOString();
   keepAll(appointments, await storm.send("MoveSeries", { ...one, expectedVersion, startsAt }));
-  if (randomInt(2) > 0) keepAll(appointments, await storm.send("CancelSeries", { ...one, cancellationReasonId }));
+  if (randomInt(4) > 0) keepAll(appointments, await storm.send("CancelSeries", { ...one, cancellationReasonId }));
 }
 
 /** Stores the appointments of an answer and returns them. */
