@@ -8,7 +8,7 @@ export interface WorkerStart extends DatabaseUrls {
   readonly workers: number;
 }
 
-/** Messages of a worker to the primary process. `id` is chosen by whoever asks, and the answer has the same. */
+/** Messages of a worker to the primary process. An answer has the `id` of its question. */
 export type WorkerMessage =
   /** The worker runs and waits for START. */
   | { readonly kind: "STARTED" }

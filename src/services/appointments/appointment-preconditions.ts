@@ -57,8 +57,8 @@ export function requireInTime(...terms: Parameters<typeof lateConflicts>): void 
 }
 
 /**
- * Returns a conflict TOO_LATE on `field` if an appointment begins in less than `hours`, if that is set. Supervisors are
- * not bound, and whoever has a displaced appointment did not cause the change.
+ * Returns a conflict TOO_LATE on the field of the change if an appointment begins in less than `hours`, if that is set.
+ * Supervisors are not bound. A displaced appointment has no limit, because the patient did not cause the change.
  */
 export function lateConflicts(
   { startsAt }: Pick<AppointmentRecord, "startsAt">,

@@ -78,7 +78,7 @@ function requireOver({ startMs, minutes }: LockedTime, nowMs: number): void {
   throw validationFailed([error]);
 }
 
-/** Returns the slots that the schedule had for a missed visit, whoever has them now: it takes none. */
+/** Returns the slots that the schedule had for a missed visit, free or not, because the visit takes none. */
 function missedSlots({ locked: { slots }, minutes, locationId }: LockedTime): TakenSlots | undefined {
   return fill(slots, minutes) ? { slots, placement: placementOf(slots, locationId) } : undefined;
 }
