@@ -3,8 +3,9 @@ import type { Database } from "../../src/postgres/database.js";
 import * as fixtures from "../contract/fixtures.js";
 import { choicesOf, outcomesOf } from "../operations-clinic/displaced-fixtures.js";
 import { holdFirst } from "../operations-clinic/hold-requests.js";
+import { type BookedBody, bookedIn, seriesOf } from "../operations-clinic/series-requests.js";
 import { at, timedBooking } from "../operations-clinic/timed-bookings.js";
-import { type AppointmentBody, type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
+import { type AppointmentBody, type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -38,6 +39,8 @@ describe("a time of a practitioner is offered after", () => {
     ["a cancellation in another program of the practitioner", cancelElsewhere, "08:00"],
     ["a cancellation of an overbooked appointment", cancelOverbooked, "08:00"],
     ["a shorter visit of an overbooked appointment", shortenOverbooked, "08:30"],
+    ["a cancellation of a series", cancelSeries, "08:00"],
+    ["a move of a series", moveSeries, "08:00"],
   ])("%s", async (_, free, time) => {
     const clinic = await openOfferingClinic(service, async (as) => ({
       practitionerIds: [
@@ -128,6 +131,22 @@ async function cancelOverbooked(clinic: Clinic): Promise<void> {
 async function shortenOverbooked(clinic: Clinic): Promise<void> {
   const booked = await bookAt(clinic, "OverbookAppointment", { reason: "Urgencia.", durationMinutes: 60 });
   await changeMinutes(clinic, booked, 30);
+}
+
+async function cancelSeries(clinic: Clinic): Promise<void> {
+  const { seriesId } = await bookSeries(clinic);
+  const cancellationReasonId = await fixtures.cancellationReason.create(service, clinic.as);
+  await mustCall(clinic, "CancelSeries", { seriesId, cancellationReasonId });
+}
+
+async function moveSeries(clinic: Clinic): Promise<void> {
+  const { seriesId, appointments } = await bookSeries(clinic);
+  const move = { seriesId, fromAppointmentId: `${appointments[0]?.appointmentId}`, expectedVersion: 1 };
+  await mustCall(clinic, "MoveSeries", { ...move, startsAt: at(clinic, "10:00") });
+}
+
+async function bookSeries(clinic: Clinic): Promise<BookedBody> {
+  return bookedIn(await call(clinic, "BookSeries", await seriesOf(clinic)));
 }
 
 async function swap(clinic: Clinic): Promise<void> {
