@@ -141,7 +141,7 @@ async function openDatabase(
   closers.push(() => replica?.close());
   if (replica !== undefined) pools.watch("replica", replica.pool);
   service.watchBacklog(cachedMeasurement(() => readBacklog(database, now), BACKLOG_PACE));
-  const probe = openReadinessProbe({ url: config.databaseUrl, onReadOnly: () => database.discardConnections() });
+  const probe = openReadinessProbe({ url: config.databaseUrl, onModeChanged: () => database.discardConnections() });
   closers.push(() => probe.close());
   service.watchReadiness(() => probe.takesWrites());
   const onError = warning(logger, "reading the change feed failed; events arrive late until it succeeds");

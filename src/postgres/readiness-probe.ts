@@ -14,8 +14,11 @@ export interface ReadinessProbe {
 export interface ReadinessProbeOptions {
   /** postgres:// URL, as for the service's own pool. */
   readonly url: string;
-  /** Called when the database is read-only. Existing connections may then lead to a former primary. */
-  readonly onReadOnly: () => void;
+  /**
+   * Called when the database is read-only, and when it accepts writes again. Connections opened before may lead to a
+   * former primary, and those opened meanwhile may stay read-only.
+   */
+  readonly onModeChanged: () => void;
 }
 
 const WITHIN_MS = 800;
@@ -24,7 +27,7 @@ const WITHIN_MS = 800;
  * Opens a probe with its own connection, so that a service whose connections are all in use does not appear to have no
  * database.
  */
-export function openReadinessProbe({ url, onReadOnly }: ReadinessProbeOptions): ReadinessProbe {
+export function openReadinessProbe({ url, onModeChanged }: ReadinessProbeOptions): ReadinessProbe {
   const address = new URL(url);
   address.searchParams.delete("prepared_statements");
   const pool = new Pool({
@@ -38,12 +41,14 @@ export function openReadinessProbe({ url, onReadOnly }: ReadinessProbeOptions): 
   });
   pool.on("error", ignoreError);
   pool.on("connect", (client) => client.on("error", ignoreError));
+  let wasReadOnly = false;
   const ask = async () => {
     const client = await pool.connect().catch(() => undefined);
     if (client === undefined) return false;
     const answer = await askWhether(client).catch(() => undefined);
     client.release(answer !== true);
-    if (answer === false) onReadOnly();
+    if (answer === false || (answer && wasReadOnly)) onModeChanged();
+    if (answer !== undefined) wasReadOnly = !answer;
     return answer === true;
   };
   return { takesWrites: () => inTime(ask()), close: () => pool.end() };

@@ -11,7 +11,7 @@ let probe: ReadinessProbe;
 beforeEach(async () => {
   const database = await createTestDatabase();
   proxy = await startPostgresProxy(database.url);
-  probe = openReadinessProbe({ url: proxy.url, onReadOnly: () => undefined });
+  probe = openReadinessProbe({ url: proxy.url, onModeChanged: () => undefined });
   onTestFinished(async () => {
     await probe.close();
     await proxy.close();
