@@ -87,6 +87,19 @@ describe("the history of calls and answers", () => {
     tell(ended, "BookAppointmentAt", { patientId: "q" }, appointment({ ...booked, ...PLACEMENT }));
     expect(violationsOf(ended)).toEqual([]);
   });
+
+  test("knows what the token of a hold books, however many options follow", () => {
+    const history = openBookingHistory(tick);
+    const hold = { ...PLACEMENT, holdId: "h", patientId: "p", optionToken: "held" };
+    tell(history, "HoldAppointmentOption", { optionToken: "token" }, { hold });
+    const page = Array.from({ length: 1_000 }, () => LATER);
+    for (let first = 0; first < 25_000; first += page.length) {
+      const options = page.map((option, index) => ({ ...option, optionToken: `${first + index}` }));
+      tell(history, "SearchAppointmentOptions", {}, { options });
+    }
+    tell(history, "BookAppointment", { patientId: "p", optionToken: "held" }, appointment(booked));
+    expect(violationsOf(history)).toEqual([]);
+  });
 });
 
 let moment = 0;
