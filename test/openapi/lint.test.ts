@@ -1,16 +1,16 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { shareTestService, type TestService } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
 
 let service: TestService;
 let open: TestService;
 const texts: Record<string, string> = {};
 
 beforeAll(async () => {
-  service = await shareTestService();
+  service = await startTestService();
   texts["public"] = await (await fetch(`${service.baseUrl}/openapi.json`)).text();
   texts["internal"] = await (await fetch(`${service.internalUrl}/openapi.json`)).text();
-  open = await shareTestService({ PUBLIC_CLINIC_API: "all" });
+  open = await startTestService({ PUBLIC_CLINIC_API: "all" });
   texts["public, with the clinic's operations"] = await (await fetch(`${open.baseUrl}/openapi.json`)).text();
 });
 
