@@ -92,9 +92,8 @@ describe("the history of calls and answers", () => {
     const history = openBookingHistory(tick);
     const hold = { ...PLACEMENT, holdId: "h", patientId: "p", optionToken: "held" };
     tell(history, "HoldAppointmentOption", { optionToken: "token" }, { hold });
-    const page = Array.from({ length: 1_000 }, () => LATER);
-    for (let first = 0; first < 25_000; first += page.length) {
-      const options = page.map((option, index) => ({ ...option, optionToken: `${first + index}` }));
+    for (let page = 0; page < 25; page += 1) {
+      const options = Array.from({ length: 1_000 }, (_, index) => ({ ...LATER, optionToken: `${page} ${index}` }));
       tell(history, "SearchAppointmentOptions", {}, { options });
     }
     tell(history, "BookAppointment", { patientId: "p", optionToken: "held" }, appointment(booked));
