@@ -30,11 +30,13 @@ type CountRow = Readonly<Record<(typeof countColumns)[number], unknown>>;
 
 /** Statements for one row, that of a new appointment, and for two, those of a changed one. */
 const inserts = [1, 2].map((count) => {
-  const rows = Array.from({ length: count }, (_, row) => countColumns.map((column) => [column, nameOf(column, row)]));
-  const names = rows.flat().map(([, name = ""]) => name);
-  return prepared(["tenant_id", ...names], ({ tenant_id, ...bound }) => {
-    const named = (row: string[][]) => row.map(([column = "", name = ""]) => [column, bound[name]] as const);
-    return sql("opportunity_changes").insert(rows.map((row) => ({ tenant_id, ...Object.fromEntries(named(row)) })));
+  const rows = Array.from({ length: count }, (_, row) =>
+    countColumns.map((column) => ({ column, name: nameOf(column, row) })),
+  );
+  return prepared(["tenant_id", ...rows.flat().map(({ name }) => name)], (names) => {
+    const tenant = ["tenant_id", names["tenant_id"]] as const;
+    const bound = rows.map((row) => row.map(({ column, name }) => [column, names[name]] as const));
+    return sql("opportunity_changes").insert(bound.map((row) => Object.fromEntries([tenant, ...row])));
   });
 });
 
