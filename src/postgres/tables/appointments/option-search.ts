@@ -1,5 +1,5 @@
 import type { Principal, Statement, Transaction } from "../../../call.js";
-import { preparedOnce } from "../../prepared.js";
+import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { windowOf, withSettings } from "../schedule/booking-windows.js";
 import { busyTime } from "./busy-times.js";
@@ -114,7 +114,7 @@ function statementOf(shape: SearchShape, principal: Principal, query: OptionQuer
 
 function compile(shape: SearchShape): SearchStatement {
   const ownNames = ["appointmentId", "patientId", "limit", ...(shape.hasRuns ? (["minutes"] as const) : [])] as const;
-  return preparedOnce<SearchName>([...namesOf(shape), ...ownNames], (names) => {
+  return prepared<SearchName>([...namesOf(shape), ...ownNames], (names) => {
     const { opens, closes } = windowOf(names.now);
     const programs = withSettings(offeringPrograms(names, names, names.serviceId), names.tenantId)
       .whereRaw("(:includeEmergency::boolean OR NOT p.emergency)", names)
