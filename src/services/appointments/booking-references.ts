@@ -30,6 +30,8 @@ export interface JudgedReferences {
   readonly unusable: readonly FieldError[];
   /** The duration of an appointment of the type, in minutes. 0 if the type does not exist. */
   readonly typeMinutes: number;
+  /** How long the practitioner stays free after it. 0 if the type does not exist. */
+  readonly bufferMinutes: number;
   readonly wait: Wait;
   /** The appointment that the booking replaces. */
   readonly replaced: AppointmentRecord | undefined;
@@ -60,9 +62,23 @@ export async function judgeReferences(
     missing: [...absent, ...judgedWait.missing],
     unusable: [...unusable, ...judgedWait.invalid],
     typeMinutes: type?.durationMinutes ?? 0,
+    bufferMinutes: type?.bufferMinutes ?? 0,
     wait: judgedWait.wait,
     replaced: judgedWait.replaced,
   };
+}
+
+/** How long an appointment takes. */
+export interface VisitLength {
+  /** What its slots cover: the visit and the buffer. */
+  readonly minutes: number;
+  /** How long the visit lasts; undefined without a buffer. */
+  readonly visitMinutes: number | undefined;
+}
+
+/** Adds the buffer of a type to the duration of a visit. */
+export function withBuffer(durationMinutes: number, bufferMinutes: number): VisitLength {
+  return { minutes: durationMinutes + bufferMinutes, visitMinutes: bufferMinutes > 0 ? durationMinutes : undefined };
 }
 
 /**

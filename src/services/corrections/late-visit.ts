@@ -70,7 +70,7 @@ export async function enterLateVisit(
 }
 
 /** Requires that a visit began on a whole minute and is over. Otherwise throws 422. */
-function requireOver({ startMs, minutes }: LockedTime, nowMs: number): void {
+function requireOver({ startMs, durationMinutes: minutes }: LockedTime, nowMs: number): void {
   const latestMs = minuteOf(nowMs) - minutes * 60_000;
   if (minuteOf(startMs) === startMs && startMs <= latestMs) return;
   const message = `the value must be a whole minute, not after ${formatInstant(latestMs)}: a visit is entered when it is over`;
@@ -79,8 +79,8 @@ function requireOver({ startMs, minutes }: LockedTime, nowMs: number): void {
 }
 
 /** Returns the slots that the schedule had for a missed visit, free or not, because the visit takes none. */
-function missedSlots({ locked: { slots }, minutes, locationId }: LockedTime): TakenSlots | undefined {
-  return fill(slots, minutes) ? { slots, placement: placementOf(slots, locationId) } : undefined;
+function missedSlots({ locked: { slots }, durationMinutes: minutes, locationId }: LockedTime): TakenSlots | undefined {
+  return fill(slots, minutes) ? { slots, placement: placementOf(slots, locationId, undefined) } : undefined;
 }
 
 /** The appointment as it was before its steps. It was assigned on the day of the visit. */
