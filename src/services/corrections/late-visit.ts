@@ -30,9 +30,10 @@ import {
  * Enters a visit that nobody could book, with its true times.
  *
  * Throws, in this order:
- * - 422 for times that are wrong, 409 for a visit of longer ago than the tenant allows
+ * - 422 for times that are wrong
  * - 404 and 422 as a booking does, and for the no-show reason
- * - 409 with all other conflicts: of the patient, the waitlist entry, the earliest times and the time of the visit
+ * - 409 with all conflicts: a visit of longer ago than the tenant allows, and those of the patient, the waitlist entry,
+ *   the earliest times and the time of the visit
  */
 export async function enterLateVisit(
   request: EnterLateVisitRequestValid,
@@ -43,10 +44,8 @@ export async function enterLateVisit(
   const steps = lateStepsOf(request);
   const startMs = timestampMs(request.startsAt);
   requireTrueTimes(steps, startMs, nowMs, undefined);
-  const settings = await findTenantSettings(transaction);
-  const late = tooLate(startMs, settings, nowMs, "startsAt");
-  if (isAny(late)) throw conflicts(late);
-  const [found, time] = await Promise.all([
+  const [settings, found, time] = await Promise.all([
+    findTenantSettings(transaction),
     findReason(request, call),
     lockTime(request, call, { nowMs, kind: "LATE" }),
   ]);
@@ -54,6 +53,7 @@ export async function enterLateVisit(
   requireOver(time, nowMs);
   const isMissed = request.noShowAt !== undefined;
   const conflicting = [
+    ...tooLate(startMs, settings, nowMs, "startsAt"),
     ...time.found,
     ...earlySteps({ startsAt: new Date(startMs) }, steps, marginsOf(settings, margins)),
     ...(isMissed ? [] : timeConflicts({ slots: [], busy: time.beside }, "startsAt")),
