@@ -44,12 +44,12 @@ const CONFIGURATION = "cupo.access.v1.SchedulingConfigurationService";
 const CATALOG = "cupo.access.v1.CatalogService";
 
 /**
- * Opens ten programs for one service, with about `slots` open slots in all, from 7:00 to 15:00 on each of 90 days. Books
- * some of them. `call` calls as the tenant to fill.
+ * Opens ten programs for one service, with about `slots` open slots in all, from 7:00 to 15:00 on each of `days` days,
+ * the horizon of the tenant. Books some of them. `call` calls as the tenant to fill.
  */
-export async function openClinic(call: Call, slots: number): Promise<Clinic> {
-  const slotsADay = Math.min(MAX_SLOTS_A_DAY, Math.max(1, Math.round(slots / (PROGRAMS * DAYS))));
-  const staff = Math.max(1, Math.round(slots / (PROGRAMS * DAYS * slotsADay)));
+export async function openClinic(call: Call, slots: number, days = DAYS): Promise<Clinic> {
+  const slotsADay = Math.min(MAX_SLOTS_A_DAY, Math.max(1, Math.round(slots / (PROGRAMS * days))));
+  const staff = Math.max(1, Math.round(slots / (PROGRAMS * days * slotsADay)));
   const rooms = await openPrograms(call, PROGRAMS, staff, slotsADay);
   const startedAt = performance.now();
   for (const programId of rooms.programs) await call(`${PROGRAM}/MaterializeSchedule`, { programId });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openDevelopmentKey } from "../src/auth/development-key.js";
 import { type Bench, type BenchDatabase, rowsOf, setting } from "./bench.js";
 import { allCreated, CONNECTIONS, type LoadResult, registrations, runRegistrations } from "./load.js";
-import { median, medianOf, ratioOfRounds, waitForQuiet, watchMemory } from "./machine.js";
+import { inTurn, median, medianOf, ratioOfRounds, waitForQuiet, watchMemory } from "./machine.js";
 import { type Figure, GOALS, type Report } from "./report.js";
 import { RPC } from "./requests.js";
 import { signToken, startPeer, startService } from "./service.js";
@@ -150,7 +150,7 @@ async function runRounds(bench: Bench, token: string, contestants: readonly Cont
   const seconds = setting("BENCH_SECONDS", 5);
   let busyShare = 0;
   for (let round = 0; round <= rounds; round += 1) {
-    for (const { label, url, tables, runs } of contestants) {
+    for (const { label, url, tables, runs } of inTurn(contestants, round)) {
       bench.progress(`${round === 0 ? "warming up" : `round ${round} of ${rounds}`}: ${label}`);
       busyShare = Math.max(busyShare, await waitForQuiet(bench.signal));
       const load = { url, tokens: [token], connections: CONNECTIONS, seconds };

@@ -5,11 +5,11 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import knex from "knex";
 import { fillSearchWords } from "../src/postgres/search/fill-search-words.js";
 import { type Bench, type BenchDatabase, setting } from "./bench.js";
-import { type Clinic, dateIn, openClinic } from "./clinic.js";
+import { bookFirst, type Clinic, countWhenMade, dateIn, openClinic, registerPatient } from "./clinic.js";
 import { allCreated, CONNECTIONS, runLoad, runRegistrations } from "./load.js";
 import { databaseSeconds, median, processorSeconds, ratioOfRounds, waitForQuiet } from "./machine.js";
 import { type Figure, GOALS, type Report } from "./report.js";
-import { type Call, openCallers } from "./requests.js";
+import { type Call, openCallers, RPC } from "./requests.js";
 import { type RunningService, signForNewTenants, signToken, startService } from "./service.js";
 
 /** A load that is compared with the first of its group. */
@@ -33,7 +33,14 @@ const DIRECTORY = "cupo.clinic.v1.PatientDirectoryService";
 /** Groups of loads that compare 1,000,000 rows with 10,000. */
 const BY_ROWS = ["registration", "search for a patient", "list of patients"];
 const INDICATORS = "indicators";
-const GROUPS = [...BY_ROWS, INDICATORS, "tenants", "processes", "node"];
+/** Groups of loads that compare a horizon of 400 days with one of 90, with as many slots a day. */
+const BY_HORIZON = ["week searched", "booking", "rule with another capacity", "rule with other times"];
+const UPDATE_RULE = "cupo.access.v1.SchedulingConfigurationService/UpdateProgramRule";
+const LIST_RULES = "cupo.clinic.v1.ProgramService/ListProgramRules";
+const HORIZON = "horizon";
+const HORIZON_DAYS = [90, 400];
+const BOOKINGS = 40;
+const GROUPS = [...BY_ROWS, INDICATORS, HORIZON, "tenants", "processes", "node"];
 /** The first names are drawn far more often than the last. */
 const FIRST_NAMES = `María José Juan Luis Ana Carlos Andrés Luz Jorge Diana Sandra Camilo Paola Jesús Laura Santiago
   Valentina Sebastián Daniela Felipe Natalia Óscar Gloria Iván Rocío Mauricio Adriana Hernán Yolanda Nicolás`.split(
@@ -48,6 +55,8 @@ const LAST_NAMES = `Rodríguez Gómez González Martínez García López Hernán
  * Compares loads that take turns on one database:
  * - registrations, searches for a patient and lists, with 10,000 and with 1,000,000 patients (`BENCH_PATIENTS`)
  * - indicators of a half-year of 10,000 and of 1,000,000 appointments (`BENCH_APPOINTMENTS`), by processor time
+ * - searches, bookings and changes of rules with a horizon of 90 and of 400 days, the latter with 2,000,000 slots
+ *   (`BENCH_OPEN_SLOTS`)
  * - registrations of one and of more tenants, by one and by two processes, by this and another Node.js
  *   (`BENCH_OTHER_NODE`)
  *
@@ -67,6 +76,7 @@ export async function growth(bench: Bench): Promise<Report> {
     const loads: Load[] = [];
     if (kinds.some((kind) => BY_ROWS.includes(kind))) loads.push(...(await loadsByPatients(bench, await serve())));
     if (kinds.includes(INDICATORS)) loads.push(...(await loadsByAppointments(bench, await serve())));
+    if (kinds.includes(HORIZON)) loads.push(...(await loadsByHorizon(bench, await serve())));
     if (kinds.includes("tenants")) loads.push(...(await loadsByTenants(bench, await serve())));
     const [token] = await signForNewTenants(bench.database.dataDir, 1);
     const tokens = [token ?? ""];
@@ -80,7 +90,7 @@ export async function growth(bench: Bench): Promise<Report> {
         nodeLoad(otherNode, await serve(otherNode), tokens),
       );
     }
-    const wanted = loads.filter(({ group }) => kinds.includes(group));
+    const wanted = loads.filter(({ group }) => kinds.includes(BY_HORIZON.includes(group) ? HORIZON : group));
     return reportOf(await inTurns(bench, wanted));
   } finally {
     for (const { stop } of running.toReversed()) await stop();
@@ -185,6 +195,74 @@ async function whenSummarized(database: BenchDatabase, tenantId: string): Promis
   await database.query("DELETE FROM opportunity_states WHERE tenant_id = $1", [tenantId]);
   const built = "SELECT FROM opportunity_states WHERE tenant_id = $1 AND built_through IS NULL";
   while ((await database.query(built, [tenantId])).length === 0) await delay(1_000);
+}
+
+async function loadsByHorizon({ database, progress }: Bench, service: RunningService): Promise<Load[]> {
+  const slotsADay = setting("BENCH_OPEN_SLOTS", 2_000_000) / Math.max(...HORIZON_DAYS);
+  const loads: Load[] = [];
+  for (const days of HORIZON_DAYS) {
+    const call = openCallers(service, await signToken(database.dataDir, randomUUID()))["Connect JSON"];
+    const horizon = { horizonDays: days, expectedVersion: 1, updateMask: "horizonDays" };
+    await call("cupo.clinic.v1.TenantSettingsService/UpdateTenantSettings", horizon);
+    progress(`making the slots of ${days} days`);
+    const clinic = await openClinic(call, slotsADay * days, days);
+    const { patientId, serviceId } = clinic;
+    const week = { rpc: RPC.search, message: { patientId, serviceId, dateFrom: dateIn(1), dateTo: dateIn(7) } };
+    const runs = [
+      reading(call, week),
+      () => rateOfBookings(call, clinic),
+      changing(call, clinic, (isOdd) => ({ dailyCapacity: isOdd ? 9_999 : 9_998 })),
+      changing(call, clinic, (isOdd) => ({ startsAtLocal: isOdd ? "07:10:00" : "07:00:00" })),
+    ];
+    const sized = `a horizon of ${days} days, ${clinic.slots.toLocaleString("en-US")} slots`;
+    for (const [i, group] of BY_HORIZON.entries()) {
+      const run = runs[i];
+      if (run !== undefined) loads.push({ group, label: `${group}: ${sized}`, run });
+    }
+  }
+  await database.query("VACUUM ANALYZE");
+  return loads.toSorted((one, other) => BY_HORIZON.indexOf(one.group) - BY_HORIZON.indexOf(other.group));
+}
+
+async function rateOfBookings(call: Call, clinic: Clinic): Promise<number> {
+  const patients = await Promise.all(Array.from({ length: BOOKINGS }, () => registerPatient(call)));
+  const next = () => {
+    const patientId = patients.pop();
+    return patientId === undefined ? undefined : async () => (await bookFirst(call, clinic, patientId, 2, 80), 200);
+  };
+  return (await runLoad({ callers: 1, next })).rate;
+}
+
+/** Changes the rule of each program, one after the other. Then waits for the jobs. */
+function changing(
+  call: Call,
+  { programs }: Clinic,
+  changesOf: (isOdd: boolean) => Readonly<Record<string, string | number>>,
+): () => Promise<number> {
+  let isOdd = false;
+  return async () => {
+    isOdd = !isOdd;
+    const changes = { ...changesOf(isOdd), updateMask: Object.keys(changesOf(isOdd)).join() };
+    const rules = await Promise.all(programs.map((programId) => ruleOf(call, programId)));
+    const next = () => {
+      const rule = rules.pop();
+      if (rule === undefined) return undefined;
+      const { programId, ruleId, version } = rule;
+      return async () => (await call(UPDATE_RULE, { programId, ruleId, expectedVersion: version, ...changes }), 200);
+    };
+    const { rate } = await runLoad({ callers: 1, next });
+    for (const programId of programs) await countWhenMade(call, programId);
+    return rate;
+  };
+}
+
+async function ruleOf(call: Call, programId: string): Promise<{ programId: string; ruleId: string; version: number }> {
+  const { programRules } = await call<{ programRules: { ruleId: string; version: number }[] }>(LIST_RULES, {
+    programId,
+  });
+  const [rule] = programRules;
+  if (rule === undefined) throw new Error(`program ${programId} has no rule`);
+  return { programId, ...rule };
 }
 
 /** Registers over the same total number of connections, an equal part of them to each process. */

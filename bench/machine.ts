@@ -35,6 +35,11 @@ export async function waitForQuiet(signal: AbortSignal): Promise<number> {
   return share;
 }
 
+/** Returns the contestants in the order of this round. It alternates, because the first one after a pause is slower. */
+export function inTurn<Each>(contestants: readonly Each[], round: number): readonly Each[] {
+  return round % 2 === 0 ? contestants.toReversed() : contestants;
+}
+
 function processorTimes(): { readonly idle: number; readonly all: number } {
   const times = cpus().map((cpu) => cpu.times);
   return {

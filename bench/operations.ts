@@ -1,6 +1,6 @@
 import { type Bench, setting } from "./bench.js";
 import { type LoadResult, runLoad } from "./load.js";
-import { medianOf, ratioOfRounds, waitForQuiet } from "./machine.js";
+import { inTurn, medianOf, ratioOfRounds, waitForQuiet } from "./machine.js";
 import { type Operation, type OperationName, prepareOperations } from "./prepared-operations.js";
 import { type Figure, GOALS, type Report } from "./report.js";
 import { type Call, isPublished, openCallers, type Protocol } from "./requests.js";
@@ -47,7 +47,7 @@ async function measure(
   for (let round = 0; round <= rounds; round += 1) {
     progress(round === 0 ? "warming up" : `round ${round} of ${rounds}`);
     await waitForQuiet(signal);
-    for (const { name, protocol, runs } of measured) {
+    for (const { name, protocol, runs } of inTurn(measured, round)) {
       const operation = prepared.find((each) => each.name === name);
       if (operation === undefined) continue;
       signal.throwIfAborted();

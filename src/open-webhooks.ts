@@ -36,6 +36,8 @@ export interface WebhooksOptions {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly logger: Logger;
+  /** How many milliseconds a receiver has to answer. */
+  readonly sendTimeoutMs?: number | undefined;
 }
 
 /** Keys of sealed values are replaced after 30 days and kept for ever, because secrets live as long as their webhook. */
@@ -75,7 +77,7 @@ export async function openWebhooks(
 /** Opens what the jobs need to send events. Close it when they have stopped. */
 export function openDeliveries(
   { vault, policy }: Pick<Webhooks, "vault" | "policy">,
-  { database, now, logger }: WebhooksOptions,
+  { database, now, logger, sendTimeoutMs }: WebhooksOptions,
   metrics: Pick<ServiceMetrics, "sentToWebhook" | "disabledWebhook">,
   onCommitted: (tenantId: string) => void,
 ): DeliveryPorts {
@@ -83,7 +85,7 @@ export function openDeliveries(
     database,
     reader: createFeedReader(database),
     vault,
-    sender: openSender({ policy, resolve: createDnsResolver() }),
+    sender: openSender({ policy, resolve: createDnsResolver(), timeoutMs: sendTimeoutMs }),
     judge: createTimeEventJudge(database, now),
     now,
     logger,

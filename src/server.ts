@@ -56,6 +56,8 @@ export interface ServerPorts {
   readonly telemetry?: TelemetryConfig;
   /** How many milliseconds a page of metrics is reused for later requests. Defaults to 1000. */
   readonly metricsMaxAgeMs?: number;
+  /** How many milliseconds a receiver of webhooks has to answer. Defaults to ten seconds. */
+  readonly sendTimeoutMs?: number | undefined;
   /** Returns what to answer at `/metrics`, from this process's own metrics. Defaults to these. */
   readonly metricsOf?: (own: Telemetry["metricsPage"]) => Telemetry["metricsPage"];
   /** Issues tokens of the development issuer for the reference pages. Ignored if a real issuer is configured. */
@@ -117,7 +119,7 @@ async function start(
   };
   const listeners = await openListeners(config, logger, parts, () => probe.takesWrites());
   closers.push(warmUpScreening());
-  if (runsJobs) stopJobs = startJobs({ ...data, now, logger }, config, telemetry);
+  if (runsJobs) stopJobs = startJobs({ ...data, now, logger, sendTimeoutMs: ports.sendTimeoutMs }, config, telemetry);
   telemetry.started();
   return running(listeners, closers);
 }

@@ -15,6 +15,8 @@ export interface StartedJobsPorts {
   readonly now: () => number;
   readonly logger: Logger;
   readonly webhooks: Webhooks;
+  /** How many milliseconds a receiver of webhooks has to answer. */
+  readonly sendTimeoutMs?: number | undefined;
   /** Called after a commit of a job that added an event to the feed of the tenant. */
   readonly onCommitted: (tenantId: string) => void;
 }

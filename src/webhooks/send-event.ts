@@ -26,7 +26,7 @@ export interface Sender {
 export interface SenderOptions {
   readonly policy: ReceiverPolicy;
   readonly resolve: ResolveHost;
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** The longest time for an answer, from the connection to the end of its body. */

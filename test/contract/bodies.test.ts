@@ -1,7 +1,7 @@
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectProblem } from "../support/problem.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { type Draft, prepare } from "./operations.js";
 import { implementedOperations, type PublishedOperation } from "./published-operations.js";
 import { sendRest, summaryOf } from "./send.js";
@@ -46,7 +46,7 @@ const composites: readonly unknown[] = [[], {}, ["x"], { x: 1 }];
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

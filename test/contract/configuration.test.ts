@@ -5,7 +5,7 @@ import { sendAtOnce } from "../support/once.js";
 import { expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { createProgram, opportunityDefinition, payer, practitioner } from "./fixtures.js";
 import { rpcNamed } from "./published-operations.js";
 import { summaryOf } from "./send.js";
@@ -15,7 +15,7 @@ const ADMIN = "/admin/configuration";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

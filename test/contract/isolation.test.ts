@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import type { FixtureFactory } from "./fixtures.js";
 import { type Draft, prepare, prepareUnused, referencesOf } from "./operations.js";
@@ -23,7 +23,7 @@ const OUTSIDERS = {
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

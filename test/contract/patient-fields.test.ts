@@ -9,7 +9,7 @@ import {
 import { file_cupo_options_v1_options } from "../../src/gen/cupo/options/v1/options_pb.js";
 import { file_cupo_options_v1_rules } from "../../src/gen/cupo/options/v1/rules_pb.js";
 import { patientOf, registerPatient, registration } from "../support/registration.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 
 /** New values of the attributes that an update can change. */
 const OTHERS: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const registry = createRegistry(file_buf_validate_validate, file_cupo_options_v1
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectProblem, messagesOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { createProgram, createRule, ruleAttributes } from "./fixtures.js";
 import { rpcNamed } from "./published-operations.js";
 import { summaryOf } from "./send.js";
@@ -12,7 +12,7 @@ const TRIALS = 5;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -4,7 +4,7 @@ import { auditOf } from "../support/audit.js";
 import { sendAtOnce, violationsOfOnce } from "../support/once.js";
 import { expectCommonHeaders, expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { type Draft, prepare, prepareUnused } from "./operations.js";
 import { implementedOperations } from "./published-operations.js";
 import { sendGrpc, sendRest } from "./send.js";
@@ -15,7 +15,7 @@ const REUSED = ["Idempotency-Key IDEMPOTENCY_KEY_REUSED"];
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

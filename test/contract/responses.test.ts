@@ -4,7 +4,7 @@ import { operationName } from "../../src/operation.js";
 import { auditOf } from "../support/audit.js";
 import { expectCommonHeaders } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { type Draft, prepare } from "./operations.js";
 import { implementedOperations, type PublishedOperation, versionedOperations } from "./published-operations.js";
 import { sendGrpc, sendRest } from "./send.js";
@@ -17,7 +17,7 @@ const TELLS_NOTHING_SENT = new Set(["EligibilityDecision", "WaitlistEntry", "Use
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { ScalarType } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { prepare, prepareUnused } from "./operations.js";
 import { implementedOperations, type PublishedOperation } from "./published-operations.js";
 import { sendRest, summaryOf } from "./send.js";
@@ -39,7 +39,7 @@ const LETTER = "𠮷";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import {
   appointmentRow,
   countsOf,
@@ -17,7 +17,7 @@ let service: TestService;
 let clinic: ImportingClinic;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   clinic = await openImportingClinic(service);
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
 import { indicatorsOf } from "../jobs/indicators-under-test.js";
 import { day } from "../schedule/clinic.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import {
   appointmentRow,
   type ImportingClinic,
@@ -20,7 +20,7 @@ let clinic: ImportingClinic;
 let ahead: (sourceId: string, changes?: JsonObject, time?: string) => JsonObject;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   clinic = await openImportingClinic(service);
   const people = ["P1", "P2", "P3", "P4"].map((id) => patientRow(id));
   await importRows(clinic, [...people, patientRow("dead", { status: "DECEASED" })]);

@@ -5,7 +5,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { importFolder } from "../../src/command-line/imports/import-folder.js";
 import { day } from "../schedule/clinic.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import {
   appointmentRow,
   countsOf,
@@ -20,7 +20,7 @@ let clinic: ImportingClinic;
 let folder: string;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

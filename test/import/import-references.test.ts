@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as resources from "../operations-clinic/resources-under-test.js";
 import { day, mustCall } from "../schedule/clinic.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import {
   appointmentRow,
   type ImportingClinic,
@@ -18,7 +18,7 @@ let clinic: ImportingClinic;
 let rows = 0;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   clinic = await openImportingClinic(service);
   await importRows(clinic, [patientRow("P1"), patientRow("P2"), patientRow("dead", { status: "DECEASED" })]);
 });

@@ -5,7 +5,7 @@ import { loadFileDescriptorSetFromBuffer, loadSync, type PackageDefinition } fro
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { servedServices } from "../../src/services/services.js";
 import { createNodeGrpc, servicesIn } from "../support/node-grpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 
 const served = servedServices.map(({ service }) => service);
 
@@ -16,7 +16,7 @@ interface FilesAnswer {
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { expectProblem } from "../support/problem.js";
 import { answerOf, sendRequest } from "../support/rest-request.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 
 let service: TestService;
 let pages: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   pages = { public: `${service.baseUrl}/openapi`, internal: `${service.internalUrl}/openapi` };
 });
 

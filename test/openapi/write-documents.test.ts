@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { writeDocuments } from "../../src/openapi/write-documents.js";
 import { servedServices } from "../../src/services/services.js";
-import { startTestService } from "../support/service.js";
+import { shareTestService } from "../support/service.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 test("documents written without a service equal those it serves, except for its address", async () => {
   const folder = await temporaryFolder();
-  const service = await startTestService();
+  const service = await shareTestService();
   try {
     const files = await writeDocuments({
       folder: join(folder, "openapi"),

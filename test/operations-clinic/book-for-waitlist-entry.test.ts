@@ -7,7 +7,7 @@ import { appointmentIn, book, type Clinic, mustCall, openClinic, optionsFor } fr
 import { auditOf } from "../support/audit.js";
 import { messagesOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { expectRefusal } from "./rpc-under-test.js";
 import { timedBooking } from "./timed-bookings.js";
@@ -20,7 +20,7 @@ let clinic: Clinic;
 let make: ReturnType<typeof deskFixtures>;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   clinic = await openClinic(service);
   make = deskFixtures(service);
 });

@@ -4,7 +4,7 @@ import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import { createAppointment } from "../contract/fixtures.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { itemsIn } from "./rpc-under-test.js";
 
@@ -13,7 +13,7 @@ const { getCase, listCases, takeCase, closeCase } = DeskService.method;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -5,7 +5,7 @@ import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { describeAccess, expectRefusal } from "./rpc-under-test.js";
 
@@ -16,7 +16,7 @@ let service: TestService;
 let make: ReturnType<typeof deskFixtures>;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   make = deskFixtures(service);
 });
 

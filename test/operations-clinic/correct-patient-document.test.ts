@@ -5,7 +5,7 @@ import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_di
 import { auditOf } from "../support/audit.js";
 import { detailsOf, type PatientBody, registerPatient } from "../support/registration.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, type Item, itemsIn, walkPages } from "./rpc-under-test.js";
 
 const { correctPatientDocument, findPatientByDocument, listPatientChanges, searchPatients, setPatientStatus } =
@@ -15,7 +15,7 @@ const REASON = "Se digitó mal en el registro";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -5,7 +5,7 @@ import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import { createAppointment } from "../contract/fixtures.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, idsOf, itemsIn, walkPages } from "./rpc-under-test.js";
 
@@ -15,7 +15,7 @@ let service: TestService;
 let make: ReturnType<typeof deskFixtures>;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   make = deskFixtures(service);
 });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DisplacedAppointmentService } from "../../src/gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { type Clinic, mustCall, openClinic } from "../schedule/clinic.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { bookSeveral, choicesOf, fallIll, outcomesOf } from "./displaced-fixtures.js";
 import { holdFirst } from "./hold-requests.js";
 import { describeAccess } from "./rpc-under-test.js";
@@ -12,7 +12,7 @@ import { describeAccess } from "./rpc-under-test.js";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -6,7 +6,7 @@ import { bookFirst, type Clinic, day, everyMorning, openClinic, mustCall as read
 import { registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import { expectTokenIsBound, itemsIn } from "./rpc-under-test.js";
 
@@ -16,7 +16,7 @@ const NAMED = { includePatientNames: true };
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

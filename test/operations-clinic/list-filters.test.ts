@@ -3,7 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { locationOf } from "./displaced-fixtures.js";
 import { expectRefusal } from "./rpc-under-test.js";
@@ -11,7 +11,7 @@ import { expectRefusal } from "./rpc-under-test.js";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { locationOf } from "./displaced-fixtures.js";
 import { holdFirst } from "./hold-requests.js";
@@ -14,7 +14,7 @@ import { at } from "./timed-bookings.js";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

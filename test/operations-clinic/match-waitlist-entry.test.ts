@@ -5,7 +5,7 @@ import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.
 import { book, type Clinic, day, mustCall, openClinic, optionsFor, optionsIn } from "../schedule/clinic.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, walkPages } from "./rpc-under-test.js";
 
@@ -16,7 +16,7 @@ let clinic: Clinic;
 let make: ReturnType<typeof deskFixtures>;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   clinic = await openClinic(service, { rule: { startsAtLocal: "10:00", endsAtLocal: "14:00" } });
   make = deskFixtures(service);
 });

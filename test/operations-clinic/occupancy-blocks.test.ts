@@ -5,7 +5,7 @@ import { OccupancyService } from "../../src/gen/cupo/clinic/v1/occupancy_service
 import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { type Item, itemsIn } from "./rpc-under-test.js";
 import { locationOf, mustBlock, wholeDay } from "./schedule-block-fixtures.js";
 import { at } from "./timed-bookings.js";
@@ -13,7 +13,7 @@ import { at } from "./timed-bookings.js";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -6,7 +6,7 @@ import { servedServices } from "../../src/services/services.js";
 import { itemsOf } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { itemsIn } from "./rpc-under-test.js";
 
 const { listPatients } = PatientDirectoryService.method;
@@ -15,7 +15,7 @@ const lists = servedServices.flatMap(({ service }) => service.methods).filter(is
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -5,7 +5,7 @@ import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_di
 import { registerPatient, registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { describeAccess, expectTokenIsBound, itemsIn, type RpcUnderTest, walkPages } from "./rpc-under-test.js";
 
 const { getPatient, listConsents, listAccessRecords } = PatientDirectoryService.method;
@@ -13,7 +13,7 @@ const { getPatient, listConsents, listAccessRecords } = PatientDirectoryService.
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

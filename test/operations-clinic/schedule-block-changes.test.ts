@@ -8,7 +8,7 @@ import { foundByTheService } from "../schedule/invariants.js";
 import { scheduleDifferences } from "../schedule/schedule-differences.js";
 import { messagesOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, walkPages } from "./rpc-under-test.js";
 
 import {
@@ -26,7 +26,7 @@ const { cancelScheduleBlock, createScheduleBlock, getScheduleBlock, listSchedule
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

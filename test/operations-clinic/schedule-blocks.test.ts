@@ -8,7 +8,7 @@ import { foundByTheService } from "../schedule/invariants.js";
 import { scheduleDifferences } from "../schedule/schedule-differences.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { describeAccess, expectRefusal } from "./rpc-under-test.js";
 
 import {
@@ -25,7 +25,7 @@ const { createScheduleBlock } = ScheduleBlockService.method;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

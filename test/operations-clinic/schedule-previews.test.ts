@@ -5,7 +5,7 @@ import { ProgramService } from "../../src/gen/cupo/clinic/v1/program_service_pb.
 import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, type Clinic, call, day, materialize, mustCall, openClinic } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { describeAccess, expectRefusal, idsOf } from "./rpc-under-test.js";
 
 const { previewRuleChange, previewPractitionerChange } = ProgramService.method;
@@ -14,7 +14,7 @@ let service: TestService;
 let shared: Clinic;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   shared = await openClinic(service);
 });
 

@@ -5,7 +5,7 @@ import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { detailsOf, type PatientBody, registerPatient, registration } from "../support/registration.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, itemsIn, walkPages } from "./rpc-under-test.js";
 
@@ -15,7 +15,7 @@ const scope = "patients:read";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { TenantSettingsService } from "../../src/gen/cupo/clinic/v1/tenant_settings_service_pb.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import { describeAccess, expectRefusal } from "./rpc-under-test.js";
 
@@ -25,7 +25,7 @@ let service: TestService;
 let as: TokenFor;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -7,7 +7,7 @@ import { BASE, MARKER } from "../hostile/change.js";
 import { type RawRequest, sendRaw } from "../support/raw-request.js";
 import { registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 
 const SERVICE = "/cupo.access.v1.PatientService";
 const groups = { bodiesThatAreNoJson, bodiesOfTheWrongShape };
@@ -16,7 +16,7 @@ let service: TestService;
 let token: string;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   token = await service.token();
 });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RawRequest, sendRaw, withHeader } from "../support/raw-request.js";
 import { registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 
 const REGISTER = "/cupo.access.v1.PatientService/RegisterPatient";
 
@@ -12,7 +12,7 @@ let service: TestService;
 let good: RawRequest;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CatalogService, CreatePayerRequestSchema } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { OperationsService } from "../../src/gen/cupo/clinic/v1/operations_service_pb.js";
 import { envelope, type RawCall, rpcFormats, sendCall } from "../support/raw-rpc.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 
 const PATH = `/${CatalogService.typeName}/CreatePayer`;
 const READ = `/${OperationsService.typeName}/${OperationsService.methods[0]?.name}`;
@@ -14,7 +14,7 @@ const MARKER = "hostile-marker";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

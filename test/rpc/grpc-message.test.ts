@@ -12,7 +12,7 @@ import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { createRpcHandler } from "../../src/rpc/handler.js";
 import { statusDetails } from "../support/node-grpc.js";
-import { startTestService } from "../support/service.js";
+import { shareTestService } from "../support/service.js";
 
 const LIST = `/${ReferenceDataService.typeName}/ListLocations`;
 const WATCH = `/${EventService.typeName}/WatchEvents`;
@@ -54,7 +54,7 @@ test("gRPC-Web sends an uncompressed trailer even if messages are compressed", a
 });
 
 test("the details that grpc-js receives are the detail of the Problem", async () => {
-  const service = await startTestService();
+  const service = await shareTestService();
   onTestFinished(() => service.close());
   const metadata = new Metadata();
   metadata.set("authorization", `Bearer ${await service.token()}`);

@@ -3,13 +3,13 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
 import { summaryOf } from "../contract/send.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { book, bookFirst, type Clinic, call, mustCall, type OptionBody, openClinic, optionsFor } from "./clinic.js";
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { differingSpan, gainingSpan, nextPartOf } from "../../src/services/schedule/plan-parts.js";
 import type { ProgramPlan } from "../../src/services/schedule/plan-slots.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { day, mustCall, openClinic } from "./clinic.js";
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
 });
 
 afterAll(() => service.close());

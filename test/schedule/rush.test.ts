@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
-import { startTestService, type TestService } from "../support/service.js";
+import { shareTestService, type TestService } from "../support/service.js";
 import { book, type Clinic, call, day, openClinic, optionsFor, optionsIn } from "./clinic.js";
 
 const PATIENTS = 20;
@@ -11,7 +11,7 @@ let service: TestService;
 let clinic: Clinic;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await shareTestService();
   const as = { tenantId: randomUUID() };
   const makers = Array.from({ length: PATIENTS }, () => fixtures.practitioner.create(service, as));
   const rule = { dailyCapacity: 200, validTo: day({ service }, 3) };

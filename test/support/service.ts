@@ -54,6 +54,12 @@ export interface TestService {
   close(): Promise<void>;
 }
 
+/** A service that a file has for itself. */
+export interface OwnTestService extends TestService {
+  /** Folder of the service's keys. */
+  readonly dataDir: string;
+}
+
 /** Ports that a test replaces. */
 export interface TestPorts extends Partial<ServerPorts> {
   /** Whether the service connects to its database through a proxy. Defaults to false, which is faster. */
@@ -67,7 +73,7 @@ export interface TestPorts extends Partial<ServerPorts> {
 export async function startTestService(
   environment: Readonly<Record<string, string>> = {},
   { isProxied = false, ...ports }: TestPorts = {},
-): Promise<TestService> {
+): Promise<OwnTestService> {
   openDocuments();
   const [database, dataDir] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), "cupo-service-"))]);
   const proxy = isProxied ? await startPostgresProxy(database.url) : undefined;
@@ -84,20 +90,18 @@ export async function startTestService(
       { logger, now: clock.now, runsJobs: false, metricsMaxAgeMs: 0, ...ports },
     );
   });
-  const tokens = await openTokens(dataDir, clock.now);
   const onlookers = openOnlookers(database.adminUrl);
   const baseUrl = `${server.publicUrl}${configOf().basePath}`;
   return {
     ...clock,
-    ...tokens,
+    ...(await openTenant(dataDir, baseUrl, clock.now)),
     baseUrl,
     log,
     databaseUrl,
     proxy: proxy ?? noProxy,
     publicUrl: server.publicUrl,
     internalUrl: server.internalUrl,
-    request: async (method, path, changes = {}) =>
-      sendRequest(method, `${baseUrl}${path}`, { token: await tokens.token(), ...changes }),
+    dataDir,
     query: async (sql) => (await onlookers.query(sql)).rows,
     async close() {
       await server.close();
@@ -105,6 +109,31 @@ export async function startTestService(
       await Promise.all([database.drop(), rm(dataDir, { recursive: true, force: true })]);
     },
   };
+}
+
+let shared: Promise<OwnTestService> | undefined;
+
+/**
+ * Returns a service that the files of a process share, with a tenant of its own. It is for files that change no clock and
+ * look at no rows, logs or metrics of other tenants. It starts once and ends with the process.
+ */
+export async function shareTestService(): Promise<TestService> {
+  shared ??= startTestService();
+  const service = await shared;
+  return {
+    ...service,
+    ...(await openTenant(service.dataDir, service.baseUrl, service.now)),
+    get log() {
+      return ownOnly();
+    },
+    advance: ownOnly,
+    stopAt: ownOnly,
+    close: () => Promise.resolve(),
+  };
+}
+
+function ownOnly(): never {
+  throw new Error("files share this service; startTestService starts one for the file alone");
 }
 
 /** Creates the pool for queries of tests. Connections open on first use; a broken one is replaced. */
@@ -151,18 +180,29 @@ function startClock(): Pick<TestService, "now" | "advance" | "stopAt"> {
   };
 }
 
-async function openTokens(dataDir: string, now: () => number) {
+/** Returns a new tenant, with what signs its tokens and sends its requests. */
+async function openTenant(
+  dataDir: string,
+  baseUrl: string,
+  now: () => number,
+): Promise<Pick<TestService, "tenantId" | "scopes" | "token" | "forgeToken" | "request">> {
   const tenantId = randomUUID();
   const scopes = scopesOf(servedServices);
   const issuer = await openDevelopmentIssuer({ dataDir, now });
   const { kid, privateKey } = await openDevelopmentKey(dataDir);
   const token = tokensOf(issuer, { tenantId, scopes }, now);
-  const forgeToken = async (claims: object, header: object = {}) => {
-    const [, payload = ""] = (await token()).split(".");
-    const good = JSON.parse(Buffer.from(payload, "base64url").toString());
-    return new SignJWT({ ...good, ...claims })
-      .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid, ...header })
-      .sign(privateKey);
+  return {
+    tenantId,
+    scopes,
+    token,
+    async forgeToken(claims, header = {}) {
+      const [, payload = ""] = (await token()).split(".");
+      const good = JSON.parse(Buffer.from(payload, "base64url").toString());
+      return new SignJWT({ ...good, ...claims })
+        .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid, ...header })
+        .sign(privateKey);
+    },
+    request: async (method, path, changes = {}) =>
+      sendRequest(method, `${baseUrl}${path}`, { token: await token(), ...changes }),
   };
-  return { tenantId, scopes, token, forgeToken };
 }

@@ -9,8 +9,8 @@ import { changeLocation, createLocation, createWebhook } from "./webhooks-under-
 const RESOURCES = 8;
 const CHANGES = 3;
 const MANY = 20;
-/** The share of events that a bad receiver does not accept, a third of them without an answer. */
-const FAILING = 0.3;
+/** The time that each event has in a service with little patience, in milliseconds. */
+const SEND_TIMEOUT_MS = 500;
 
 let service: TestService;
 
@@ -21,8 +21,10 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 test("a receiver that fails or stalls 30 % gets every event, those of a resource in order; others are not delayed", async () => {
+  const service = await startTestService(RECEIVERS_ALLOWED, { runsJobs: true, sendTimeoutMs: SEND_TIMEOUT_MS });
+  onTestFinished(() => service.close());
   const as = { tenantId: randomUUID() };
-  const bad = await openReceiver(failing);
+  const bad = await openReceiver(failing());
   const stalled = await openReceiver(() => "STALL");
   const good = await openReceiver(() => 204);
   for (const { url } of [bad, stalled, good]) await createWebhook(service, { url, resourceTypes: ["LOCATION"] }, as);
@@ -33,16 +35,16 @@ test("a receiver that fails or stalls 30 % gets every event, those of a resource
       return id;
     }),
   );
-  const begun = performance.now();
   const total = RESOURCES * (CHANGES + 1);
+  const acceptedByBad = () => new Set(bad.accepted.map(({ eventId }) => eventId)).size;
   await eventually(() => good.accepted.length >= total);
-  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(acceptedByBad()).toBeLessThan(total);
   expectComplete(good, ids);
   expect(good.arrived).toHaveLength(total);
-  while (new Set(bad.accepted.map(({ eventId }) => eventId)).size < total) {
-    await hasten();
+  while (acceptedByBad() < total) {
+    await hasten(service);
     const before = bad.arrived.length;
-    await eventually(() => bad.arrived.length > before || new Set(bad.accepted.map((e) => e.eventId)).size === total);
+    await eventually(() => bad.arrived.length > before || acceptedByBad() === total);
   }
   expectComplete(bad, ids);
   expect(bad.arrived.length).toBeGreaterThan(total);
@@ -61,10 +63,10 @@ test("as many stalled webhooks as a tenant can have do not delay the events of a
   const good = await openReceiver(() => 204);
   const as = { tenantId: randomUUID() };
   await createWebhook(service, { url: good.url, resourceTypes: ["LOCATION"] }, as);
-  const begun = performance.now();
   await createLocation(service, as);
   await eventually(() => good.accepted.length === 1);
-  expect(performance.now() - begun).toBeLessThan(8_000);
+  const open = stalled.mostAtOnce;
+  expect(stalled.arrived, "no stalled request has ended").toHaveLength(open);
 });
 
 test("a receiver that accepts nothing rests after eight events", async () => {
@@ -96,16 +98,20 @@ function firstAccepted(events: readonly ReceivedEvent[]): (number | undefined)[]
 }
 
 /** Makes all retries due, instead of waiting for hours. */
-async function hasten(): Promise<void> {
+async function hasten(service: TestService): Promise<void> {
   await service.query("UPDATE webhook_deliveries SET next_attempt_at = now() WHERE state = 'PENDING'");
   await service.query("SELECT graphile_worker.add_job('find_webhooks')");
 }
 
-const failing: Behaviour = () => {
-  const random = Math.random();
-  if (random < (FAILING * 2) / 3) return 503;
-  return random < FAILING ? "STALL" : 204;
-};
+/** Returns a behaviour that does not accept three of ten events: two get 503, and one no answer. */
+function failing(): Behaviour {
+  let arrived = 0;
+  return () => {
+    arrived += 1;
+    if (arrived % 10 === 9) return "STALL";
+    return arrived % 10 === 3 || arrived % 10 === 6 ? 503 : 204;
+  };
+}
 
 async function openReceiver(behaviour: Behaviour): Promise<Receiver> {
   const receiver = await startReceiver();
