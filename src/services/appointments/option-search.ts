@@ -5,11 +5,7 @@ import { unknownReferences, validationFailed } from "../../errors.js";
 import { type AppointmentOption, AppointmentOptionSchema } from "../../gen/cupo/clinic/v1/appointment_option_pb.js";
 import { WaitlistEntryDetails_Period } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import type { Option, OptionTokens, SealedOption } from "../../option-tokens/option-tokens.js";
-import {
-  type AppointmentRecord,
-  findAppointment,
-  visitMinutesOf,
-} from "../../postgres/tables/appointments/appointments.js";
+import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import type { OptionQuery } from "../../postgres/tables/appointments/free-slots.js";
 import { type OptionRecord, searchOptions } from "../../postgres/tables/appointments/option-search.js";
@@ -17,7 +13,7 @@ import { appointmentTypes } from "../../postgres/tables/catalogs/catalogs.js";
 import { findPatientOf } from "../../postgres/tables/patients/patient-locks.js";
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
-import { findOccupiedSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../scheduling/day-periods.js";
 import { widestSpan } from "../../scheduling/horizon.js";
 import { endOfLocalDay, localDateAt, startOfLocalDay } from "../../scheduling/local-clock.js";
@@ -28,7 +24,7 @@ import { startAfter } from "../resources/page-keys.js";
 import { cutPage, type Page, type PageRequest, readPage } from "../resources/pages.js";
 import { inactive, missing } from "../resources/preconditions.js";
 import { requireActive, requireMovable } from "./appointment-preconditions.js";
-import { withBuffer } from "./booking-references.js";
+import { lengthHeld, withBuffer } from "./booking-references.js";
 
 /** The criteria of a slot search. */
 export interface SlotCriteria {
@@ -174,9 +170,13 @@ async function requireMovableSubject(
     throw validationFailed([{ code: "INVALID_VALUE", field: "serviceId", message }]);
   }
   const { dueOn } = appointment;
-  const minutes = minutesHeld(appointment, held);
-  const visitMinutes = visitMinutesOf(appointment);
-  return { patientId: patient.id, appointmentId, heldDay: countedDay(appointment), minutes, visitMinutes, dueOn };
+  return {
+    patientId: patient.id,
+    appointmentId,
+    heldDay: countedDay(appointment),
+    ...lengthHeld(appointment, held),
+    dueOn,
+  };
 }
 
 /** The last local date of the wait: that of the waitlist entry, else by the appointment type, else by the service. */
@@ -185,19 +185,6 @@ async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: numbe
   if (subjectField === "waitlistEntryId") return dueOn;
   const subject = appointmentTypeId === undefined ? { serviceId } : { appointmentTypeId };
   return findDueDate(call.transaction, subject, localDateAt(nowMs));
-}
-
-/**
- * The duration of an appointment with several slots, with a buffer or overbooked. Otherwise undefined, because any slot
- * fits.
- */
-function minutesHeld(appointment: AppointmentRecord, { length }: readonly SlotRecord[]) {
-  const { overbooked, startsAt, endsAt, visitEndsAt } = appointment;
-  return length > 1 || overbooked || visitEndsAt !== undefined ? minutesBetween(startsAt, endsAt) : undefined;
-}
-
-function minutesBetween(startsAt: Date, endsAt: Date): number {
-  return (endsAt.getTime() - startsAt.getTime()) / 60_000;
 }
 
 function toOption(
@@ -209,7 +196,7 @@ function toOption(
   const kind = appointmentId === undefined ? "PATIENT" : "APPOINTMENT";
   const subject = { kind, id: appointmentId ?? patientId } as const;
   const startsAtMs = startsAt.getTime();
-  const minutes = minutesBetween(startsAt, endsAt);
+  const minutes = (endsAt.getTime() - startsAtMs) / 60_000;
   const sealed = seal({ slotId, generation, serviceId, locationId, emergency, subject, minutes, startsAtMs });
   return create(AppointmentOptionSchema, {
     optionToken: sealed.token,
