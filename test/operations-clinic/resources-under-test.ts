@@ -222,7 +222,8 @@ export async function readResource(
 export function resourceIn({ type, ofStaff = {} }: ResourceUnderTest, { body, text }: RestAnswer): ResourceBody {
   const found = body[memberNamed(type)];
   if (found === undefined) throw new Error(`a ${type} was expected, but the answer is ${text}`);
-  return { ...ofStaff, ...withId(found as object) };
+  const shown = withId(found as object);
+  return { ...shown, ...ofStaff, ...shown };
 }
 
 /** Returns a resource in its JSON form, with its own id as `id`. */
