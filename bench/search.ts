@@ -123,6 +123,7 @@ async function statementsMs({ database }: Bench, { tenantId, clinic }: Tenant): 
       appointmentId: undefined,
       heldDay: undefined,
       minutes: undefined,
+      visitMinutes: undefined,
       locationId: undefined,
       practitionerId: undefined,
       includeEmergency: false,

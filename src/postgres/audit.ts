@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Call, Effect, Principal, Statement } from "../call.js";
+import type { Call, Effect, Principal, ReadyCall, Statement } from "../call.js";
 import { newId } from "../uuid.js";
 import { prepared } from "./prepared.js";
 import { sql } from "./sql.js";
@@ -75,6 +75,25 @@ export function appendAudit(call: Call, principal: Principal, hashOfKey: () => B
   if (rows.length <= MOST_SINGLE) return rows.map(insertBoth);
   const values = { tenantId, keyHash: hashOfKey(), rows: JSON.stringify(rows) };
   return [insertAllAudited(values), insertAllNoted(values)];
+}
+
+/**
+ * Records that the caller began to export a tenant, or exported it, with the number of rows of each table. The row is in
+ * the audit trail of the caller's tenant. Nothing changed, so there is no event.
+ */
+export function recordExport(
+  { transaction, principal, operation, actor, correlationId }: ReadyCall,
+  tenantId: string,
+  counts: Readonly<Record<string, number>> | undefined,
+): void {
+  const cause = { tenant_id: principal.tenantId, operation, principal: principal.id, actor: actor ?? null };
+  const resource = { resource_type: "Tenant", resource_id: tenantId, resource_version: null };
+  const done = {
+    action: counts === undefined ? "EXPORT_BEGUN" : "EXPORTED",
+    details: counts && JSON.stringify(counts),
+  };
+  const row = { ...cause, id: newId(), correlation_id: correlationId, ...resource, ...done };
+  transaction.send(sql("audit_events").insert({ ...row, details: row.details ?? null }));
 }
 
 /** The principal of changes that the service makes by itself. Clients have an issuer and a space in theirs. */

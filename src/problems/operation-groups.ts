@@ -15,7 +15,12 @@ export const searches = ["SearchAppointmentOptions", "MatchWaitlistEntry"];
 /** RPCs that change an appointment's status with a reason. */
 export const reasonSteps = ["CancelAppointment", "CancelSeries", "MarkAppointmentNoShow", ...lateEntries];
 /** RPCs that change how far ahead can be booked, or preview such a change. */
-export const windowChanges = ["UpdateTenantSettings", "PreviewTenantSettingsChange", "UpdateProgramWindow"];
+export const windowChanges = [
+  "UpdateTenantSettings",
+  "PreviewTenantSettingsChange",
+  "UpdateProgramWindow",
+  "PreviewProgramWindowChange",
+];
 /** RPCs that set the times of a block. */
 export const blockChanges = ["CreateScheduleBlock", "UpdateScheduleBlock"];
 

@@ -154,6 +154,8 @@ describe("the horizon", () => {
     ]);
     const ofProgram = { programId, horizonDays: 400, expectedVersion: 1 };
     expectRefusal(await call(clinic, "UpdateProgramWindow", ofProgram), 422, ["horizonDays TOO_MANY"]);
+    const { expectedVersion: _, ...shown } = ofProgram;
+    expectRefusal(await call(clinic, "PreviewProgramWindowChange", shown), 422, ["horizonDays TOO_MANY"]);
   });
 });
 
@@ -171,6 +173,50 @@ describe("PreviewTenantSettingsChange", () => {
     expect((await mustCall(clinic, "GetTenantSettings", {}))["tenantSettings"]).toMatchObject({ version: 1 });
   });
 });
+
+describe("PreviewProgramWindowChange", () => {
+  test("counts in the program alone, against its own window or that of the tenant, and changes nothing", async () => {
+    await openClinic(service, { as: clinic.as, rule: { validTo: "2099-12-31" } });
+    await bookFirst(clinic, patientId, on(50));
+    await change({ horizonDays: 80 });
+    expect(await previewProgram({ horizonDays: 100 })).toEqual({ ...NO_EFFECT, addedSlotCount: 10 * 8 });
+    expect(await previewProgram({ horizonDays: 40 })).toEqual({
+      ...NO_EFFECT,
+      hiddenSlotCount: 40 * 8 - 1,
+      appointmentsBeyondHorizonCount: 1,
+    });
+    expect(await previewProgram({ minimumNoticeMinutes: 50 * HOUR })).toEqual({
+      ...NO_EFFECT,
+      hiddenSlotCount: 8 + 8 + 4,
+    });
+    expect(await previewProgram({})).toEqual(NO_EFFECT);
+    expect(await changeProgram({ horizonDays: 45, minimumNoticeMinutes: 50 * HOUR })).toMatchObject({ version: 2 });
+    expect(await previewProgram({ horizonDays: 55 })).toEqual(NO_EFFECT);
+    expect(await previewProgram({ updateMask: "horizonDays" })).toEqual(NO_EFFECT);
+    expect(await previewProgram({ horizonDays: 44 })).toEqual({
+      ...NO_EFFECT,
+      hiddenSlotCount: 8,
+      appointmentsBeyondHorizonCount: 1,
+    });
+  });
+
+  test("rejects an unknown program and values out of range", async () => {
+    const unknown = await call(clinic, "PreviewProgramWindowChange", { programId: clinic.serviceId, horizonDays: 10 });
+    expectRefusal(unknown, 404);
+    const wrong = { programId: clinic.programId, horizonDays: 401, minimumNoticeMinutes: -1 };
+    expectRefusal(await call(clinic, "PreviewProgramWindowChange", wrong), 422, [
+      "horizonDays OUT_OF_RANGE",
+      "minimumNoticeMinutes OUT_OF_RANGE",
+    ]);
+  });
+});
+
+const NO_EFFECT = { addedSlotCount: 0, hiddenSlotCount: 0, appointmentsBeyondHorizonCount: 0 };
+
+async function previewProgram(request: JsonObject): Promise<JsonObject> {
+  const answer = await mustCall(clinic, "PreviewProgramWindowChange", { programId: clinic.programId, ...request });
+  return answer["programWindowPreview"] as JsonObject;
+}
 
 function on(days: number): JsonObject {
   return { dateFrom: day(clinic, days), dateTo: day(clinic, days) };

@@ -214,14 +214,16 @@ describe("EnterLateVisit answers 409", () => {
     const enterOwn = async () => call(own.clinic, "EnterLateVisit", await lateVisit(own));
     own.goTo("00:00", 8);
     expectRefusal(await enterOwn(), 409, ["startsAt TOO_LATE"]);
+    const unknown = { ...(await lateVisit(own)), patientId: randomUUID() };
+    expectRefusal(await call(own.clinic, "EnterLateVisit", unknown), 404, ["patientId NOT_FOUND"]);
     own.goTo("23:59", 7);
     appointmentIn(await enterOwn());
     await mustCall(own.clinic, "UpdateTenantSettings", { lateEntryDays: 1, expectedVersion: 1 });
     own.goTo("00:00", 2);
-    expectRefusal(await enterOwn(), 409, ["startsAt TOO_LATE"]);
+    expectRefusal(await enterOwn(), 409, ["startsAt TOO_LATE", "startsAt SLOT_OCCUPIED"]);
     await mustCall(own.clinic, "UpdateTenantSettings", { lateEntryDays: 0, expectedVersion: 2 });
     own.goTo("12:30");
-    expectRefusal(await enterOwn(), 409, ["startsAt TOO_LATE"]);
+    expectRefusal(await enterOwn(), 409, ["startsAt TOO_LATE", "startsAt SLOT_OCCUPIED"]);
   });
 
   test("to a patient who is not active", async () => {

@@ -14,6 +14,7 @@ import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { describeAccess, expectRefusal, itemsIn } from "./rpc-under-test.js";
+import { bookedIn, seriesOf } from "./series-requests.js";
 
 const { mergePatients, listPatientChanges, setPatientStatus } = PatientDirectoryService.method;
 const REASON = "Dos registros de la misma persona";
@@ -157,6 +158,30 @@ describe("MergePatients", () => {
     const [before, after] = [await bookFirst(own, duplicate.id), await bookFirst(own, duplicate.id)];
     expect([before.endsAt, after.startsAt]).toEqual([startsAt, endsAt]);
     expect((await send(mergeOf({ survivor, duplicate }))).status).toBe(200);
+  });
+
+  test("takes a series along, which the survivor can then move and cancel", async () => {
+    const own = await openClinic(service);
+    const { survivor, duplicate } = await twoPatients();
+    const { seriesId, appointments } = bookedIn(
+      await call(own, "BookSeries", await seriesOf(own, { patientId: duplicate.id })),
+    );
+    const ids = appointments.map(({ appointmentId }) => appointmentId);
+    const merged = await send(mergeOf({ survivor, duplicate }));
+    expect([merged.status, merged.body["movedAppointmentIds"]]).toEqual([200, ids.toSorted()]);
+    const { appointments: listed } = await mustCall(own, "ListAppointments", { seriesId });
+    const kept = ids.map((appointmentId) => ({ appointmentId, seriesId, patientId: survivor.id, version: 2 }));
+    expect(listed).toMatchObject(kept);
+    const [from] = appointments;
+    const startsAt = new Date(Date.parse(`${from?.startsAt}`) + 30 * 60_000).toISOString();
+    const move = { seriesId, fromAppointmentId: `${ids[0]}`, expectedVersion: 2, startsAt };
+    expect(bookedIn(await call(own, "MoveSeries", move)).appointments).toMatchObject(
+      kept.map((each) => ({ ...each, version: 3 })),
+    );
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
+    const cancelled = bookedIn(await call(own, "CancelSeries", { seriesId, cancellationReasonId }));
+    expect(cancelled.appointments.map(({ status }) => status)).toEqual(["CANCELLED", "CANCELLED"]);
+    expect(await foundByTheService(service)).toEqual([]);
   });
 
   test("leaves a duplicate that cannot be reactivated, corrected, booked for or merged again", async () => {

@@ -37,6 +37,7 @@ const KEPT: Readonly<Record<string, string>> = {
   "appointment_history.to_status": CODE,
   "audit_events.action": CODE,
   "audit_events.resource_type": CODE,
+  "audit_events.details": CODE,
   "patients.tenant_id": OF_RECORD,
   "patients.id": OF_RECORD,
   "patients.version": OF_RECORD,

@@ -35,6 +35,8 @@ export interface ResourceUnderTest {
   readonly optional?: readonly string[];
   /** Attributes that an update can remove. */
   readonly removable?: readonly string[];
+  /** Attributes that only staff see, as a new resource has them. */
+  readonly ofStaff?: JsonObject;
   /** The attribute that refers to a resource of another type. */
   readonly reference?: { readonly attribute: string; readonly to: () => ResourceUnderTest };
 }
@@ -84,6 +86,7 @@ export const appointmentType: ResourceUnderTest = {
   table: "appointment_types",
   attributes: { name: "Primera vez", durationMinutes: 30, active: true },
   changes: { name: "Control", durationMinutes: 20, active: false },
+  ofStaff: { bufferMinutes: 0 },
   reference: { attribute: "opportunityDefinitionId", to: () => opportunityDefinition },
 };
 
@@ -216,10 +219,11 @@ export async function readResource(
 }
 
 /** Returns the resource in an answer. Throws if the answer is an error. */
-export function resourceIn({ type }: ResourceUnderTest, { body, text }: RestAnswer): ResourceBody {
+export function resourceIn({ type, ofStaff = {} }: ResourceUnderTest, { body, text }: RestAnswer): ResourceBody {
   const found = body[memberNamed(type)];
   if (found === undefined) throw new Error(`a ${type} was expected, but the answer is ${text}`);
-  return withId(found as object);
+  const shown = withId(found as object);
+  return { ...shown, ...ofStaff, ...shown };
 }
 
 /** Returns a resource in its JSON form, with its own id as `id`. */

@@ -26,7 +26,7 @@ export const LOCKS: Readonly<Record<string, readonly string[]>> = {
     ],
   ),
   ...each(["appointment_holds for no key update", "freed_slots for no key update"], ["ReleaseHold"]),
-  ...each(["appointment_types for no key update"], ["UpdateAppointmentType"]),
+  ...each(["appointment_types for no key update"], ["UpdateAppointmentType", "UpdateAppointmentTypeBuffer"]),
   ...each(["appointments for no key update"], ["MarkAppointmentAttended", "CorrectAppointmentWait"]),
   ...each(["calendars for no key update"], ["CreateHoliday", "SeedHolidays", "CreateTenant"]),
   ...each(["cancellation_reasons for no key update"], ["UpdateCancellationReason"]),

@@ -27,6 +27,7 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "CreateWaitlistEntry",
     "CreateAppointmentType",
     "UpdateAppointmentType",
+    "UpdateAppointmentTypeBuffer",
     "CreateContract",
     "UpdateConsultationType",
     "UpdateCancellationReason",

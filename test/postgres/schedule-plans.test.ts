@@ -306,6 +306,7 @@ function weekOfOptions(): OptionQuery {
     heldDay: undefined,
     serviceId: numbered(1),
     minutes: undefined,
+    visitMinutes: undefined,
     from: start,
     to: new Date(start.getTime() + 7 * 86_400_000),
     windows: [{ startSecond: 0, endSecond: 86_400 }],

@@ -25,8 +25,10 @@ const QUERIES: Readonly<Record<string, string>> = {
        WHERE status IN ${LIVE} AND NOT overbooked GROUP BY 1, 2, 3) a
      USING (tenant_id, rule_id, local_date) WHERE coalesce(c.booked, 0) <> coalesce(a.live, 0)`,
   "an overlap": `SELECT a.id FROM appointments a JOIN appointments b ON a.tenant_id = b.tenant_id AND a.id < b.id
-     AND (a.practitioner_id = b.practitioner_id AND NOT a.overbooked AND NOT b.overbooked OR a.patient_id = b.patient_id)
-     AND a.starts_at < b.ends_at AND b.starts_at < a.ends_at WHERE a.status IN ${LIVE} AND b.status IN ${LIVE}`,
+     AND (a.practitioner_id = b.practitioner_id AND NOT a.overbooked AND NOT b.overbooked
+         AND a.starts_at < b.ends_at AND b.starts_at < a.ends_at
+       OR a.patient_id = b.patient_id AND a.starts_at < coalesce(b.visit_ends_at, b.ends_at)
+         AND b.starts_at < coalesce(a.visit_ends_at, a.ends_at)) WHERE a.status IN ${LIVE} AND b.status IN ${LIVE}`,
   "two live holds at the same time, or one over an appointment": `SELECT h.id FROM appointment_holds h WHERE ${isLive("h")} AND (EXISTS (
       SELECT FROM appointment_holds o WHERE o.tenant_id = h.tenant_id AND o.id <> h.id AND o.starts_at < h.ends_at
         AND o.ends_at > h.starts_at AND (o.practitioner_id = h.practitioner_id OR o.patient_id = h.patient_id)

@@ -30,6 +30,7 @@ const CHANGES = [
   changeBlock,
   changePractitioners,
   decideAboutDisplaced,
+  swapPractitioners,
   changeHoliday,
   changeActivity,
   materialize,
@@ -108,6 +109,16 @@ async function decideAboutDisplaced({ fixture, send }: Storm): Promise<void> {
   if (choices.length === 0) return;
   await send("AcceptDisplacedAppointments", { choices: choices.slice(0, 1) });
   await send("SubstitutePractitioner", { practitionerId: `${pick(fixture.practitionerIds)}`, choices });
+}
+
+/** Exchanges the appointments of two practitioners in an hour of a booked day. */
+async function swapPractitioners({ fixture, service, send }: Storm, { programId }: Program): Promise<void> {
+  const practitionerId = `${pick(fixture.practitionerIds)}`;
+  const otherPractitionerId = `${pick(fixture.practitionerIds.filter((id) => id !== practitionerId))}`;
+  const hour = pick(["08", "09", "10"]);
+  const on = day({ service }, pick(BLOCKED) ?? 3);
+  const span = { startsAt: `${on}T${hour}:00:00-05:00`, endsAt: `${on}T${hour}:59:00-05:00` };
+  await send("SwapPractitioners", { programId, practitionerId, otherPractitionerId, ...span });
 }
 
 /** Activates or deactivates a practitioner. Activates in two of three cases. */

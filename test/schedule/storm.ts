@@ -35,6 +35,7 @@ export const STORM_RPCS = [
   "UpdatePractitioner",
   "ListDisplacedAppointments",
   "SubstitutePractitioner",
+  "SwapPractitioners",
   "AcceptDisplacedAppointments",
 ] as const;
 

@@ -23,7 +23,7 @@ export interface Refusal {
 }
 
 /** The time after its start in which a slot can still be booked, in minutes. */
-const GRACE_MINUTES = 15;
+export const GRACE_MINUTES = 15;
 export const GONE: Refusal = { refused: 410, errors: [] };
 
 export function book(clinic: ClinicModel, patient: number, option: OptionModel, typeMinutes: number): Verdict {
@@ -172,7 +172,8 @@ function takeOption(
   return run;
 }
 
-function runAt(clinic: ClinicModel, { program, practitioner, start, end }: Time): SlotModel[] {
+/** Returns the slots that a time without an option takes. */
+export function runAt(clinic: ClinicModel, { program, practitioner, start, end }: Time): SlotModel[] {
   const isThere = (slot: SlotModel) =>
     slot.ofRule &&
     !slot.retained &&
@@ -188,7 +189,8 @@ function addBeside(clinic: ClinicModel, patient: number, time: Time): Appointmen
   return add(clinic, patient, [own]);
 }
 
-function add(clinic: ClinicModel, patient: number, slots: readonly SlotModel[]): AppointmentModel {
+/** Adds an appointment in these free slots. */
+export function add(clinic: ClinicModel, patient: number, slots: readonly SlotModel[]): AppointmentModel {
   const time = timeOf(slots);
   const status = time.start <= clinic.now ? "CONFIRMED" : "PENDING";
   const overbooked = slots.some((slot) => !slot.ofRule);

@@ -11,7 +11,7 @@ import { PATIENTS, PRACTITIONERS, PROGRAMS, TYPE_MINUTES, type World } from "./w
 const any = fc.nat({ max: 1_000 });
 const seldom = fc.nat({ max: 7 }).map((number) => number === 0);
 const patient = fc.nat({ max: PATIENTS - 1 });
-const time = {
+export const time = {
   patient,
   program: fc.nat({ max: PROGRAMS - 1 }),
   practitioner: fc.nat({ max: PRACTITIONERS - 1 }),
@@ -201,6 +201,6 @@ export function named({ appointmentIds }: World, { id, version }: AppointmentMod
   return { appointmentId: `${appointmentIds[id]}`, expectedVersion: isStale ? version - 1 : version };
 }
 
-function namesOf({ clinics: [first] }: World) {
+export function namesOf({ clinics: [first] }: World) {
   return { requestSourceId: `${first?.requestSourceId}`, appointmentTypeId: `${first?.appointmentTypeId}` };
 }

@@ -67,6 +67,8 @@ export interface BlockModel {
 export interface AppointmentModel extends Time {
   readonly id: number;
   readonly patient: number;
+  /** The series in which it was booked. */
+  series?: number;
   status: "PENDING" | "CONFIRMED" | "ATTENDED" | "CANCELLED";
   /** The status before the last cancellation. */
   cancelledFrom?: AppointmentModel["status"];

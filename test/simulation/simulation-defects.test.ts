@@ -22,6 +22,9 @@ vi.mock("../../src/postgres/tables/appointments/consumed-tokens.js", async (orig
 vi.mock("../../src/postgres/tables/schedule/schedule-blocks.js", async (original) =>
   (await import("./simulation-defects.js")).withForgottenBlocks(await original()),
 );
+vi.mock("../../src/services/series/series-appointments.js", async (original) =>
+  (await import("./simulation-defects.js")).withWholeSeries(await original()),
+);
 
 const SEED = 20_261_118;
 /** Enough commands to detect each defect. */
@@ -48,6 +51,7 @@ describe("the simulation", () => {
     ["a day without its last slot", "SLOT_SHORT"],
     ["an offer to the last entry of the waitlist", "LAST_OFFERED_FIRST"],
     ["a token that is used twice", "TOKEN_NOT_USED_UP"],
+    ["a series that changes before the appointment of the request", "SERIES_CHANGED_WHOLE"],
     ["a block of a program that is ignored", "PROGRAM_BLOCK_FORGOTTEN"],
   ])(
     "detects %s",

@@ -4,6 +4,7 @@ import type * as blocks from "../../src/postgres/tables/schedule/schedule-blocks
 import type * as slots from "../../src/scheduling/slots.js";
 import type * as offers from "../../src/scheduling/waiting-order.js";
 import type * as preconditions from "../../src/services/resources/preconditions.js";
+import type * as series from "../../src/services/series/series-appointments.js";
 
 /** A defect that a test can seed into the service. Each is a plausible mistake. */
 export type Defect =
@@ -19,6 +20,8 @@ export type Defect =
   | "LAST_OFFERED_FIRST"
   /** An option token can be used again. */
   | "TOKEN_NOT_USED_UP"
+  /** A change of a series from one appointment on changes the earlier ones too. */
+  | "SERIES_CHANGED_WHOLE"
   /** Blocks of a program are ignored. Blocks of a practitioner work. */
   | "PROGRAM_BLOCK_FORGOTTEN";
 
@@ -83,5 +86,13 @@ export function withForgottenBlocks(sound: typeof blocks): typeof blocks {
         ? found.filter(({ practitionerId }) => practitionerId !== undefined)
         : found;
     },
+  };
+}
+
+export function withWholeSeries(sound: typeof series): typeof series {
+  return {
+    ...sound,
+    changeableFrom: (all, from, nowMs) =>
+      sound.changeableFrom(all, seeded === "SERIES_CHANGED_WHOLE" ? undefined : from, nowMs),
   };
 }

@@ -17,6 +17,7 @@ import { holdings, releases } from "./hold-steps.js";
 import { look, looks } from "./look.js";
 import { offers, waits } from "./offer-steps.js";
 import { blockCancellations, blocks, hours, materializations, ruleChanges } from "./schedule-steps.js";
+import { groupBookings, seriesBookings, seriesCancellations, seriesMoves, swaps } from "./series-steps.js";
 import type { Step } from "./step.js";
 import { openWorld, PATIENTS } from "./world.js";
 
@@ -55,6 +56,17 @@ const COMMANDS = [
   overbookings,
   lateEntries,
   lateEntries,
+  seriesBookings,
+  seriesBookings,
+  seriesBookings,
+  seriesMoves,
+  seriesMoves,
+  seriesCancellations,
+  seriesCancellations,
+  groupBookings,
+  groupBookings,
+  swaps,
+  swaps,
   confirmations,
   cancellations,
   cancellations,

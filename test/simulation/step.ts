@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import * as fc from "fast-check";
 import { expect } from "vitest";
 import type { AppointmentBody } from "../schedule/clinic.js";
@@ -5,6 +6,7 @@ import { itemsOf } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import type { Verdict } from "./booking-model.js";
 import type { AppointmentModel, ClinicModel, Time } from "./clinic-model.js";
+import type { Verdicts } from "./series-model.js";
 import type { World } from "./world.js";
 
 /** A command that acts on the service and on the model, and compares the results. */
@@ -57,18 +59,30 @@ export function expectVerdict(clinic: ClinicModel, world: World, answer: RestAns
   expect(readTimes(shown)).toMatchObject(Object.fromEntries(parts));
 }
 
+/** Requires an answer to have exactly these appointments, in this order, or the refusal. */
+export function expectVerdicts(clinic: ClinicModel, world: World, answer: RestAnswer, verdicts: Verdicts): void {
+  if ("refused" in verdicts) return expectVerdict(clinic, world, answer, verdicts);
+  expect({ status: answer.status, errors: itemsOf(answer) }).toEqual({ status: 200, errors: [] });
+  const shown = (answer.body["appointments"] ?? []) as JsonObject[];
+  expect(shown).toHaveLength(verdicts.length);
+  for (const [index, verdict] of verdicts.entries()) {
+    expectVerdict(clinic, world, { ...answer, body: { appointment: shown[index] ?? {} } }, verdict);
+  }
+}
+
 /**
  * Returns an appointment as the service shows it, with the members that the model knows. Times are in milliseconds
  * since the epoch.
  */
 export function appointmentShown(clinic: ClinicModel, world: World, appointment: AppointmentModel): object {
-  const { id, patient, status, version, overbooked } = appointment;
+  const { id, patient, status, version, overbooked, series } = appointment;
   return {
     appointmentId: world.appointmentIds[id],
     patientId: world.patientIds[patient],
     status,
     version,
     overbooked,
+    ...(series !== undefined && { seriesId: world.seriesIds[series] }),
     displaced: clinic.slots.some((slot) => slot.appointment === appointment && slot.retained),
     ...timeShown(world, appointment),
   };

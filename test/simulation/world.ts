@@ -22,6 +22,7 @@ export interface World {
   readonly blockIds: string[];
   readonly holdIds: string[];
   readonly entryIds: string[];
+  readonly seriesIds: string[];
   /** The local dates of the model's two days. */
   readonly dates: readonly [string, string];
   call(rpc: string, request: JsonObject): Promise<RestAnswer>;
@@ -64,7 +65,7 @@ export async function openWorld(
   const changes = { as, serviceId, practitionerIds, rule, materialized: false };
   const clinics = await make(PROGRAMS, () => openClinic(service, changes));
   await call("UpdateTenantSettings", { freedSlotOfferMinutes: OFFER_MINUTES, expectedVersion: 1 });
-  const lists = { appointmentIds: [], blockIds: [], holdIds: [], entryIds: [] };
+  const lists = { appointmentIds: [], blockIds: [], holdIds: [], entryIds: [], seriesIds: [] };
   const ofJob = { database, now: service.now };
   return {
     model: {

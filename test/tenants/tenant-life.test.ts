@@ -109,6 +109,22 @@ describe("an export", () => {
           .toSorted(),
       ).toEqual(stored);
     }
+    const counts = Object.fromEntries([...found].map(([table, rows]) => [table, rows.length]));
+    expect(await exportsOf(TWIN_ID)).toEqual([
+      { action: "EXPORT_BEGUN", details: null },
+      { action: "EXPORTED", details: counts },
+    ]);
+  });
+
+  test("that ends early leaves the row of its beginning", async () => {
+    const before = await exportsOf(TWIN_ID);
+    expect((await operate(exportTenant, { tenantId: TWIN_ID, pageSize: 5 })).status).toBe(200);
+    expect(await exportsOf(TWIN_ID)).toEqual([...before, { action: "EXPORT_BEGUN", details: null }]);
+    const absent = await operate(exportTenant, { tenantId: randomUUID() });
+    expect([absent.status, await exportsOf(TWIN_ID)]).toEqual([
+      404,
+      [...before, { action: "EXPORT_BEGUN", details: null }],
+    ]);
   });
 });
 
@@ -173,7 +189,12 @@ describe("an erasure", () => {
     const rows = await service.query(
       `SELECT action FROM audit_events WHERE tenant_id = '${OPERATOR.tenantId}' AND resource_id = '${TWIN_ID}' ORDER BY id`,
     );
-    expect(rows.map(({ action }) => action)).toEqual(["CREATE", "UPDATE", "DELETE"]);
+    expect(rows.map(({ action }) => action)).toEqual([
+      "CREATE",
+      "UPDATE",
+      ...["EXPORT_BEGUN", "EXPORTED", "EXPORT_BEGUN"],
+      "DELETE",
+    ]);
   });
 });
 
@@ -186,6 +207,21 @@ function operate(method: DescMethodUnary, request: JsonObject) {
 
 async function tenantOf(tenantId: string): Promise<JsonObject> {
   return (await operate(getTenant, { tenantId })).body["tenant"] as JsonObject;
+}
+
+/** Returns the audit rows of the exports of a tenant. Requires each to name the operation and who called. */
+async function exportsOf(tenantId: string) {
+  const rows = await service.query(`SELECT * FROM audit_events WHERE resource_id = '${tenantId}'
+    AND action LIKE 'EXPORT%' ORDER BY id`);
+  for (const row of rows) {
+    expect(row).toMatchObject({
+      resource_type: "Tenant",
+      principal: expect.any(String),
+      occurred_at: expect.any(Date),
+    });
+    expect(row["tenant_id"]).not.toBe(tenantId);
+  }
+  return rows.map(({ action, details }) => ({ action, details }));
 }
 
 async function exportAll(tenantId: string): Promise<Map<string, string[]>> {

@@ -28,9 +28,10 @@ export async function rowsOf(service: TestService, tenantId: string): Promise<Te
   const all: Record<string, TenantRows[string]> = {};
   for (const table of await tablesOfTenants(service)) {
     if (MOVING.has(table)) continue;
+    const exceptReads = table === "audit_events" ? "AND action NOT LIKE 'EXPORT%'" : "";
     const [row] = await service.query(
       `SELECT count(*)::integer AS count, md5(string_agg(t::text, ',' ORDER BY t::text)) AS digest FROM ${table} t
-       WHERE tenant_id = '${tenantId}'`,
+       WHERE tenant_id = '${tenantId}' ${exceptReads}`,
     );
     all[table] = row as unknown as TenantRows[string];
   }

@@ -58,6 +58,11 @@ export const catalogAdminExamples: RequestExamples = {
     active: true,
   }),
   CreateNoShowReason: example({ code: "TRANSPORTE", name: "No tuvo transporte", requiresComment: false, active: true }),
+  UpdateAppointmentTypeBuffer: example({
+    appointmentTypeId: demo.appointmentType.first,
+    expectedVersion: 1,
+    bufferMinutes: 10,
+  }),
   UpdatePayer: example({ payerId: demo.payer.horizonte, name: "Horizonte, medicina prepagada", expectedVersion: 1 }),
   UpdateContract: example({
     contractId: demo.contract.auroraSpecialists,

@@ -33,6 +33,7 @@ const undated: RequestExamples = {
   }),
   GetProgram: example({ programId: demo.program.primary }),
   UpdateProgramWindow: example({ programId: demo.program.primary, minimumNoticeMinutes: 5, expectedVersion: 1 }),
+  PreviewProgramWindowChange: example({ programId: demo.program.primary, horizonDays: 30 }),
   ListPrograms: example({ pageSize: 20, active: true }),
   ReplaceProgramServices: example({
     programId: demo.program.specialists,

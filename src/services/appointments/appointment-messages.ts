@@ -17,20 +17,24 @@ import {
   AppointmentDetailsSchema,
 } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { AppointmentChangeRecord, RecordedVisit } from "../../postgres/tables/appointments/appointment-history.js";
-import type { AppointmentRecord, VisitModality } from "../../postgres/tables/appointments/appointments.js";
+import {
+  type AppointmentRecord,
+  type VisitModality,
+  visitEndOf,
+} from "../../postgres/tables/appointments/appointments.js";
 import type { Displacement } from "../../postgres/tables/schedule/slots.js";
 import { presentOf } from "../resources/present-of.js";
 import type { ChangedAppointment } from "./appointment-transitions.js";
 
 /** Converts an appointment record to the Appointment message of the access API. */
 export function toAppointment(kept: AppointmentRecord): Appointment {
-  const { id, patientId, serviceId, startsAt, endsAt, status, version } = kept;
+  const { id, patientId, serviceId, startsAt, status, version } = kept;
   return create(AppointmentSchema, {
     id,
     patientId,
     serviceId,
     startsAt: timestampFromDate(startsAt),
-    endsAt: timestampFromDate(endsAt),
+    endsAt: timestampFromDate(visitEndOf(kept)),
     status: Appointment_Status[status],
     version,
   });
@@ -100,15 +104,15 @@ export function toAppointmentDetails(
   kept: AppointmentRecord,
   displacement: Displacement | undefined,
 ): AppointmentDetails {
-  const { id: appointmentId, localDate: _, ruleId: __, startsAt, endsAt, createdAt, updatedAt, ...others } = kept;
-  const { status, modality, ...rest } = others;
+  const { id: appointmentId, localDate: _, ruleId: __, startsAt, createdAt, updatedAt, ...others } = kept;
+  const { endsAt: ___, visitEndsAt: ____, status, modality, ...rest } = others;
   return create(AppointmentDetailsSchema, {
     ...presentOf(rest),
     appointmentId,
     status: AppointmentDetails_Status[status],
     ...modalityOf(modality),
     startsAt: timestampFromDate(startsAt),
-    endsAt: timestampFromDate(endsAt),
+    endsAt: timestampFromDate(visitEndOf(kept)),
     createdAt: timestampFromDate(createdAt),
     updatedAt: timestampFromDate(updatedAt),
     displaced: displacement !== undefined,

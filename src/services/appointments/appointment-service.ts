@@ -10,6 +10,7 @@ import {
   type AppointmentPlacement,
   type AppointmentRecord,
   updateAppointment,
+  visitMinutesOf,
 } from "../../postgres/tables/appointments/appointments.js";
 import { findBusyInRun } from "../../postgres/tables/appointments/busy-people.js";
 import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
@@ -65,7 +66,8 @@ export async function reschedule(
       subject.kind === "APPOINTMENT" && subject.id === appointment.id && serviceId === appointment.serviceId,
   );
   const found = roomConflicts(limits, call.principal, "optionToken");
-  const taken = await takeSlots(transaction, option, { locked, offer, busy }, { found, named, nowMs });
+  const visitMinutes = visitMinutesOf(appointment);
+  const taken = await takeSlots(transaction, option, { locked, offer, busy, visitMinutes }, { found, named, nowMs });
   endBookedHold(call, locked.hold, appointment.id, nowMs);
   return move(appointment, locked.occupiedSlots, taken, call, nowMs);
 }

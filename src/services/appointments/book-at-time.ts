@@ -24,13 +24,13 @@ export async function bookAppointmentAt(
 ): Promise<AppointmentRecord> {
   const time = await lockTime(request, call, { nowMs, kind: "SCHEDULED" });
   const { slots } = time.locked;
-  if (!fill(slots, time.minutes))
+  if (!fill(slots, time.length.minutes))
     throw invalid(
       "startsAt",
       "INVALID_VALUE",
       "the practitioner has no free adjacent slots from this time that are long enough: search for availability, or overbook",
     );
-  const placement = placementOf(slots, time.locationId);
+  const placement = placementOf(slots, time.locationId, time.length.visitMinutes);
   const found = [...time.found, ...timeConflicts({ slots, busy: time.busy }, "startsAt")];
   await takeTime(call.transaction, placement, { found, named: "ALL", heldDay: undefined, nowMs }, "startsAt");
   return bookSlots(request, call, time, { slots, placement }, nowMs);

@@ -1,6 +1,6 @@
 import type { ReadyCall } from "../../call.js";
 import { type FieldError, unknownReferences, validationFailed } from "../../errors.js";
-import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import { type AppointmentRecord, visitMinutesOf } from "../../postgres/tables/appointments/appointments.js";
 import {
   appointmentTypes,
   consultationTypes,
@@ -9,6 +9,7 @@ import {
 } from "../../postgres/tables/catalogs/catalogs.js";
 import type { Locked } from "../../postgres/tables/locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
+import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { inactive, missing } from "../resources/preconditions.js";
 import { inactivePatient } from "./appointment-preconditions.js";
 import type { TargetErrors } from "./booking-target.js";
@@ -30,6 +31,8 @@ export interface JudgedReferences {
   readonly unusable: readonly FieldError[];
   /** The duration of an appointment of the type, in minutes. 0 if the type does not exist. */
   readonly typeMinutes: number;
+  /** How long the practitioner stays free after it. 0 if the type does not exist. */
+  readonly bufferMinutes: number;
   readonly wait: Wait;
   /** The appointment that the booking replaces. */
   readonly replaced: AppointmentRecord | undefined;
@@ -60,9 +63,34 @@ export async function judgeReferences(
     missing: [...absent, ...judgedWait.missing],
     unusable: [...unusable, ...judgedWait.invalid],
     typeMinutes: type?.durationMinutes ?? 0,
+    bufferMinutes: type?.bufferMinutes ?? 0,
     wait: judgedWait.wait,
     replaced: judgedWait.replaced,
   };
+}
+
+/** How long an appointment takes. */
+export interface VisitLength {
+  /** What its slots cover: the visit and the buffer. */
+  readonly minutes: number;
+  /** How long the visit lasts; undefined without a buffer. */
+  readonly visitMinutes: number | undefined;
+}
+
+/** Adds the buffer of a type to the duration of a visit. */
+export function withBuffer(durationMinutes: number, bufferMinutes: number): VisitLength {
+  return { minutes: durationMinutes + bufferMinutes, visitMinutes: bufferMinutes > 0 ? durationMinutes : undefined };
+}
+
+/**
+ * Returns how long an appointment lasts that moves. `minutes` are undefined if it has a single slot and no buffer, because
+ * then any slot fits.
+ */
+export function lengthHeld(appointment: AppointmentRecord, { length }: readonly SlotRecord[]) {
+  const { overbooked, startsAt, endsAt, visitEndsAt } = appointment;
+  const isFixed = length > 1 || overbooked || visitEndsAt !== undefined;
+  const minutes = isFixed ? (endsAt.getTime() - startsAt.getTime()) / 60_000 : undefined;
+  return { minutes, visitMinutes: visitMinutesOf(appointment) };
 }
 
 /**

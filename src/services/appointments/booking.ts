@@ -17,7 +17,7 @@ import { findBookingLimits } from "../../postgres/tables/settings/booking-limits
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { limitConflicts } from "./appointment-preconditions.js";
 import { endBookedHold } from "./booked-hold.js";
-import { type BookingReferences, judgeReferences, requireUsable } from "./booking-references.js";
+import { type BookingReferences, judgeReferences, requireUsable, withBuffer } from "./booking-references.js";
 import { requireReplaceable, type Wait } from "./booking-wait.js";
 import { closeServedEntry, requireServes } from "./served-entry.js";
 import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
@@ -39,27 +39,29 @@ export async function bookAppointment(
   nowMs: number,
 ): Promise<AppointmentRecord> {
   const transaction = call.transaction;
-  const { patientId, waitlistEntryId } = request;
+  const { patientId, waitlistEntryId, appointmentTypeId } = request;
   const usable = opened.kind === "OPTION" ? opened.option : undefined;
   const [locked, references, offer, busy, firstVisit, limits] = await Promise.all([
     lockInOrder(transaction, { patient: { id: patientId }, waitlistEntryId, option: usable }),
     judgeReferences(request, call, nowMs),
     usable && findOffer(transaction, call.principal, usable, offeredAt(usable, nowMs)),
-    usable && findBusyInRun(transaction, runOf(usable), { patientId }, { nowMs, holdId: usable.holdId }),
+    usable &&
+      findBusyInRun(transaction, runOf(usable), { patientId }, { nowMs, holdId: usable.holdId, appointmentTypeId }),
     usable && isFirstVisit(transaction, { patientId, serviceId: usable.serviceId, on: usable }),
     usable && findBookingLimits(transaction, { patientId, serviceId: usable.serviceId, on: usable }, nowMs),
   ]);
   const entry = locked.waitlistEntry;
   const found = requireUsable(locked, references, waitlistEntryId);
   const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
-  if (references.typeMinutes > option.minutes) throw optionTooShort();
+  const { minutes, visitMinutes } = withBuffer(references.typeMinutes, references.bufferMinutes);
+  if (minutes > option.minutes) throw optionTooShort();
   requireServes(entry, patientId, option.serviceId);
   requireReplaceable(references.replaced, patientId, option.serviceId);
   if (limits !== undefined) found.push(...limitConflicts(limits, call.principal, "patientId"));
   const { slots, placement } = await takeSlots(
     transaction,
     option,
-    { locked, offer, busy },
+    { locked, offer, busy, visitMinutes },
     { found, named: "ALL", nowMs },
   );
   const visit = { ...request, serviceId: option.serviceId };
@@ -128,6 +130,7 @@ export function addAppointment(call: ReadyCall, appointment: AppointmentRecord):
 }
 
 function optionTooShort() {
-  const message = "the appointment type takes longer than this option: search for options with appointmentTypeId";
+  const message =
+    "the appointment type, with its buffer, takes longer than this option: search for options with appointmentTypeId";
   return validationFailed([{ code: "INVALID_OPTION", field: "optionToken", message }]);
 }

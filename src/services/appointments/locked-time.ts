@@ -14,7 +14,13 @@ import { findBookingLimits } from "../../postgres/tables/settings/booking-limits
 import { earliestStart, isWithinOneDay } from "../../scheduling/booking-times.js";
 import { clinicTimeZone, localDateAt } from "../../scheduling/local-clock.js";
 import { limitConflicts } from "./appointment-preconditions.js";
-import { type BookingReferences, judgeReferences, requireBookable } from "./booking-references.js";
+import {
+  type BookingReferences,
+  judgeReferences,
+  requireBookable,
+  type VisitLength,
+  withBuffer,
+} from "./booking-references.js";
 import {
   type BookingTarget,
   checkTarget,
@@ -46,7 +52,10 @@ export interface TimedTerms {
 /** A locked time of a practitioner. `locked.slots` are the slots that the schedule has in it. */
 export interface LockedTime {
   readonly startMs: number;
-  readonly minutes: number;
+  /** How long the visit lasts. */
+  readonly durationMinutes: number;
+  /** What its slots must cover. A late entry has no buffer. */
+  readonly length: VisitLength;
   readonly locationId: string;
   readonly locked: Locked;
   /** Whether the practitioner or the patient is busy during these slots. */
@@ -76,16 +85,18 @@ export async function lockTime(request: TimedBooking, call: ReadyCall, terms: Ti
   ]);
   if (kind !== "LATE") requireStart(request, startMs, nowMs, horizonDays);
   const { patientId, practitionerId, serviceId, waitlistEntryId } = request;
-  const minutes = request.durationMinutes ?? references.typeMinutes;
-  const run = slot && { firstSlotId: slot.id, minutes };
+  const durationMinutes = request.durationMinutes ?? references.typeMinutes;
+  const length = withBuffer(durationMinutes, kind === "LATE" ? 0 : references.bufferMinutes);
+  const { visitMinutes } = length;
+  const run = slot && { firstSlotId: slot.id, minutes: length.minutes };
   const programId = kind === "SCHEDULED" ? undefined : request.programId;
   const wanted = { programId, patient: { id: patientId }, waitlistEntryId, time: { practitionerId, run } };
   const on = { localDate: localDateAt(startMs) };
   const [locked, found, busy, beside, firstVisit, limits] = await Promise.all([
     lockInOrder(transaction, wanted),
     findTargetOffer(request, call),
-    run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }, { nowMs }),
-    findBusyBeside(request, call, timeFrom(startMs, minutes), terms),
+    run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }, { nowMs, visitMinutes }),
+    findBusyBeside(request, call, timeFrom(startMs, durationMinutes), terms),
     isFirstVisit(transaction, { patientId, serviceId, on }),
     kind === "LATE" ? undefined : findBookingLimits(transaction, { patientId, serviceId, on }, nowMs),
   ]);
@@ -93,7 +104,7 @@ export async function lockTime(request: TimedBooking, call: ReadyCall, terms: Ti
   const locationId = requireOffered(found, locked.isPractitionerActive);
   const people = { busy, beside, wait: references.wait, firstVisit };
   const reached = limits === undefined ? [] : limitConflicts(limits, call.principal, "patientId");
-  return { startMs, minutes, locationId, locked, ...people, found: [...conflicting, ...reached] };
+  return { startMs, durationMinutes, length, locationId, locked, ...people, found: [...conflicting, ...reached] };
 }
 
 async function findBusyBeside(
@@ -115,21 +126,21 @@ async function findBusyBeside(
  */
 export async function tryOrdinary(
   { transaction }: ReadyCall,
-  { locked: { slots }, minutes, locationId, busy }: LockedTime,
+  { locked: { slots }, length: { minutes, visitMinutes }, locationId, busy }: LockedTime,
   nowMs: number,
 ): Promise<TakenSlots | undefined> {
   if (!fill(slots, minutes) || slots.some(({ appointmentId }) => appointmentId !== undefined)) return undefined;
-  const placement = placementOf(slots, locationId);
+  const placement = placementOf(slots, locationId, visitMinutes);
   if (busy.isPatientBusy) throw conflicts([patientOverlap("startsAt")]);
   const day = countedDay(placement);
   if (busy.isPractitionerBusy || day === undefined) return undefined;
   return (await tryCapacity(transaction, day, nowMs)) ? { slots, placement } : undefined;
 }
 
-/** A placement outside the schedule. It has exactly the requested start and duration. */
+/** A placement outside the schedule. It has exactly the requested start and duration, without a buffer. */
 export function placementBeside(
   { programId, practitionerId }: TimedBooking,
-  { startMs, minutes, locationId }: LockedTime,
+  { startMs, durationMinutes: minutes, locationId }: LockedTime,
 ): AppointmentPlacement {
   if (!isWithinOneDay(startMs, minutes)) {
     throw invalid(
@@ -139,7 +150,8 @@ export function placementBeside(
     );
   }
   const localDate = localDateAt(startMs);
-  return { programId, ruleId: undefined, practitionerId, locationId, localDate, ...timeFrom(startMs, minutes) };
+  const place = { programId, ruleId: undefined, practitionerId, locationId, localDate, visitEndsAt: undefined };
+  return { ...place, ...timeFrom(startMs, minutes) };
 }
 
 function timeFrom(startMs: number, minutes: number): Pick<AppointmentPlacement, "startsAt" | "endsAt"> {

@@ -37,7 +37,13 @@ export function createOccupancyService(now: () => number): Implementation<typeof
 }
 
 const SLOTS = "available slots";
-const nobody = { patientId: undefined, appointmentId: undefined, heldDay: undefined, minutes: undefined };
+const nobody = {
+  patientId: undefined,
+  appointmentId: undefined,
+  heldDay: undefined,
+  minutes: undefined,
+  visitMinutes: undefined,
+};
 
 async function programDays(
   { dateFrom, dateTo, programId, practitionerId, locationId }: GetOccupancyRequestValid,

@@ -5,7 +5,7 @@ import { unknownReferences, validationFailed } from "../../errors.js";
 import { type AppointmentOption, AppointmentOptionSchema } from "../../gen/cupo/clinic/v1/appointment_option_pb.js";
 import { WaitlistEntryDetails_Period } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import type { Option, OptionTokens, SealedOption } from "../../option-tokens/option-tokens.js";
-import { type AppointmentRecord, findAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import type { OptionQuery } from "../../postgres/tables/appointments/free-slots.js";
 import { type OptionRecord, searchOptions } from "../../postgres/tables/appointments/option-search.js";
@@ -13,7 +13,7 @@ import { appointmentTypes } from "../../postgres/tables/catalogs/catalogs.js";
 import { findPatientOf } from "../../postgres/tables/patients/patient-locks.js";
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
-import { findOccupiedSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../scheduling/day-periods.js";
 import { widestSpan } from "../../scheduling/horizon.js";
 import { endOfLocalDay, localDateAt, startOfLocalDay } from "../../scheduling/local-clock.js";
@@ -24,6 +24,7 @@ import { startAfter } from "../resources/page-keys.js";
 import { cutPage, type Page, type PageRequest, readPage } from "../resources/pages.js";
 import { inactive, missing } from "../resources/preconditions.js";
 import { requireActive, requireMovable } from "./appointment-preconditions.js";
+import { lengthHeld, withBuffer } from "./booking-references.js";
 
 /** The criteria of a slot search. */
 export interface SlotCriteria {
@@ -80,10 +81,10 @@ function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria):
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }
 
-const nothingHeld = { appointmentId: undefined, heldDay: undefined, minutes: undefined };
+const nothingHeld = { appointmentId: undefined, heldDay: undefined, minutes: undefined, visitMinutes: undefined };
 
 /** Excludes slots during other appointments of the patient. All fields are undefined if there is no patient. */
-type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay" | "minutes">;
+type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay" | "minutes" | "visitMinutes">;
 
 /** The page of a list that is asked for. */
 interface AskedPage {
@@ -96,7 +97,7 @@ interface AskedPage {
 /** Returns one page of the slots that can be booked, earliest first. */
 export async function pageOfSlots(
   criteria: SlotCriteria,
-  { patientId, appointmentId, heldDay, minutes }: SlotSubject,
+  { patientId, appointmentId, heldDay, minutes, visitMinutes }: SlotSubject,
   { page, name, filters }: AskedPage,
   call: ReadyCall,
   nowMs: number,
@@ -107,6 +108,7 @@ export async function pageOfSlots(
     heldDay,
     serviceId: criteria.serviceId,
     minutes,
+    visitMinutes,
     from: new Date(Math.max(Date.parse(startOfLocalDay(criteria.dateFrom)), nowMs + 1)),
     to: new Date(Math.min(Date.parse(endOfLocalDay(criteria.dateTo)), endOfSlotsMs(nowMs))),
     windows: criteria.periods.length === 0 ? WHOLE_DAY : criteria.periods.flatMap(windowsOf),
@@ -146,7 +148,8 @@ async function requireSubject(
   requireActive(patient, field);
   if (appointmentTypeId !== undefined && !type) throw unknown("appointmentTypeId");
   if (type && !type.active) throw validationFailed([inactive("appointmentTypeId")]);
-  return { ...nothingHeld, patientId: patient.id, minutes: type ? type.durationMinutes : undefined, dueOn };
+  const length = type ? withBuffer(type.durationMinutes, type.bufferMinutes) : {};
+  return { ...nothingHeld, patientId: patient.id, ...length, dueOn };
 }
 
 async function requireMovableSubject(
@@ -167,8 +170,13 @@ async function requireMovableSubject(
     throw validationFailed([{ code: "INVALID_VALUE", field: "serviceId", message }]);
   }
   const { dueOn } = appointment;
-  const minutes = minutesHeld(appointment, held);
-  return { patientId: patient.id, appointmentId, heldDay: countedDay(appointment), minutes, dueOn };
+  return {
+    patientId: patient.id,
+    appointmentId,
+    heldDay: countedDay(appointment),
+    ...lengthHeld(appointment, held),
+    dueOn,
+  };
 }
 
 /** The last local date of the wait: that of the waitlist entry, else by the appointment type, else by the service. */
@@ -179,17 +187,8 @@ async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: numbe
   return findDueDate(call.transaction, subject, localDateAt(nowMs));
 }
 
-/** The duration of an appointment with several slots or an overbooked one. Otherwise undefined, because any slot fits. */
-function minutesHeld({ overbooked, startsAt, endsAt }: AppointmentRecord, { length }: readonly SlotRecord[]) {
-  return length > 1 || overbooked ? minutesBetween(startsAt, endsAt) : undefined;
-}
-
-function minutesBetween(startsAt: Date, endsAt: Date): number {
-  return (endsAt.getTime() - startsAt.getTime()) / 60_000;
-}
-
 function toOption(
-  { slotId, generation, programId, locationId, emergency, practitionerId, startsAt, endsAt }: OptionRecord,
+  { slotId, generation, programId, locationId, emergency, practitionerId, startsAt, endsAt, visitEndsAt }: OptionRecord,
   { appointmentId, patientId = "", serviceId }: OptionCriteria,
   overdueFromMs: number,
   seal: (option: Option) => SealedOption,
@@ -197,13 +196,13 @@ function toOption(
   const kind = appointmentId === undefined ? "PATIENT" : "APPOINTMENT";
   const subject = { kind, id: appointmentId ?? patientId } as const;
   const startsAtMs = startsAt.getTime();
-  const minutes = minutesBetween(startsAt, endsAt);
+  const minutes = (endsAt.getTime() - startsAtMs) / 60_000;
   const sealed = seal({ slotId, generation, serviceId, locationId, emergency, subject, minutes, startsAtMs });
   return create(AppointmentOptionSchema, {
     optionToken: sealed.token,
     expiresAt: timestampFromMs(sealed.expiresAtMs),
     startsAt: timestampFromMs(startsAtMs),
-    endsAt: timestampFromDate(endsAt),
+    endsAt: timestampFromDate(visitEndsAt),
     programId,
     locationId,
     practitionerId,

@@ -21,6 +21,8 @@ export interface LookedUpOption {
   readonly busy: BusyPeople | undefined;
   /** How the service is offered in the first slot now. */
   readonly offer: Offer | undefined;
+  /** How long the visit lasts, if the slots have a buffer. */
+  readonly visitMinutes?: number | undefined;
 }
 
 /** Adjacent slots that were taken, with the resulting placement of the appointment. */
@@ -92,7 +94,7 @@ export async function takeSlots(
  */
 export function requireSlots(
   option: OptionClaims,
-  { locked, offer, busy }: LookedUpOption,
+  { locked, offer, busy, visitMinutes }: LookedUpOption,
   occupiedSlots: readonly SlotRecord[],
   nowMs: number,
   found: readonly FieldError[] = [],
@@ -103,7 +105,7 @@ export function requireSlots(
   if (offer === undefined || !isSameOffer(offer, option) || !locked.isPractitionerActive) throw goneOr(found);
   if (busy === undefined) throw new Error("the busy times for the option were not read");
   const conflicting = timeConflicts({ slots, ownSlots: occupiedSlots, busy }, "optionToken");
-  return { slots, placement: placementOf(slots, offer.locationId), conflicting };
+  return { slots, placement: placementOf(slots, offer.locationId, visitMinutes), conflicting };
 }
 
 /** Whether slots are adjacent and last at least so many minutes together. The slots must be ordered by start. */
@@ -117,13 +119,28 @@ export function fill(slots: readonly SlotRecord[], minutes: number): boolean {
   return slots.length > 0 && end - first >= minutes * 60_000;
 }
 
-/** Returns the placement of an appointment that occupies these slots. */
-export function placementOf(slots: readonly SlotRecord[], locationId: string): AppointmentPlacement {
+/**
+ * Returns the placement of an appointment that occupies these slots. Its visit takes the first ones that cover
+ * `visitMinutes`; the others are its buffer. Without them it has no buffer.
+ */
+export function placementOf(
+  slots: readonly SlotRecord[],
+  locationId: string,
+  visitMinutes: number | undefined,
+): AppointmentPlacement {
   const [first] = slots;
   const last = slots.at(-1);
   if (first === undefined || last === undefined) throw new Error("an appointment must have at least one slot");
   const { programId, ruleId, practitionerId, localDate, startsAt } = first;
-  return { programId, ruleId, practitionerId, locationId, localDate, startsAt, endsAt: last.endsAt };
+  const visitEndsAt = visitMinutes === undefined ? undefined : visitEndIn(slots, visitMinutes);
+  const place = { programId, ruleId, practitionerId, locationId, localDate };
+  return { ...place, startsAt, endsAt: last.endsAt, visitEndsAt };
+}
+
+/** Returns the end of the first slots that cover a visit. The slots are adjacent and ordered by start. */
+export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): Date | undefined {
+  const endMs = (slots[0]?.startsAt.getTime() ?? 0) + visitMinutes * 60_000;
+  return (slots.find(({ endsAt }) => endsAt.getTime() >= endMs) ?? slots.at(-1))?.endsAt;
 }
 
 /**

@@ -10,6 +10,7 @@ import type { ContractDetails } from "../../gen/cupo/clinic/v1/contract_details_
 import type { CoveredServices } from "../../gen/cupo/clinic/v1/covered_services_pb.js";
 import type { Implementation } from "../../implementation.js";
 import {
+  appointmentTypes,
   type ContractAttributes,
   consultationTypes,
   contracts,
@@ -47,6 +48,12 @@ export function createCatalogAdminService(now: () => number): Implementation<typ
     async createNoShowReason({ code, name, requiresComment, active }, call) {
       const attributes = { code, name, requiresComment, active };
       return { noShowReason: to.toNoShowReasonDetails(createResource(call, noShowReasons, attributes, now())) };
+    },
+    async updateAppointmentTypeBuffer({ appointmentTypeId, expectedVersion, bufferMinutes }, call) {
+      const current = await lockResource(call, appointmentTypes, appointmentTypeId);
+      requireVersion(current, expectedVersion);
+      const changed = saveResource(call, appointmentTypes, current, { bufferMinutes }, now());
+      return { appointmentType: to.toAppointmentTypeDetails(changed) };
     },
     async updatePayer(request, call) {
       const current = await lockResource(call, payers, request.payerId);

@@ -29,7 +29,7 @@ export function createCatalogService(now: () => number): Implementation<typeof C
     async createAppointmentType(request, call) {
       const { code, name, durationMinutes, opportunityDefinitionId, active } = request;
       await requireReferences(call, [opportunityDefinition(opportunityDefinitionId)]);
-      const attributes = { code, name, durationMinutes, opportunityDefinitionId, active };
+      const attributes = { code, name, durationMinutes, bufferMinutes: 0, opportunityDefinitionId, active };
       return { appointmentType: to.toAppointmentType(createResource(call, appointmentTypes, attributes, now())) };
     },
     async updateAppointmentType(request, call) {

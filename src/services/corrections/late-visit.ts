@@ -30,9 +30,10 @@ import {
  * Enters a visit that nobody could book, with its true times.
  *
  * Throws, in this order:
- * - 422 for times that are wrong, 409 for a visit of longer ago than the tenant allows
+ * - 422 for times that are wrong
  * - 404 and 422 as a booking does, and for the no-show reason
- * - 409 with all other conflicts: of the patient, the waitlist entry, the earliest times and the time of the visit
+ * - 409 with all conflicts: a visit of longer ago than the tenant allows, and those of the patient, the waitlist entry,
+ *   the earliest times and the time of the visit
  */
 export async function enterLateVisit(
   request: EnterLateVisitRequestValid,
@@ -43,10 +44,8 @@ export async function enterLateVisit(
   const steps = lateStepsOf(request);
   const startMs = timestampMs(request.startsAt);
   requireTrueTimes(steps, startMs, nowMs, undefined);
-  const settings = await findTenantSettings(transaction);
-  const late = tooLate(startMs, settings, nowMs, "startsAt");
-  if (isAny(late)) throw conflicts(late);
-  const [found, time] = await Promise.all([
+  const [settings, found, time] = await Promise.all([
+    findTenantSettings(transaction),
     findReason(request, call),
     lockTime(request, call, { nowMs, kind: "LATE" }),
   ]);
@@ -54,6 +53,7 @@ export async function enterLateVisit(
   requireOver(time, nowMs);
   const isMissed = request.noShowAt !== undefined;
   const conflicting = [
+    ...tooLate(startMs, settings, nowMs, "startsAt"),
     ...time.found,
     ...earlySteps({ startsAt: new Date(startMs) }, steps, marginsOf(settings, margins)),
     ...(isMissed ? [] : timeConflicts({ slots: [], busy: time.beside }, "startsAt")),
@@ -70,7 +70,7 @@ export async function enterLateVisit(
 }
 
 /** Requires that a visit began on a whole minute and is over. Otherwise throws 422. */
-function requireOver({ startMs, minutes }: LockedTime, nowMs: number): void {
+function requireOver({ startMs, durationMinutes: minutes }: LockedTime, nowMs: number): void {
   const latestMs = minuteOf(nowMs) - minutes * 60_000;
   if (minuteOf(startMs) === startMs && startMs <= latestMs) return;
   const message = `the value must be a whole minute, not after ${formatInstant(latestMs)}: a visit is entered when it is over`;
@@ -79,8 +79,8 @@ function requireOver({ startMs, minutes }: LockedTime, nowMs: number): void {
 }
 
 /** Returns the slots that the schedule had for a missed visit, free or not, because the visit takes none. */
-function missedSlots({ locked: { slots }, minutes, locationId }: LockedTime): TakenSlots | undefined {
-  return fill(slots, minutes) ? { slots, placement: placementOf(slots, locationId) } : undefined;
+function missedSlots({ locked: { slots }, durationMinutes: minutes, locationId }: LockedTime): TakenSlots | undefined {
+  return fill(slots, minutes) ? { slots, placement: placementOf(slots, locationId, undefined) } : undefined;
 }
 
 /** The appointment as it was before its steps. It was assigned on the day of the visit. */

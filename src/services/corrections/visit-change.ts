@@ -11,11 +11,13 @@ import {
 } from "../../postgres/tables/appointments/appointments.js";
 import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
 import { findProgramOffer } from "../../postgres/tables/appointments/offers.js";
+import { findBufferOf } from "../../postgres/tables/catalogs/buffers.js";
 import { appointmentTypes } from "../../postgres/tables/catalogs/catalogs.js";
 import { healthcareServices } from "../../postgres/tables/catalogs/reference-data.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
 import { displacementOf, findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import type { ChangedAppointment } from "../appointments/appointment-transitions.js";
+import { withBuffer } from "../appointments/booking-references.js";
 import { requireOffered } from "../appointments/booking-target.js";
 import { findDueDate } from "../resources/due-date.js";
 import { nameIn } from "../resources/enum-names.js";
@@ -37,16 +39,18 @@ export async function changeVisit(
 ): Promise<ChangedAppointment> {
   const { transaction } = call;
   const { appointmentId, expectedVersion } = request;
-  const [found, held, references] = await Promise.all([
+  const [found, held, bufferMinutes, references] = await Promise.all([
     findAppointment(transaction, appointmentId),
     findOccupiedSlots(transaction, appointmentId),
+    findBufferOf(transaction, appointmentId),
     judgeReferences(request, call),
   ]);
   const seen = requireFound(found, "appointmentId");
   if (references.missing.length > 0) throw unknownReferences(references.missing);
   requireVersion(seen, expectedVersion);
   const minutes = request.durationMinutes ?? references.minutes;
-  const time = await lockForDuration(call, seen, held, minutes, nowMs);
+  const length = minutes === undefined ? undefined : withBuffer(minutes, references.bufferMinutes ?? bufferMinutes);
+  const time = await lockForDuration(call, seen, held, length, nowMs);
   const appointment = requireFound(time.locked.appointment, "appointmentId");
   requireVersion(appointment, expectedVersion);
   requireUnfinished(appointment);
@@ -54,7 +58,7 @@ export async function changeVisit(
   const changed: AppointmentRecord = {
     ...appointment,
     ...(await changesOfVisit(request, appointment, call)),
-    ...(minutes !== undefined && changeDuration(call, appointment, time, minutes)),
+    ...(length !== undefined && changeDuration(call, appointment, time, length)),
     version: appointment.version + 1,
     updatedAt: new Date(nowMs),
   };
@@ -65,7 +69,7 @@ export async function changeVisit(
   return { appointment: changed, displacement: displacementOf(await findOccupiedSlots(transaction, resourceId)) };
 }
 
-/** Returns the errors in the service and the type of a request, and the duration of the type. */
+/** Returns the errors in the service and the type of a request, and the duration and buffer of the type. */
 async function judgeReferences({ serviceId, appointmentTypeId }: ChangeAppointmentRequestValid, call: ReadyCall) {
   const { transaction, principal } = call;
   const [service, type] = await Promise.all([
@@ -82,6 +86,7 @@ async function judgeReferences({ serviceId, appointmentTypeId }: ChangeAppointme
     missing: given.filter(([, id, found]) => id !== undefined && found === undefined).map(([field]) => missing(field)),
     inactive: given.filter(([, , found]) => found?.active === false).map(([field]) => inactive(field)),
     minutes: type?.durationMinutes,
+    bufferMinutes: type?.bufferMinutes,
   };
 }
 

@@ -7,7 +7,8 @@ import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
 import { insertOwnSlot, occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { isWithinOneDay } from "../../scheduling/booking-times.js";
 import { clinicTimeZone } from "../../scheduling/local-clock.js";
-import { fill } from "../appointments/take-slots.js";
+import type { VisitLength } from "../appointments/booking-references.js";
+import { fill, visitEndIn } from "../appointments/take-slots.js";
 import { isAny, patientOverlap, timeConflicts } from "../appointments/time-conflicts.js";
 
 const FIELD = "durationMinutes";
@@ -19,37 +20,41 @@ export interface LockedDuration {
 }
 
 /**
- * Locks an appointment. With `minutes`, it also locks its patient, its practitioner and the slots of its time before and
+ * Locks an appointment. With `length`, it also locks its patient, its practitioner and the slots of its time before and
  * after the change. `seen` and `held` are the appointment and its slots as they were read without locks.
  */
 export async function lockForDuration(
   call: ReadyCall,
   seen: AppointmentRecord,
   held: readonly SlotRecord[],
-  minutes: number | undefined,
+  length: VisitLength | undefined,
   nowMs: number,
 ): Promise<LockedDuration> {
   const { transaction } = call;
   const { id: appointmentId, practitionerId, startsAt } = seen;
   const patient = { appointmentId };
-  if (minutes === undefined) {
+  if (length === undefined) {
     return { locked: await lockInOrder(transaction, { patient, appointmentId }), busy: nobodyBusy };
   }
+  const { minutes } = length;
+  const durationMinutes = length.visitMinutes ?? minutes;
   const [first] = held;
   const isOwn = first === undefined || first.ruleId === undefined || first.retained;
   const run = isOwn ? undefined : { firstSlotId: first.id, minutes };
   const wanted = { patient, appointmentId, time: { practitionerId, run }, freesSlot: true };
-  const time = { startsAt, endsAt: new Date(startsAt.getTime() + minutes * 60_000) };
+  const time = { startsAt, endsAt: new Date(startsAt.getTime() + durationMinutes * 60_000) };
   const [locked, busy, isPatientBusy] = await Promise.all([
     lockInOrder(transaction, wanted),
-    run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { appointmentId }, { nowMs }),
+    run === undefined
+      ? nobodyBusy
+      : findBusyInRun(transaction, run, { appointmentId }, { nowMs, visitMinutes: durationMinutes }),
     run === undefined && isBusy(transaction, { patientId: seen.patientId }, time, appointmentId, nowMs),
   ]);
   return { locked, busy: run === undefined ? { isPractitionerBusy: false, isPatientBusy } : busy };
 }
 
 /**
- * Takes the slots that follow an appointment or frees its last ones, until it lasts so many minutes. Returns its end. An
+ * Takes the slots that follow an appointment or frees its last ones, until they cover so many minutes. Returns its end. An
  * overbooked appointment gets a new slot of its own. An appointment uses one unit of its day, however long it is.
  *
  * Throws 409 for a displaced appointment, and with all conflicts for a time that is not free. Throws 422 if there are no such slots.
@@ -58,17 +63,18 @@ export function changeDuration(
   { transaction, newId }: ReadyCall,
   appointment: AppointmentRecord,
   { locked: { slots, occupiedSlots }, busy }: LockedDuration,
-  minutes: number,
-): Pick<AppointmentRecord, "endsAt"> {
+  { minutes, visitMinutes }: VisitLength,
+): Pick<AppointmentRecord, "endsAt" | "visitEndsAt"> {
   const { id, startsAt, overbooked } = appointment;
-  const endsAt = new Date(startsAt.getTime() + minutes * 60_000);
+  const ownMinutes = visitMinutes ?? minutes;
+  const endsAt = new Date(startsAt.getTime() + ownMinutes * 60_000);
   if (occupiedSlots.some(({ retained }) => retained)) throw displaced();
   if (overbooked) {
-    if (!isWithinOneDay(startsAt.getTime(), minutes)) throw endsLater();
+    if (!isWithinOneDay(startsAt.getTime(), ownMinutes)) throw endsLater();
     if (busy.isPatientBusy) throw conflict(patientOverlap(FIELD));
     releaseSlots(transaction, occupiedSlots);
     insertOwnSlot(transaction, newId(), { ...appointment, endsAt }, true);
-    return { endsAt };
+    return { endsAt, visitEndsAt: undefined };
   }
   if (!fill(slots, minutes)) throw noSlots();
   const held = new Set(occupiedSlots.map((slot) => slot.id));
@@ -81,7 +87,8 @@ export function changeDuration(
     occupiedSlots.filter((slot) => !wanted.has(slot.id)),
   );
   if (added.length > 0) occupySlots(transaction, added, id);
-  return { endsAt: slots.at(-1)?.endsAt ?? endsAt };
+  const visitEndsAt = visitMinutes === undefined ? undefined : visitEndIn(slots, visitMinutes);
+  return { endsAt: slots.at(-1)?.endsAt ?? endsAt, visitEndsAt };
 }
 
 function displaced(): CupoError {

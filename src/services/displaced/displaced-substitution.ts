@@ -7,7 +7,11 @@ import {
   DisplacedAppointmentOutcomeSchema,
 } from "../../gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
-import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
+import {
+  type AppointmentRecord,
+  updateAppointment,
+  visitMinutesOf,
+} from "../../postgres/tables/appointments/appointments.js";
 import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
 import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
@@ -111,7 +115,7 @@ async function carryOut(chosen: Chosen, call: ReadyCall, nowMs: number): Promise
     return refused(appointmentId, Refusal.CAPACITY_EXHAUSTED);
   const moved: AppointmentRecord = {
     ...appointment,
-    ...placementOf(wanted, offer.locationId),
+    ...placementOf(wanted, offer.locationId, visitMinutesOf(appointment)),
     overbooked: false,
     version: appointment.version + 1,
     updatedAt: new Date(nowMs),

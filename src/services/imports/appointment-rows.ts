@@ -83,6 +83,7 @@ async function write(batch: ImportBatch, placed: readonly PlacedAppointment[], d
 
 /** What an import does not say of an appointment. */
 const NOT_IMPORTED = {
+  visitEndsAt: undefined,
   replacesAppointmentId: undefined,
   modality: undefined,
   joinLink: undefined,

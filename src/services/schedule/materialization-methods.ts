@@ -1,7 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
-import type { ProgramService, UpdateProgramWindowRequestValid } from "../../gen/cupo/clinic/v1/program_service_pb.js";
+import {
+  type PreviewProgramWindowChangeRequestValid,
+  type ProgramService,
+  type ProgramWindowPreview,
+  ProgramWindowPreviewSchema,
+  type UpdateProgramWindowRequestValid,
+} from "../../gen/cupo/clinic/v1/program_service_pb.js";
 import {
   type ScheduleMaterialization,
   ScheduleMaterializationSchema,
@@ -13,6 +19,7 @@ import { shareCalendar } from "../../postgres/tables/schedule/calendars.js";
 import { countSlots, readMaterialization } from "../../postgres/tables/schedule/materialization.js";
 import type { PlannedProgram } from "../../postgres/tables/schedule/plan-sizes.js";
 import { programs } from "../../postgres/tables/schedule/programs.js";
+import { type BookingWindow, countProgramWindowEffects } from "../../postgres/tables/settings/settings-effects.js";
 import { findTenantSettings } from "../../postgres/tables/settings/tenant-settings.js";
 import { HORIZON_DAYS, plannedThrough } from "../../scheduling/horizon.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
@@ -23,7 +30,7 @@ import { toProgramDetails } from "./schedule-details.js";
 
 type MaterializationMethods = Pick<
   Implementation<typeof ProgramService>,
-  "materializeSchedule" | "getMaterializationStatus" | "updateProgramWindow"
+  "materializeSchedule" | "getMaterializationStatus" | "updateProgramWindow" | "previewProgramWindowChange"
 >;
 
 /** The methods of ProgramService for the materialized schedule and how far it reaches. `now` returns milliseconds since the epoch. */
@@ -49,6 +56,9 @@ export function createMaterializationMethods(now: () => number, limits: SlotLimi
     async updateProgramWindow(request, call) {
       return { program: toProgramDetails(await updateWindow(request, call, limits, now())) };
     },
+    async previewProgramWindowChange(request, call) {
+      return { programWindowPreview: await previewWindow(request, call, limits, now()) };
+    },
   };
 }
 
@@ -66,15 +76,57 @@ async function updateWindow(
   ]);
   requireVersion(program, request.expectedVersion);
   const { programId: _, ...changes } = changesOf(request);
-  const effective = ({ horizonDays }: { horizonDays?: number | undefined }) =>
-    horizonDays ?? settings.horizonDays ?? HORIZON_DAYS;
-  const after = effective({ ...program, ...changes });
-  if (after > effective(program)) {
-    const horizonOf = (each: PlannedProgram) => (each.programId === programId ? after : each.horizonDays);
-    await requireRoomForHorizon(transaction, horizonOf, limits, nowMs);
+  const { before, after } = windowsOf(program, changes, settings);
+  if (after.horizonDays > before.horizonDays) {
+    await roomFor(call, programId, after.horizonDays, limits, nowMs);
     requestExtension(transaction);
   }
   return saveResource(call, programs, program, changes, nowMs);
+}
+
+/** Counts what a change would do. Throws 422 for a longer horizon without room for its slots. */
+async function previewWindow(
+  request: PreviewProgramWindowChangeRequestValid,
+  call: ReadyCall,
+  limits: SlotLimits,
+  nowMs: number,
+): Promise<ProgramWindowPreview> {
+  const { transaction, principal } = call;
+  const { programId } = request;
+  const [found, settings] = await Promise.all([
+    findResource(transaction, principal, programs, programId),
+    findTenantSettings(transaction),
+  ]);
+  const { programId: _, ...changes } = changesOf(request);
+  const windows = windowsOf(requireFound(found, "programId"), changes, settings);
+  const { before, after } = windows;
+  const [addedSlotCount, { hiddenSlots, appointmentsBeyond }] = await Promise.all([
+    after.horizonDays > before.horizonDays ? roomFor(call, programId, after.horizonDays, limits, nowMs) : 0,
+    countProgramWindowEffects(transaction, programId, windows, new Date(nowMs)),
+  ]);
+  const effects = { hiddenSlotCount: hiddenSlots, appointmentsBeyondHorizonCount: appointmentsBeyond };
+  return create(ProgramWindowPreviewSchema, { addedSlotCount, ...effects });
+}
+
+/** Returns the window of a program before and after a change. What the program does not have is that of the tenant. */
+function windowsOf(program: BookingWindow, changes: Partial<BookingWindow>, settings: BookingWindow) {
+  const effective = (own: BookingWindow) => ({
+    horizonDays: own.horizonDays ?? settings.horizonDays ?? HORIZON_DAYS,
+    minimumNoticeMinutes: own.minimumNoticeMinutes ?? settings.minimumNoticeMinutes,
+  });
+  return { before: effective(program), after: effective({ ...program, ...changes }) };
+}
+
+/** Returns the number of slots that a longer horizon of a program adds. Throws 422 if they are too many. */
+function roomFor(
+  { transaction }: ReadyCall,
+  programId: string,
+  days: number,
+  limits: SlotLimits,
+  nowMs: number,
+): Promise<number> {
+  const horizonOf = (each: PlannedProgram) => (each.programId === programId ? days : each.horizonDays);
+  return requireRoomForHorizon(transaction, horizonOf, limits, nowMs);
 }
 
 async function describe(call: ReadyCall, programId: string, nowMs: number): Promise<ScheduleMaterialization> {

@@ -6,7 +6,7 @@ import { readMaterialization } from "../../postgres/tables/schedule/materializat
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { shiftLocally } from "../../scheduling/local-shift.js";
 import { secondsPerDay } from "../../scheduling/local-time.js";
-import { judgeReferences } from "../appointments/booking-references.js";
+import { judgeReferences, withBuffer } from "../appointments/booking-references.js";
 import { checkTarget, requireStart } from "../appointments/booking-target.js";
 import { bookVisits, type WantedVisit } from "./book-visits.js";
 
@@ -33,10 +33,11 @@ export async function bookSeries(
   const firstMs = timestampMs(request.startsAt);
   requireStart(request, firstMs, nowMs, horizonDays);
   const seriesId = call.newId();
-  const minutes = request.durationMinutes ?? references.typeMinutes;
+  const { typeMinutes, bufferMinutes } = references;
+  const length = withBuffer(request.durationMinutes ?? typeMinutes, bufferMinutes);
   const visits = Array.from({ length: request.count }, (_, index): WantedVisit => {
     const startMs = shiftLocally(firstMs, index * request.intervalDays * secondsPerDay);
-    const visit = { ...visitOf(request), field: `occurrences[${index}]`, startMs, minutes, seriesId };
+    const visit = { ...visitOf(request), field: `occurrences[${index}]`, startMs, ...length, seriesId };
     const { wait } = references;
     if (index === 0)
       return { ...visit, wait, waitlistEntryId: request.waitlistEntryId, stated: { path: "", references } };

@@ -5,7 +5,7 @@ import type { BookTogetherRequestValid, GroupVisitValid } from "../../gen/cupo/c
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import { readMaterialization } from "../../postgres/tables/schedule/materialization.js";
 import { findSlotAt, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
-import { judgeReferences } from "../appointments/booking-references.js";
+import { judgeReferences, withBuffer } from "../appointments/booking-references.js";
 import { checkTarget, requireStart } from "../appointments/booking-target.js";
 import { isAny } from "../appointments/time-conflicts.js";
 import { bookVisits, type WantedVisit } from "./book-visits.js";
@@ -30,11 +30,11 @@ export async function bookTogether(
   requireStart(request, firstMs, nowMs, horizonDays);
   let startMs = firstMs;
   const visits: WantedVisit[] = [];
-  for (const [index, { visit, references, minutes }] of judged.entries()) {
+  for (const [index, { visit, references, length }] of judged.entries()) {
     const field = `visits[${index}]`;
     const stated = { path: `${field}.`, references };
-    visits.push({ ...visit, ...target, field, startMs, minutes, wait: references.wait, stated });
-    startMs += wholeSlots(minutes, firstSlot) * 60_000;
+    visits.push({ ...visit, ...target, field, startMs, ...length, wait: references.wait, stated });
+    startMs += wholeSlots(length.minutes, firstSlot) * 60_000;
   }
   const appointments = await bookVisits(visits, { target, errors, horizonDays }, call, nowMs);
   requireBackToBack(appointments);
@@ -52,7 +52,8 @@ async function judgeVisit(
   const waitlistEntryId = stated.waitlistEntryId?.toLowerCase();
   const visit = { patientId, waitlistEntryId, appointmentTypeId, consultationTypeId, payerId, requestSourceId };
   const references = await judgeReferences({ ...visit, requestedOn, desiredOn }, call, nowMs);
-  return { visit, references, minutes: stated.durationMinutes ?? references.typeMinutes };
+  const { typeMinutes, bufferMinutes } = references;
+  return { visit, references, length: withBuffer(stated.durationMinutes ?? typeMinutes, bufferMinutes) };
 }
 
 /** Returns how long a visit takes in slots of the same length as the first. */

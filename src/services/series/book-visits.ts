@@ -95,10 +95,10 @@ export async function bookVisits(
 
 async function readVisit(visit: WantedVisit & FoundPlace, call: ReadyCall, nowMs: number): Promise<ReadVisit> {
   const { transaction } = call;
-  const { patientId, serviceId, run } = visit;
+  const { patientId, serviceId, run, visitMinutes } = visit;
   const localDate = localDateAt(visit.startMs);
   const [busy, firstVisit, limits] = await Promise.all([
-    run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }, { nowMs }),
+    run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }, { nowMs, visitMinutes }),
     isFirstVisit(transaction, { patientId, serviceId, on: { localDate } }),
     findBookingLimits(transaction, { patientId, serviceId, on: { localDate } }, nowMs),
   ]);

@@ -42,7 +42,9 @@ export async function readMove(
   const localDate = localDateAt(move.startMs);
   const [offer, busy, limits, isFirst] = await Promise.all([
     run && findOffer(transaction, principal, { slotId: run.firstSlotId, serviceId }, undefined),
-    run === undefined ? nobodyBusy : findBusyBeside(transaction, run, { patientId, exceptIds }, nowMs),
+    run === undefined
+      ? nobodyBusy
+      : findBusyBeside(transaction, run, { patientId, exceptIds }, { nowMs, visitMinutes: move.visitMinutes }),
     findMoveLimits(transaction, id, run?.firstSlotId),
     yearOf(localDate) === yearOf(appointment.localDate)
       ? undefined

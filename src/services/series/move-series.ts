@@ -7,6 +7,7 @@ import {
   type AppointmentRecord,
   findSeries,
   updateAppointment,
+  visitMinutesOf,
 } from "../../postgres/tables/appointments/appointments.js";
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { setAside } from "../../postgres/tables/displaced/swaps.js";
@@ -97,6 +98,7 @@ async function findMoves(
       practitionerId: request.practitionerId ?? appointment.practitionerId,
       startMs: shiftLocally(startsAt.getTime(), shift),
       minutes: (endsAt.getTime() - startsAt.getTime()) / 60_000,
+      visitMinutes: visitMinutesOf(appointment),
     };
   });
   const horizon = readMaterialization(transaction, from.programId).then(({ horizonDays }) => {

@@ -18,6 +18,8 @@ export interface WantedPlace {
   readonly practitionerId: string;
   readonly startMs: number;
   readonly minutes: number;
+  /** How long the visit lasts, if the slots have a buffer. */
+  readonly visitMinutes: number | undefined;
 }
 
 /** A wanted time with the slots that it had before the locks. */
@@ -70,7 +72,7 @@ export function runsOf(places: readonly FoundPlace[]): readonly SlotRun[] {
 
 /** Checks the locked slots of a place. The capacity of its day is left to {@link takePlaces}. */
 export function judgePlace(
-  { field, run, minutes }: FoundPlace,
+  { field, run, minutes, visitMinutes }: FoundPlace,
   locked: Pick<LockedTimes, "slots">,
   { locationId, busy, held = [], leaving }: PlaceTerms,
 ): JudgedPlace {
@@ -83,7 +85,7 @@ export function judgePlace(
   );
   const ownSlots = slots[0]?.id === held[0]?.id ? held : [];
   const found = timeConflicts({ slots: left, ownSlots, busy }, field);
-  return { field, taken: { slots, placement: placementOf(slots, locationId) }, heldDay, found };
+  return { field, taken: { slots, placement: placementOf(slots, locationId, visitMinutes) }, heldDay, found };
 }
 
 /**

@@ -9,7 +9,8 @@ import type { OpportunityDefinitionAttributes } from "../../postgres/tables/cata
 type Default<A> = Omit<A, "active">;
 
 /** An appointment type, with the code of its opportunity definition. */
-export interface DefaultAppointmentType extends Default<Omit<AppointmentTypeAttributes, "opportunityDefinitionId">> {
+export interface DefaultAppointmentType
+  extends Default<Omit<AppointmentTypeAttributes, "bufferMinutes" | "opportunityDefinitionId">> {
   readonly opportunity: string;
 }
 

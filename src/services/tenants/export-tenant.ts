@@ -1,17 +1,35 @@
-import type { Transaction } from "../../call.js";
+import type { ReadyCall, Transaction } from "../../call.js";
 import { invalidPageToken } from "../../errors.js";
 import type { ExportTenantRequestValid } from "../../gen/cupo/clinic/v1/tenant_service_pb.js";
-import { readRows, readTenantTables } from "../../postgres/tables/tenants/tenant-tables.js";
+import { recordExport } from "../../postgres/audit.js";
+import { readRows, readTenantTables, type TenantTable } from "../../postgres/tables/tenants/tenant-tables.js";
 import { nextFrom, readPage } from "../resources/pages.js";
 
 const LIST = "tenant export";
 
-/** Returns a page of the rows of the tenant of the transaction: table by table, each ordered by its primary key. */
-export async function exportRows(request: ExportTenantRequestValid, transaction: Transaction) {
+/**
+ * Returns a page of the rows of a tenant. The first page and the last one leave an audit row; that of the last page has
+ * the number of rows of each table.
+ */
+export async function exportTenant(
+  request: ExportTenantRequestValid,
+  call: ReadyCall,
+  within: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
+) {
+  const { counts, ...page } = await within((transaction) => exportRows(request, transaction));
+  const tenantId = request.tenantId.toLowerCase();
+  if (!("nextPageToken" in page)) recordExport(call, tenantId, counts);
+  else if (request.pageToken === "") recordExport(call, tenantId, undefined);
+  return page;
+}
+
+/** Reads table by table, each ordered by its primary key. The page token has the number of rows so far, by table. */
+async function exportRows(request: ExportTenantRequestValid, transaction: Transaction) {
   const filters = [request.tenantId];
   const { size, after } = readPage(request, LIST, filters);
   const tables = await readTenantTables(transaction);
-  const [name, ...key] = after ?? [];
+  const [counted, name, ...key] = after ?? [];
+  const counts = countsIn(counted, tables);
   const first = name === undefined ? 0 : tables.findIndex((table) => table.name === name);
   const begun = tables[first];
   if (begun === undefined || (key.length > 0 && key.length !== begun.keys.length)) throw invalidPageToken();
@@ -21,8 +39,22 @@ export async function exportRows(request: ExportTenantRequestValid, transaction:
     const from = table === begun && key.length > 0 ? key : undefined;
     const found = await readRows(transaction, table, from, left + 1);
     rows.push(...found.slice(0, left).map(({ json }) => ({ table: table.name, json })));
-    if (found.length > left)
-      return { rows, ...nextFrom([table.name, ...(found[left - 1]?.key ?? from ?? [])], LIST, filters) };
+    const number = Math.min(found.length, left);
+    if (number > 0) counts[table.name] = (counts[table.name] ?? 0) + number;
+    if (found.length > left) {
+      const position = [table.name, ...(found[left - 1]?.key ?? from ?? [])];
+      const soFar = JSON.stringify(tables.map((each) => counts[each.name] ?? 0));
+      return { rows, counts, ...nextFrom([soFar, ...position], LIST, filters) };
+    }
   }
-  return { rows };
+  return { rows, counts };
+}
+
+/** Returns the numbers of rows in a page token, which are in the order of the tables. */
+function countsIn(counted: string | undefined, tables: readonly TenantTable[]): Record<string, number> {
+  if (counted === undefined) return {};
+  const numbers: readonly number[] = JSON.parse(counted);
+  if (numbers.length !== tables.length) throw invalidPageToken();
+  const named = tables.map(({ name }, index) => [name, numbers[index] ?? 0] as const);
+  return Object.fromEntries(named.filter(([, number]) => number > 0));
 }

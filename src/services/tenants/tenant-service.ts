@@ -22,7 +22,7 @@ import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { createDefaults } from "./create-defaults.js";
-import { exportRows } from "./export-tenant.js";
+import { exportTenant } from "./export-tenant.js";
 import { toTenant } from "./tenant-messages.js";
 
 /** The dependencies of the service. */
@@ -60,10 +60,12 @@ export function createTenantService(ports: TenantPorts): Implementation<typeof T
       return { tenant: toTenant(await move(request, "SUSPENDED", to, call, ports)) };
     },
     async exportTenant(request, call) {
-      return reach(request.tenantId, call, ports, async (transaction) => {
-        requireFound(await findTenant(transaction), "tenantId");
-        return exportRows(request, transaction);
-      });
+      return exportTenant(request, call, (work) =>
+        reach(request.tenantId, call, ports, async (transaction) => {
+          requireFound(await findTenant(transaction), "tenantId");
+          return work(transaction);
+        }),
+      );
     },
     async eraseTenant(request, call) {
       const tenant = await move(request, "SUSPENDED", { state: "ERASING" }, call, ports, requireName(request));

@@ -58,6 +58,15 @@ export function series(task: WriteTask): void {
     });
     expect(appointments.map(({ startsAt }) => timeOf(startsAt))).toEqual(["14:00", "14:20"]);
   });
+
+  task("Leave time after visits of a type", async (week) => {
+    const appointmentTypeId = week.id("appointment type", "ODONTO");
+    const { appointmentType } = await week.supervisor.catalogs.getAppointmentType({ appointmentTypeId });
+    const expectedVersion = given(appointmentType).version;
+    const changed = { appointmentTypeId, expectedVersion, bufferMinutes: 10 };
+    const answer = await week.supervisor.catalogs.updateAppointmentTypeBuffer(changed);
+    expect(given(answer.appointmentType).bufferMinutes).toBe(10);
+  });
 }
 
 function placeOf(week: Week) {

@@ -14,8 +14,27 @@ export interface AppointmentPlacement {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;
   readonly startsAt: Date;
+  /** The end of its slots, with the buffer of its type. */
   readonly endsAt: Date;
+  /** When the visit ends, which the patient sees; undefined if the type had no buffer when it was booked. */
+  readonly visitEndsAt: Date | undefined;
 }
+
+/**
+ * Returns when the visit of an appointment ends, before its buffer. The database can have an end of another time, from a
+ * release that did not know it.
+ */
+export function visitEndOf({ startsAt, endsAt, visitEndsAt }: VisitTime): Date {
+  return visitEndsAt !== undefined && visitEndsAt > startsAt && visitEndsAt < endsAt ? visitEndsAt : endsAt;
+}
+
+/** Returns how many minutes the visit of an appointment lasts; undefined if it was booked without a buffer. */
+export function visitMinutesOf({ startsAt, endsAt, visitEndsAt }: VisitTime): number | undefined {
+  const end = visitEndsAt && visitEndOf({ startsAt, endsAt, visitEndsAt });
+  return end && (end.getTime() - startsAt.getTime()) / 60_000;
+}
+
+type VisitTime = Pick<AppointmentPlacement, "startsAt" | "endsAt" | "visitEndsAt">;
 
 /** How a visit takes place. */
 export type VisitModality = "IN_PERSON" | "PHONE" | "VIDEO" | "HOME";
@@ -74,6 +93,7 @@ export const appointmentColumns = {
   localDate: "local_date",
   startsAt: "starts_at",
   endsAt: "ends_at",
+  visitEndsAt: "visit_ends_at",
   status: "status",
   version: "version",
   requestSourceId: "request_source_id",

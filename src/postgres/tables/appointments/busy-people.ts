@@ -2,7 +2,7 @@ import type { Transaction } from "../../../call.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { RUN_OF_SLOTS, type SlotRun } from "../schedule/slot-locks.js";
-import { busyTime } from "./busy-times.js";
+import { busyTime, visitEnd } from "./busy-times.js";
 
 /** Which of the two people of an appointment has another live appointment or hold at that time. */
 export interface BusyPeople {
@@ -20,6 +20,10 @@ export type BusySubject = { readonly patientId: string } | { readonly appointmen
 export interface BusyAt {
   readonly nowMs: number;
   readonly holdId?: string | undefined;
+  /** How long the patient is busy: the visit without the buffer. Undefined: as long as the appointment to move, or all. */
+  readonly visitMinutes?: number | undefined;
+  /** The type to book, whose duration is that of the visit if it has a buffer. */
+  readonly appointmentTypeId?: string | undefined;
 }
 
 /** Like {@link findBusyInRun} for a patient who has several appointments to move, which are ignored. */
@@ -27,9 +31,9 @@ export async function findBusyBeside(
   transaction: Transaction,
   run: SlotRun,
   { patientId, exceptIds }: { readonly patientId: string; readonly exceptIds: readonly string[] },
-  nowMs: number,
+  { nowMs, visitMinutes }: Pick<BusyAt, "nowMs" | "visitMinutes">,
 ): Promise<BusyPeople> {
-  const at = { now: new Date(nowMs), holdId: null };
+  const at = { now: new Date(nowMs), holdId: null, visitMinutes: visitMinutes ?? null };
   return onlyRow(
     await transaction.rows(busyBeside({ tenantId: transaction.tenantId, ...run, patientId, exceptIds, ...at })),
   );
@@ -44,11 +48,15 @@ export async function findBusyInRun(
   transaction: Transaction,
   run: SlotRun,
   who: BusySubject,
-  { nowMs, holdId }: BusyAt,
+  { nowMs, ...given }: BusyAt,
 ): Promise<BusyPeople> {
-  const at = { now: new Date(nowMs), holdId: holdId ?? null };
+  const at = { now: new Date(nowMs), holdId: given.holdId ?? null, visitMinutes: given.visitMinutes ?? null };
   const values = { tenantId: transaction.tenantId, ...run, ...who, ...at };
-  return onlyRow(await transaction.rows("patientId" in values ? busyForPatient(values) : busyForMove(values)));
+  const statement =
+    "patientId" in values
+      ? busyForPatient({ ...values, appointmentTypeId: given.appointmentTypeId ?? null })
+      : busyForMove(values);
+  return onlyRow(await transaction.rows(statement));
 }
 
 /**
@@ -64,25 +72,46 @@ export async function findBusyAgain(
   return onlyRow(await transaction.rows(busyAgain(values)));
 }
 
-const TIME_OF_RUN = `SELECT f.practitioner_id, min(r.starts_at) AS starts_at, max(r.ends_at) AS ends_at
-  ${RUN_OF_SLOTS} GROUP BY f.practitioner_id`;
+const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_minutes END FROM appointment_types t
+  WHERE t.tenant_id = :tenantId AND t.id = :appointmentTypeId::uuid)`;
+const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
+  WHERE a.tenant_id = :tenantId AND a.id = :appointmentId AND a.visit_ends_at > a.starts_at AND a.visit_ends_at <= a.ends_at)`;
+
+/** Returns SQL for the time of a run. The visit takes its first slots, until it is long enough. */
+function timeOfRun(visitMinutes: string): string {
+  return `SELECT f.practitioner_id, min(r.starts_at) AS starts_at, max(r.ends_at) AS ends_at, coalesce(max(r.ends_at)
+      FILTER (WHERE r.starts_at < f.starts_at + make_interval(mins => ${visitMinutes})), max(r.ends_at)) AS visit_ends_at
+    ${RUN_OF_SLOTS} GROUP BY f.practitioner_id`;
+}
+
 const APPOINTMENT = "FROM appointments WHERE tenant_id = :tenantId AND id = :appointmentId";
-const TIME_OF_APPOINTMENT = `SELECT practitioner_id, starts_at, ends_at ${APPOINTMENT}`;
+const TIME_OF_APPOINTMENT = `SELECT practitioner_id, starts_at, ends_at, ${visitEnd("appointments")} AS visit_ends_at
+  ${APPOINTMENT}`;
 const PATIENT_OF_APPOINTMENT = `(SELECT patient_id ${APPOINTMENT})`;
 
 const AT = ["now", "holdId"] as const;
-const RUN = ["tenantId", "firstSlotId", "minutes"] as const;
+const RUN = ["tenantId", "firstSlotId", "minutes", "visitMinutes"] as const;
 
-const busyForPatient = prepared([...RUN, ...AT, "patientId"], (names) =>
-  sql.raw(busyPeople(TIME_OF_RUN, ":patientId", "NULL"), names),
+const busyForPatient = prepared([...RUN, ...AT, "patientId", "appointmentTypeId"], (names) =>
+  sql.raw(busyPeople(timeOfRun(`coalesce(:visitMinutes::integer, ${VISIT_OF_TYPE})`), ":patientId", "NULL"), names),
 );
 
 const busyForMove = prepared([...RUN, ...AT, "appointmentId"], (names) =>
-  sql.raw(busyPeople(TIME_OF_RUN, PATIENT_OF_APPOINTMENT, ":appointmentId::uuid"), names),
+  sql.raw(
+    busyPeople(
+      timeOfRun(`coalesce(:visitMinutes::integer, ${VISIT_OF_APPOINTMENT})`),
+      PATIENT_OF_APPOINTMENT,
+      ":appointmentId::uuid",
+    ),
+    names,
+  ),
 );
 
 const busyBeside = prepared([...RUN, ...AT, "patientId", "exceptIds"], (names) =>
-  sql.raw(busyPeople(TIME_OF_RUN, ":patientId", "NULL::uuid AND a.id <> ALL(:exceptIds::uuid[])"), names),
+  sql.raw(
+    busyPeople(timeOfRun(":visitMinutes::integer"), ":patientId", "NULL::uuid AND a.id <> ALL(:exceptIds::uuid[])"),
+    names,
+  ),
 );
 
 const busyAgain = prepared(["tenantId", ...AT, "appointmentId"], (names) =>
@@ -97,7 +126,7 @@ function busyPeople(time: string, patientId: string, exceptId: string): string {
   const practitionerId = "(SELECT practitioner_id FROM wanted)";
   return `WITH wanted AS MATERIALIZED (${time})
     SELECT EXISTS (${busyTime("practitioner_id", { ...expressions, personId: practitionerId })}) AS "isPractitionerBusy",
-      EXISTS (${busyTime("patient_id", { ...expressions, personId: patientId })}) AS "isPatientBusy"`;
+      EXISTS (${busyTime("patient_id", { ...expressions, endsAt: "(SELECT visit_ends_at FROM wanted)", personId: patientId })}) AS "isPatientBusy"`;
 }
 
 function onlyRow([row]: readonly BusyPeople[]): BusyPeople {

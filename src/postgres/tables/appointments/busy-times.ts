@@ -17,6 +17,12 @@ export interface ComparedTime {
   readonly exceptHoldId?: string;
 }
 
+/** SQL for the end of the visit of an appointment, like `visitEndOf`. After it only the practitioner is busy. */
+export function visitEnd(row: string): string {
+  const isWithin = `${row}.visit_ends_at > ${row}.starts_at AND ${row}.visit_ends_at < ${row}.ends_at`;
+  return `CASE WHEN ${isWithin} THEN ${row}.visit_ends_at ELSE ${row}.ends_at END`;
+}
+
 /**
  * Returns SQL for the id of one live appointment or hold of a person in a time.
  *
@@ -32,7 +38,8 @@ export function busyTime(person: "patient_id" | "practitioner_id", time: Compare
   const starting = (row: string) => `${row}.tenant_id = ${tenantId} AND ${row}.${person} = ${personId}
         AND ${row}.starts_at > ${startsAt} - interval '24 hours' AND ${row}.starts_at < ${endsAt}`;
   const live = `${starting("a")} AND a.status IN ${LIVE_STATUSES} AND a.id IS DISTINCT FROM ${exceptId}`;
-  const last = (condition: string) => `SELECT a.id FROM (SELECT a.id, a.ends_at FROM appointments a
+  const end = person === "patient_id" ? visitEnd("a") : "a.ends_at";
+  const last = (condition: string) => `SELECT a.id FROM (SELECT a.id, ${end} AS ends_at FROM appointments a
       WHERE ${live} ${condition} ORDER BY a.starts_at DESC LIMIT 1) AS a WHERE a.ends_at > ${startsAt}`;
   const overbooked = `SELECT a.id FROM appointments a WHERE ${live} AND a.overbooked AND a.ends_at > ${startsAt}`;
   const appointments = person === "patient_id" ? last("") : `${last("AND NOT a.overbooked")} UNION ALL ${overbooked}`;
@@ -74,7 +81,7 @@ export async function overlapsOf(
 ): Promise<Overlap[]> {
   const query = `SELECT a.id AS one, b.id AS other FROM appointments a
     JOIN appointments b ON b.tenant_id = :tenantId AND b.patient_id = :otherId AND b.status IN ${LIVE_STATUSES}
-      AND b.starts_at > a.starts_at - interval '24 hours' AND b.starts_at < a.ends_at AND b.ends_at > a.starts_at
+      AND b.starts_at > a.starts_at - interval '24 hours' AND b.starts_at < ${visitEnd("a")} AND ${visitEnd("b")} > a.starts_at
     WHERE a.tenant_id = :tenantId AND a.patient_id = :oneId AND a.status IN ${LIVE_STATUSES}
     ORDER BY a.starts_at, a.id, b.id LIMIT :limit`;
   return transaction.rows(sql.raw(query, { tenantId: transaction.tenantId, oneId, otherId, limit }));

@@ -16,6 +16,8 @@ export interface OptionQuery {
   readonly serviceId: string;
   /** The duration in minutes, which may need several slots; undefined for one slot of any length. */
   readonly minutes: number | undefined;
+  /** How long the patient is busy: the duration without the buffer; undefined for all of it. */
+  readonly visitMinutes: number | undefined;
   /** Slots start at `from` or later and before `to`. */
   readonly from: Date;
   readonly to: Date;

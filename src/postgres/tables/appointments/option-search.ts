@@ -26,6 +26,8 @@ export interface OptionRecord extends Offer {
   readonly practitionerId: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
+  /** When the visit of the patient ends, before the buffer. */
+  readonly visitEndsAt: Date;
 }
 
 /** How many slots the first statement reads for each option of the page. Some of their people are busy. */
@@ -86,10 +88,11 @@ function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, miss
  * Times are milliseconds since the epoch: for a page, PostgreSQL's text of times takes longer to write and to read.
  */
 type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
-type OptionRow = Omit<OptionRecord, "startsAt" | "endsAt"> & { readonly startsAt: number; readonly endsAt: number };
+type OptionTimes = Readonly<Record<"startsAt" | "endsAt" | "visitEndsAt", number>>;
+type OptionRow = Omit<OptionRecord, keyof OptionTimes> & OptionTimes;
 
 function recordOf({ slotId, generation, programId, practitionerId, locationId, emergency, ...row }: OptionRow) {
-  const times = { startsAt: timeOf(row.startsAt), endsAt: timeOf(row.endsAt) };
+  const times = { startsAt: timeOf(row.startsAt), endsAt: timeOf(row.endsAt), visitEndsAt: timeOf(row.visitEndsAt) };
   return { slotId, generation, programId, practitionerId, locationId, emergency, ...times };
 }
 
@@ -97,7 +100,7 @@ function timeOf(ms: number): Date {
   return new Date(Math.round(ms));
 }
 
-type SearchName = SlotName | "appointmentId" | "patientId" | "limit" | "minutes";
+type SearchName = SlotName | "appointmentId" | "patientId" | "limit" | "minutes" | "visitMinutes";
 type SearchStatement = (values: Readonly<Record<SearchName, unknown>>) => Statement;
 
 /** Statements by shape. Each is compiled when it is first needed. */
@@ -108,12 +111,17 @@ function statementOf(shape: SearchShape, principal: Principal, query: OptionQuer
   const known = statements.get(key);
   const bind = known ?? compile(shape);
   if (known === undefined) statements.set(key, bind);
-  const { appointmentId = null, patientId = null, minutes, limit } = query;
-  return bind({ ...valuesOf(principal, query, reach), appointmentId, patientId, minutes, limit });
+  const { appointmentId = null, patientId = null, minutes, visitMinutes = null, limit } = query;
+  return bind({ ...valuesOf(principal, query, reach), appointmentId, patientId, minutes, visitMinutes, limit });
 }
 
 function compile(shape: SearchShape): SearchStatement {
-  const ownNames = ["appointmentId", "patientId", "limit", ...(shape.hasRuns ? (["minutes"] as const) : [])] as const;
+  const ownNames = [
+    "appointmentId",
+    "patientId",
+    "limit",
+    ...(shape.hasRuns ? (["minutes", "visitMinutes"] as const) : []),
+  ] as const;
   return prepared<SearchName>([...namesOf(shape), ...ownNames], (names) => {
     const { opens, closes } = windowOf(names.now);
     const programs = withSettings(offeringPrograms(names, names, names.serviceId), names.tenantId)
@@ -133,11 +141,13 @@ function compile(shape: SearchShape): SearchStatement {
 function options(shape: SearchShape): string {
   const sorted = `SELECT f.*, uuid_hash_extended(f.id, :seed) AS spread FROM found AS f
       WHERE f.starts_at < (SELECT at FROM stop) ORDER BY f.starts_at, spread, f.id`;
+  const visitEndsAt = shape.hasRuns ? "s.visit_ends_at" : "s.ends_at";
   return `SELECT ${inMs("n.at")} AS stop, o.* FROM stop AS n LEFT JOIN (
     SELECT s.id AS "slotId", s.generation, s.program_id AS "programId", s.location_id AS "locationId", s.emergency,
-      s.practitioner_id AS "practitionerId", ${inMs("s.starts_at")} AS "startsAt", ${inMs("s.ends_at")} AS "endsAt"
+      s.practitioner_id AS "practitionerId", ${inMs("s.starts_at")} AS "startsAt", ${inMs("s.ends_at")} AS "endsAt",
+      ${inMs(visitEndsAt)} AS "visitEndsAt"
     FROM (${shape.hasRuns ? runsFrom(sorted) : sorted} OFFSET 0) AS s
-    WHERE ${IS_PRACTITIONER_ACTIVE} AND ${IS_PRACTITIONER_FREE} AND ${IS_PATIENT_FREE}
+    WHERE ${IS_PRACTITIONER_ACTIVE} AND ${IS_PRACTITIONER_FREE} AND ${isPatientFree(visitEndsAt)}
     ORDER BY s.starts_at, s.spread, s.id LIMIT :limit) AS o ON true
   ORDER BY o."startsAt", uuid_hash_extended(o."slotId", :seed), o."slotId"`;
 }
@@ -172,5 +182,7 @@ const ALL_SLOTS = {
 };
 
 /** A patient who is free for the time of all slots needs no lookup for each. */
-const IS_PATIENT_FREE = `(:patientId::uuid IS NULL OR (${busyTime("patient_id", { ...patient, ...ALL_SLOTS })}) IS NULL
-      OR (${busyTime("patient_id", patient)}) IS NULL)`;
+function isPatientFree(endsAt: string): string {
+  return `(:patientId::uuid IS NULL OR (${busyTime("patient_id", { ...patient, ...ALL_SLOTS })}) IS NULL
+      OR (${busyTime("patient_id", { ...patient, endsAt })}) IS NULL)`;
+}

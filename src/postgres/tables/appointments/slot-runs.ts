@@ -1,16 +1,18 @@
 /**
  * SQL for a query of those free slots that begin a run of free slots of the same rule with at least `:minutes`. Each has
- * the end and the latest generation of its run. It selects from the free slots `s` in the order of `slots`, which is
+ * the end and the latest generation of its run, and the end of the slots for `:visitMinutes`. It selects from the free slots `s` in the order of `slots`, which is
  * kept. It takes one index lookup for each slot, and only for as many slots as the caller reads.
  *
  * All slots of a rule have the same length, so the number of slots shows whether one is missing.
  */
 export function runsFrom(slots: string): string {
   return `SELECT s.id, r.generation, s.program_id, s.practitioner_id, s.starts_at, r.ends_at, s.location_id, s.emergency,
-      s.spread
+      s.spread, s.starts_at + w.visit * (s.ends_at - s.starts_at) AS visit_ends_at
     FROM (${slots} OFFSET 0) AS s
     CROSS JOIN LATERAL (
-      SELECT ceil(:minutes::integer * 60 / extract(epoch FROM s.ends_at - s.starts_at))::integer AS wanted) AS w
+      SELECT ceil(:minutes::integer * 60 / extract(epoch FROM s.ends_at - s.starts_at))::integer AS wanted,
+        ceil(coalesce(:visitMinutes::integer, :minutes::integer) * 60 / extract(epoch FROM s.ends_at - s.starts_at))::integer
+          AS visit) AS w
     CROSS JOIN LATERAL (
       SELECT count(*) AS slots, max(n.generation) AS generation, max(n.ends_at) AS ends_at FROM slots n
       WHERE n.tenant_id = :tenantId AND n.program_id = s.program_id AND n.practitioner_id = s.practitioner_id

@@ -5,6 +5,8 @@ export interface AppointmentTypeAttributes {
   readonly code: string;
   readonly name: string;
   readonly durationMinutes: number;
+  /** How long the practitioner stays free after such an appointment. */
+  readonly bufferMinutes: number;
   readonly opportunityDefinitionId: string;
   readonly active: boolean;
 }
@@ -60,6 +62,7 @@ export const appointmentTypes: ResourceTable<AppointmentTypeAttributes> = {
   columns: {
     ...named,
     durationMinutes: "duration_minutes",
+    bufferMinutes: "buffer_minutes",
     opportunityDefinitionId: "opportunity_definition_id",
   },
 };

@@ -7,7 +7,7 @@ import type { BusySubject } from "../appointments/busy-people.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
 
 /** A stored hold of a time of a practitioner and a patient. */
-export interface HoldRecord extends AppointmentPlacement {
+export interface HoldRecord extends Omit<AppointmentPlacement, "visitEndsAt"> {
   readonly id: string;
   readonly patientId: string;
   /** The appointment that it reschedules; undefined for a new one. */

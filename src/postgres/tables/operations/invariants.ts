@@ -1,6 +1,7 @@
 import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES, UNFINISHED_STATUSES } from "../appointments/appointment-status.js";
+import { visitEnd } from "../appointments/busy-times.js";
 import { WRONG_SUMMARIES } from "../opportunity/summaries.js";
 
 /** Result of the check of all bookings of a tenant, at one instant. */
@@ -125,7 +126,10 @@ const RULES: Readonly<Record<string, string>> = {
     OR EXISTS (SELECT FROM user_attention_cases c WHERE c.tenant_id = :tenant AND c.patient_id = p.id))`,
   OFFER_WRONG: `SELECT h.id FROM held h LEFT JOIN waitlist_entries w ON w.tenant_id = :tenant AND w.id = h.waitlist_entry_id
     WHERE h.waitlist_entry_id IS NOT NULL AND (w.patient_id, w.service_id) IS DISTINCT FROM (h.patient_id, h.service_id)`,
-  PATIENT_OVERLAP: overlap("patient_id", "live"),
+  PATIENT_OVERLAP: overlap(
+    "patient_id",
+    `(SELECT id, patient_id, starts_at, ${visitEnd("live")} AS ends_at FROM live) AS visits`,
+  ),
   PRACTITIONER_OVERLAP: overlap("practitioner_id", "live WHERE NOT overbooked"),
   SERIES_OF_SEVERAL: `SELECT s.id FROM (SELECT id, patient_id, min(patient_id::text) OVER (PARTITION BY series_id) AS first
       FROM appointments WHERE tenant_id = :tenant AND series_id IS NOT NULL) AS s WHERE s.patient_id::text <> s.first`,

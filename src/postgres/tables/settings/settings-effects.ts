@@ -27,20 +27,39 @@ export async function countWindowEffects(
 ): Promise<WindowEffects> {
   const values = { tenantId: transaction.tenantId, now, ...named("before", before), ...named("after", after) };
   const [row] = await transaction.rows<WindowEffects>(sql.raw(EFFECTS, values));
-  return row ?? { hiddenSlots: 0, appointmentsBeyond: 0 };
+  return row ?? NO_WINDOW_EFFECTS;
 }
 
 function named(prefix: string, { horizonDays, minimumNoticeMinutes }: BookingWindow) {
   return { [`${prefix}Days`]: horizonDays ?? HORIZON_DAYS, [`${prefix}Notice`]: minimumNoticeMinutes ?? 0 };
 }
 
+/** Like {@link countWindowEffects} for one program, with its own window or that of the tenant. */
+export async function countProgramWindowEffects(
+  transaction: Transaction,
+  programId: string,
+  { before, after }: { readonly before: BookingWindow; readonly after: BookingWindow },
+  now: Date,
+): Promise<WindowEffects> {
+  const values = {
+    tenantId: transaction.tenantId,
+    programId,
+    now,
+    ...named("before", before),
+    ...named("after", after),
+  };
+  const [row] = await transaction.rows<WindowEffects>(sql.raw(EFFECTS_IN_PROGRAM, values));
+  return row ?? NO_WINDOW_EFFECTS;
+}
+
+const NO_WINDOW_EFFECTS: WindowEffects = { hiddenSlots: 0, appointmentsBeyond: 0 };
+
 function opens(notice: string): string {
-  return `:now::timestamptz + make_interval(mins => coalesce(p.minimum_notice_minutes, ${notice}::integer))`;
+  return `:now::timestamptz + make_interval(mins => ${notice})`;
 }
 
 function closes(days: string): string {
-  return `((:now::timestamptz AT TIME ZONE 'America/Bogota')::date + coalesce(p.horizon_days, ${days}::integer) + 1)::timestamp
-    AT TIME ZONE 'America/Bogota'`;
+  return `((:now::timestamptz AT TIME ZONE 'America/Bogota')::date + ${days} + 1)::timestamp AT TIME ZONE 'America/Bogota'`;
 }
 
 /** Appointments that a change of limits concerns. */
@@ -95,16 +114,30 @@ const LIMIT_EFFECTS = `SELECT
     SELECT a.patient_id ${AHEAD} GROUP BY a.patient_id, a.service_id, a.local_date HAVING count(*) > :onDay::integer
   ) AS over) AS "patientsOverLimit"`;
 
-/** The bounds are computed before the subqueries, so that row-level security lets indexes serve the comparisons. */
-const EFFECTS = `SELECT coalesce(sum(soon.count + late.count), 0)::integer AS "hiddenSlots",
+/**
+ * SQL for the effects in the programs `p` of a condition. The bounds are computed before the subqueries, so that
+ * row-level security lets indexes serve the comparisons.
+ */
+function effects(condition: string, notice: (of: string) => string, days: (of: string) => string): string {
+  return `SELECT coalesce(sum(soon.count + late.count), 0)::integer AS "hiddenSlots",
     coalesce(sum(beyond.count), 0)::integer AS "appointmentsBeyond"
   FROM (
-    SELECT p.id, ${opens(":beforeNotice")} AS opened, ${opens(":afterNotice")} AS opens,
-      ${closes(":beforeDays")} AS closed, ${closes(":afterDays")} AS closes
-    FROM programs p WHERE p.tenant_id = :tenantId AND p.active OFFSET 0) AS w
+    SELECT p.id, ${opens(notice(":beforeNotice::integer"))} AS opened, ${opens(notice(":afterNotice::integer"))} AS opens,
+      ${closes(days(":beforeDays::integer"))} AS closed, ${closes(days(":afterDays::integer"))} AS closes
+    FROM programs p WHERE p.tenant_id = :tenantId AND p.active AND ${condition} OFFSET 0) AS w
   CROSS JOIN LATERAL (SELECT count(*) FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = w.id
     AND s.appointment_id IS NULL AND s.starts_at >= w.opened AND s.starts_at < least(w.opens, w.closed)) AS soon
   CROSS JOIN LATERAL (SELECT count(*) FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = w.id
     AND s.appointment_id IS NULL AND s.starts_at >= greatest(w.opened, w.opens, w.closes) AND s.starts_at < w.closed) AS late
   CROSS JOIN LATERAL (SELECT count(*) FROM appointments a WHERE a.tenant_id = :tenantId AND a.program_id = w.id
     AND a.starts_at >= w.closes AND a.status IN ${MOVABLE_STATUSES}) AS beyond`;
+}
+
+const EFFECTS = effects(
+  "true",
+  (of) => `coalesce(p.minimum_notice_minutes, ${of})`,
+  (of) => `coalesce(p.horizon_days, ${of})`,
+);
+
+const itself = (of: string) => of;
+const EFFECTS_IN_PROGRAM = effects("p.id = :programId", itself, itself);

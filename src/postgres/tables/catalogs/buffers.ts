@@ -1,0 +1,20 @@
+import type { Transaction } from "../../../call.js";
+import { readRecord } from "../../columns.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+
+const select = prepared(["tenantId", "appointmentId"], (names) =>
+  sql.raw(
+    `SELECT t.buffer_minutes AS "bufferMinutes" FROM appointments a
+       JOIN appointment_types t ON t.tenant_id = :tenantId AND t.id = a.appointment_type_id
+     WHERE a.tenant_id = :tenantId AND a.id = :appointmentId`,
+    names,
+  ),
+);
+
+/** Returns the buffer of the type of an appointment, in minutes. 0 if there is no such appointment. */
+export async function findBufferOf(transaction: Transaction, appointmentId: string): Promise<number> {
+  const { tenantId } = transaction;
+  const found = await readRecord<{ bufferMinutes: number }>(transaction, select({ tenantId, appointmentId }));
+  return found?.bufferMinutes ?? 0;
+}
