@@ -59,7 +59,10 @@ export function requireOption(
   return opened.option;
 }
 
-/** Returns when the slots of an option must still be offered. A held option was offered when it was held. */
+/**
+ * Returns the instant at which the slots of an option must be within its program's notice and horizon. Undefined for a
+ * held option, which was checked when it was held.
+ */
 export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undefined {
   return holdId === undefined ? new Date(nowMs) : undefined;
 }

@@ -6,7 +6,9 @@ import { nextFrom, readPage } from "../resources/pages.js";
 
 const LIST = "tenant export";
 
-/** Returns a page of the rows of the tenant of the transaction: table by table, each ordered by its primary key. */
+/**
+ * Returns a page of the rows of the transaction's tenant: one table after the other, each ordered by its primary key.
+ */
 export async function exportRows(request: ExportTenantRequestValid, transaction: Transaction) {
   const filters = [request.tenantId];
   const { size, after } = readPage(request, LIST, filters);
