@@ -47,7 +47,7 @@ const ADVANCE = `UPDATE time_event_progress SET through = ?
 
 /** What is due. Times of appointments are their starts. */
 export interface DueQuery {
-  /** Events that were due until here are not written any more. */
+  /** Events that were due at this instant or earlier are not written. */
   readonly notBefore: Date;
   readonly until: Date;
   /** The local date at `until`, YYYY-MM-DD, and its time zone. */
@@ -70,9 +70,9 @@ export interface DueTenants {
 }
 
 /**
- * Examines the next tenants after one. Returns those with due events and moves the progress of the others to
- * `until`. An appointment that commits after these statements began was booked after `until`, so it has no event that
- * was due by then.
+ * Examines the next tenants after one. Returns those with due events and moves the progress of the others to `until`.
+ * An appointment that commits after these statements began was booked after `until`, so none of its events was due by
+ * `until`.
  */
 export function advanceIdleTenants(
   source: TransactionSource,
