@@ -53,8 +53,8 @@ export type RecordedWait = Partial<
 >;
 
 /**
- * The reason of a correction or a late entry, the time at which the change happened, and the previous attributes other
- * than status, time and place.
+ * The reason and the time of a correction or a late entry. Also states whether the change is about the wait or the
+ * visit.
  */
 export interface ChangeTopic {
   readonly reason?: string;

@@ -165,7 +165,7 @@ export async function findSeries(transaction: Transaction, seriesId: string): Pr
   return (await transaction.rows<{ id: string }>(query)).map(({ id }) => id);
 }
 
-/** Locks those of the appointments that exist, in the order of their ids until the transaction ends. */
+/** Locks the appointments with these ids that exist, in the order of their ids until the transaction ends. */
 export async function lockAppointments(
   transaction: Transaction,
   ids: readonly string[],
