@@ -8,10 +8,7 @@ const operations = servedServices.flatMap(({ service }) =>
   service.methods.map(({ name }) => `${service.typeName}/${name}`),
 );
 
-/** Tests share the machine with others, so the fastest try counts. */
-const TRIES = 20;
-
-test("the page is below 300 kB and made within 10 ms after successful and failed calls of each operation over each transport", async () => {
+test("the page is below 300 kB after successful and failed calls of each operation over each transport", async () => {
   const metrics = await openLiveMetrics(undefined);
   for (const operation of operations) {
     for (const facts of callsOf(operation)) metrics.requests.ended("internal", facts, 0.01);
@@ -21,13 +18,11 @@ test("the page is below 300 kB and made within 10 ms after successful and failed
     for (const facts of requestsOf(operation)) metrics.requests.ended("public", facts, 0.01);
   }
   const page = await metrics.page();
-  const times = await timesOf(TRIES, () => metrics.page());
   await metrics.close();
   expect([operations.length > 100, published.length]).toEqual([true, 20]);
   expect(page.match(/^rpc_server_calls_total/gm)?.length).toBe(operations.length * 3);
   expect(page.match(/^http_server_requests_total/gm)?.length).toBe(published.length * 3);
   expect(Buffer.byteLength(page)).toBeLessThan(300_000);
-  expect(Math.min(...times)).toBeLessThan(10);
 });
 
 test("64 concurrent scrapes share one collection", async () => {
@@ -81,14 +76,4 @@ function requestsOf(operation: string): RequestFacts[] {
     isReplay: true,
     errorType: undefined,
   }));
-}
-
-async function timesOf(tries: number, work: () => Promise<unknown>): Promise<number[]> {
-  const times: number[] = [];
-  while (times.length < tries) {
-    const began = performance.now();
-    await work();
-    times.push(performance.now() - began);
-  }
-  return times;
 }

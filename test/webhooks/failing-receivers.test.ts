@@ -63,10 +63,10 @@ test("as many stalled webhooks as a tenant can have do not delay the events of a
   const good = await openReceiver(() => 204);
   const as = { tenantId: randomUUID() };
   await createWebhook(service, { url: good.url, resourceTypes: ["LOCATION"] }, as);
-  const begun = performance.now();
   await createLocation(service, as);
   await eventually(() => good.accepted.length === 1);
-  expect(performance.now() - begun).toBeLessThan(8_000);
+  const open = stalled.mostAtOnce;
+  expect(stalled.arrived, "no stalled request has ended").toHaveLength(open);
 });
 
 test("a receiver that accepts nothing rests after eight events", async () => {
