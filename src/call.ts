@@ -208,10 +208,7 @@ export function readyCall(call: Call): ReadyCall {
   return call;
 }
 
-/**
- * Returns the call as one whose answer is a stream. The stream ends when `signal` aborts. Throws if the call has no
- * operation or principal.
- */
+/** Returns the call as one with a stream that ends when `signal` aborts. Throws like {@link readyCall}. */
 export function streamCall(call: Call, signal: AbortSignal): StreamCall {
   const { operation, principal } = call;
   if (operation === undefined || principal === undefined) throw new Error("the call has not passed every stage");

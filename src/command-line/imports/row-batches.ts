@@ -11,7 +11,10 @@ const MOST_BYTES = 63 * 1024;
 /** The bytes that the list needs for each row, in addition to the row. */
 const ROW_OVERHEAD = 4;
 
-/** Groups rows into batches that the service accepts. Rows with errors are in their batch, but take no room. */
+/**
+ * Groups rows into batches that the service accepts. Rows with errors are part of a batch, but their bytes do not
+ * count, because they are not sent.
+ */
 export async function* batchesOf(rows: AsyncIterable<SourceRow>): AsyncGenerator<readonly SourceRow[]> {
   let batch: SourceRow[] = [];
   let bytes = 0;
