@@ -208,7 +208,7 @@ export function readyCall(call: Call): ReadyCall {
   return call;
 }
 
-/** Returns the call as one that is answered by a stream, which ends with `signal`. Throws like {@link readyCall}. */
+/** Returns the call as one with a stream that ends when `signal` aborts. Throws like {@link readyCall}. */
 export function streamCall(call: Call, signal: AbortSignal): StreamCall {
   const { operation, principal } = call;
   if (operation === undefined || principal === undefined) throw new Error("the call has not passed every stage");

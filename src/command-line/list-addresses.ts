@@ -39,7 +39,7 @@ export function isReadByPeople(
 
 /**
  * Creates a new secret with which the reference pages get demo tokens until the process ends. Returns undefined with a
- * real issuer, and if people do not read the output on a terminal, because other output is stored in logs.
+ * real issuer. Also returns undefined if the output is not text on a terminal, because other output may be stored.
  */
 export function newPageKey(
   config: Pick<Config, "issuer" | "logFormat">,

@@ -34,12 +34,12 @@ export function ok(check: Check, says: string): Finding {
   return { check, level: "ok", says };
 }
 
-/** Returns a finding about which the operator should know, although the service works. */
+/** Returns a finding that the operator should know, although the service works. */
 export function warning(check: Check, says: string, advice: string): Finding {
   return { check, level: "warning", says, advice };
 }
 
-/** Returns a finding with which the service does not start, does not work or does not protect its data. */
+/** Returns a finding for a problem that keeps the service from starting, working or protecting its data. */
 export function failure(check: Check, says: string, advice: string): Finding {
   return { check, level: "failure", says, advice };
 }

@@ -8,7 +8,7 @@ type Request = Parameters<Handler>[0];
 /** The methods of operations: those of Connect and gRPC-Web, and the others of REST. */
 export const corsMethods: readonly string[] = [...cors.allowedMethods, "PUT", "PATCH", "DELETE"];
 
-/** The request headers of operations. Browsers send others, such as Accept, without asking. */
+/** The request headers of operations. Browsers send some others, such as Accept, without a preflight request. */
 export const corsRequestHeaders: readonly string[] = [
   ...cors.allowedHeaders,
   "Authorization",

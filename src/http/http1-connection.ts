@@ -18,7 +18,10 @@ export interface Http1Connection {
   newest: WatchedResponse | undefined;
   /** Value of `socket.bytesRead` when the last open response ended. A larger value means that a request has begun. */
   bytesWhenIdle: number;
-  /** Sends the final answer after the exchanges above. Once it is set, nothing more is read. */
+  /**
+   * Sends the final answer after all earlier responses; undefined until input cannot be read. Once it is set, nothing
+   * more is read.
+   */
   lastWord: LastWord | undefined;
   ending: Ending;
 }
@@ -35,7 +38,7 @@ export type Ending = "not yet" | "announced" | "draining";
  */
 export type LastWord = (broken: IncomingMessage | undefined) => void;
 
-/** Creates the state of a connection on which nothing was read yet. */
+/** Creates the state of a connection from which nothing has been read yet. */
 export function openConnection(init: Pick<Http1Connection, "socket" | "idle" | "account" | "ending">): Http1Connection {
   const { socket, idle } = init;
   const connection: Http1Connection = {

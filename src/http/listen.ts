@@ -81,7 +81,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 /** A port that is bound, and what its connections are handed to. */
 interface Bound {
   readonly port: number;
-  /** Sets the handler of connections. It gets those that arrived before at once. */
+  /** Sets the handler of connections. Connections that arrived earlier are passed to it immediately. */
   readonly receive: (handler: (socket: Socket) => void) => void;
 }
 

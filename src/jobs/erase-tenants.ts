@@ -14,7 +14,7 @@ import { findFilledTables, readTenantTables, type TenantTable } from "../postgre
 const LIMITS = { statementTimeoutMs: 60_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
 /** The highest number of rows that one transaction deletes. */
 const BATCH = 2_000;
-/** The migration that only the releases have that know the state of tenants. */
+/** The migration that added the state of tenants. Releases without it do not know the state. */
 const KNOWN_SINCE = "0058-tenants";
 /** The record of the tenant stays. */
 const KEPT = "tenants";
@@ -31,15 +31,15 @@ export interface ErasurePorts {
 }
 
 /**
- * Deletes the rows of the tenants that are being erased, in batches of a transaction each, and marks those as erased
- * that have none left. A run that dies is continued by the next one. Of two runs at the same time, one leaves the tenant
- * to the other.
+ * Deletes the rows of the tenants that are being erased. Each batch of rows is a transaction of its own. A tenant
+ * without rows is then marked as erased. If a run is interrupted, the next run continues. Two runs never erase the same
+ * tenant at the same time: one of them skips it.
  *
- * A call that began before the tenant was suspended can still write a row. So a tenant is finished only after all
- * transactions have ended that began before the erasure, and after one more pass. While an older release serves the
- * database, which does not know the state of tenants, nothing is erased. A signal stops it after the current batch.
+ * A call that began before the tenant was suspended can still write a row. So the run waits until all transactions that
+ * began before the erasure have ended, and then deletes once more. An older release does not know the state of tenants:
+ * while one serves the database, nothing is erased. An aborted signal stops the run after the current batch.
  *
- * Returns whether a tenant is left.
+ * Returns whether tenants are left to erase.
  */
 export async function eraseTenants(ports: ErasurePorts, signal?: AbortSignal): Promise<boolean> {
   const { database, logger } = ports;
@@ -74,8 +74,8 @@ async function isAlone(tenantId: string, ports: ErasurePorts): Promise<boolean> 
 }
 
 /**
- * Deletes the rows of all tables, in an order in which no row is deleted before those that refer to it. Returns false if
- * it had to stop.
+ * Deletes the rows of all tables. Rows that refer to another row are deleted before it. Returns false if it had to
+ * stop.
  */
 async function passOver(
   tenantId: string,

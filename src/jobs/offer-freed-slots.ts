@@ -7,9 +7,9 @@ import { findInactiveTenants } from "../postgres/tables/tenants/erasure.js";
 import { offerFreedSlot } from "../services/holds/offer-freed-slot.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 5_000 };
-/** The highest number of slots of a run. The next run takes the rest. */
+/** The maximum number of slots that one run offers. The next run offers the rest. */
 const MOST = 1_000;
-/** The migration that only the releases have that know offers. */
+/** The migration that added offers. Releases without it do not know offers. */
 const KNOWN_SINCE = "0046-offers";
 
 /** Dependencies of offers of freed slots. */
@@ -24,8 +24,9 @@ export interface OfferPorts {
 /**
  * Offers the freed slots of all tenants that are due, each in its own transaction. Returns the number of offers.
  *
- * Nothing but a commit changes what is due. So a run that dies is continued by the next one. Of two runs at the same
- * time, one offers a slot and the other finds it held. While an older release serves the database, nothing is offered.
+ * Only a commit changes which slots are due. So if a run is interrupted, the next run continues. Of two runs at the
+ * same time, one offers a slot, and the other finds it held. While an older release serves the database, nothing is
+ * offered.
  *
  * If a slot or patient changes meanwhile, the slot stays due until the next run. If the slots of a tenant fail, those of
  * other tenants are offered, and the error is thrown at the end. A signal stops it after the current transaction.

@@ -31,7 +31,7 @@ export interface JobPorts {
   readonly now: () => number;
   /** The highest number of open slots of a tenant. */
   readonly maxOpenSlots: number;
-  /** How long after its start an appointment can be marked a no-show. */
+  /** Minutes after its start from which an appointment can be marked a no-show, unless the tenant sets others. */
   readonly noShowGraceMinutes: number;
   readonly logger: Logger;
   /** Called when a tenant reaches its open-slot limit. */
@@ -50,7 +50,10 @@ const SUMMARIZE_WAITS = "summarize_waits";
 const TEND_PARTITIONS = "tend_partitions";
 const WRITE_TIME_EVENTS = "write_time_events";
 const OFFER_FREED_SLOTS = "offer_freed_slots";
-/** Returns a job of each minute before those that wait, such as many extensions, so that reminders are on time. */
+/**
+ * Returns a job that runs every minute. It runs before waiting jobs, such as many extensions, so that reminders are on
+ * time.
+ */
 const eachMinute = (task: string) => ({
   task,
   match: "* * * * *",
@@ -66,13 +69,13 @@ const CRON = [
   { task: SUMMARIZE_WAITS, match: "*/5 * * * *", identifier: SUMMARIZE_WAITS },
   { task: TEND_PARTITIONS, match: "37 * * * *", identifier: TEND_PARTITIONS },
 ];
-/** The longest turn of an erasure, in milliseconds, after which other jobs that wait have theirs. */
+/** The maximum time that an erasure runs before waiting jobs get their turn, in milliseconds. */
 const ERASURE_TURN_MS = 10_000;
 /** Milliseconds until the next turn of an erasure, or of a tenant whose schedules are locked by a change. */
 const BUSY_MS = 1_000;
 
 /**
- * Runs background jobs until it is stopped: it writes the events that time makes and offers freed slots every minute,
+ * Runs background jobs until it is stopped: it writes the events that become due and offers freed slots every minute,
  * extends schedules to the horizon every hour and on request, purges expired data, summarizes waits, and creates
  * partitions ahead. Every process runs jobs. One process does each job; if it dies, another process repeats the job.
  *

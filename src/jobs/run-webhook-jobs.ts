@@ -15,9 +15,9 @@ const CRON = [{ task: FIND_WEBHOOKS, match: "* * * * *", identifier: FIND_WEBHOO
 const CONCURRENCY = 24;
 /** The highest number of listeners of the signal that stops the jobs: one for each event that is being sent. */
 const MOST_SENDING = 1_000;
-/** Milliseconds until a job asks again for the lease that another process has. */
+/** Milliseconds until a job asks again for a lease that another process has. */
 const BUSY_MS = 1_000;
-/** Milliseconds from the end of a lease to the job that follows a process that died. */
+/** Milliseconds from the end of a lease to the job that continues for a killed process. */
 const AFTER_LEASE_MS = 500;
 
 /**
@@ -26,7 +26,7 @@ const AFTER_LEASE_MS = 500;
  * again, after the jobs of other webhooks.
  *
  * Each job first queues its successor for the end of its lease, and removes it at the end. So if the process is killed,
- * another one continues about 25 s later. Jobs of each minute find webhooks with work that have no job.
+ * another one continues about 25 s later. Every minute a job finds webhooks that have work but no job.
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
   return runQueue(queue, {

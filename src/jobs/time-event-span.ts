@@ -34,7 +34,10 @@ export interface WrittenSpan {
   readonly isLast: boolean;
 }
 
-/** An appointment and one of its events, by the minutes from it to the start; negative for an event after the start. */
+/**
+ * An appointment and one of its events. The minutes count from the event to the start; they are negative for an event
+ * after the start.
+ */
 interface Timed {
   readonly appointment: DueAppointment;
   readonly minutes: number;
@@ -48,11 +51,11 @@ interface Due extends TimeEvent {
 /**
  * Writes the events of a tenant from its progress on, and moves the progress.
  *
- * Calls take no lock for this. The limit `until` is read from the clock before the statements begin. So what commits
- * after the snapshot of a statement was booked or moved after `until`, and has no event that was due by then. The rows
- * that the statements find are locked in the order of `lockInOrder`: waitlist entries, then appointments, each by id.
- * So no other change of a row gets an earlier place in the feed although its version is later, and a row that a call has
- * just moved or closed is read as it is then.
+ * Calls take no lock for this. The limit `until` is read from the clock before the statements begin. So an appointment
+ * that commits after the snapshot of a statement was booked or moved after `until`, and none of its events was due by
+ * `until`. The rows that the statements find are locked in the order of `lockInOrder`: waitlist entries, then
+ * appointments, each by id. So events of a row enter the feed in the order of its versions, and a row that a call has
+ * just moved or closed is read with that change.
  */
 export async function writeSpan(transaction: Transaction, limits: SpanLimits): Promise<WrittenSpan> {
   const [through, settings] = await Promise.all([lockProgress(transaction), findTenantSettings(transaction)]);

@@ -7,9 +7,9 @@ import { writeSpan } from "./time-event-span.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 5_000 };
 const HOUR_MS = 3_600_000;
-/** Events that became due longer ago than this, in milliseconds, are not written any more. */
+/** Events that became due longer ago than this are not written, in milliseconds. */
 export const CAUGHT_UP_MS = 24 * HOUR_MS;
-/** A migration that only the releases have that know these events. */
+/** The migration that completed these events. Releases without it do not know them. */
 const KNOWN_SINCE = "0038-time-events-validated";
 
 /** Dependencies of the events that time makes. */
@@ -26,9 +26,9 @@ export interface TimeEventPorts {
 /**
  * Writes the events of all tenants that became due since the last run, each event once. Returns their number.
  *
- * The progress of a tenant moves in the transaction that writes its events. So a run that dies is continued by the next
- * one, and of two runs at the same time the second one waits for the first and finds nothing left. While an older
- * release serves the database, nothing is written, and later runs catch up.
+ * The progress of a tenant moves in the transaction that writes its events. So if a run is interrupted, the next run
+ * continues. Of two runs at the same time, the second one waits for the first and then finds nothing left. While an
+ * older release serves the database, nothing is written. Later runs catch up.
  *
  * If the events of a tenant cannot be written, those of other tenants are, and the error is thrown at the end. A signal
  * stops it after the current transaction.
@@ -58,7 +58,7 @@ export async function writeTimeEvents(ports: TimeEventPorts, signal?: AbortSigna
   return written;
 }
 
-/** Writes the events of a tenant, those of at most an hour in one transaction. */
+/** Writes the events of a tenant. One transaction writes the events of at most an hour. */
 async function writeTenant(
   tenantId: string,
   { until, notBefore }: { readonly until: Date; readonly notBefore: Date },

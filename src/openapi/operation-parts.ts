@@ -16,7 +16,9 @@ export interface ShownOperation {
   readonly examples: RequestExamples;
   /** The members that are answers over REST, which examples name as sources. Defaults to none. */
   readonly members?: AnswerMembers;
-  /** Whether the request has a body, whose examples have their own notes. Defaults to true. */
+  /**
+   * Whether the request has a body. Then the notes about examples are with the examples of the body. Defaults to true.
+   */
   readonly hasBody?: boolean;
 }
 

@@ -46,9 +46,9 @@ const selectResult = prepared(["tenant_id", "key_hash"], (key) =>
 );
 
 /**
- * Reads the state of the tenant in the statement that inserts, so that the check takes no statement and no round trip of
- * its own. For a tenant that is not active, it fails by a division by zero before it inserts. A tenant without a row is
- * active.
+ * Returns a statement that inserts a key and also checks the state of the tenant. So the check needs no other statement
+ * and no other round trip. For a tenant that is not active, the statement fails by a division by zero and inserts
+ * nothing. A tenant without a row is active.
  */
 function claimOf(insert: Knex.QueryBuilder, tenantId: Knex.Value): Knex.QueryBuilder {
   return sql

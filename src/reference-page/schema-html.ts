@@ -16,7 +16,7 @@ export function schemaHtml(document: ApiDocument, schema: Schema): Html {
   return html`<ul class="members">${members.map((member) => memberHtml(member))}</ul>`;
 }
 
-/** Shows a member, or a parameter, which has a place too. */
+/** Shows a member of a schema, or a parameter. Only a parameter has a `place`, such as "query". */
 export function memberHtml({ name, schema, isRequired, place }: Member & { readonly place?: string }): Html {
   const { description } = schema;
   const limits = limitsOf(schema);

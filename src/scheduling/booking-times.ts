@@ -37,7 +37,8 @@ export function isBookableStart(startMs: number, nowMs: number, horizonDays = HO
 }
 
 /**
- * Whether a period of so many minutes ends on the local day on which it starts. An end at midnight belongs to that day.
+ * Whether a period of this many minutes ends on the local day on which it starts. An end at midnight belongs to that
+ * day.
  */
 export function isWithinOneDay(startMs: number, minutes: number): boolean {
   return startMs + minutes * minuteMs <= Date.parse(endOfLocalDay(localDateAt(startMs)));

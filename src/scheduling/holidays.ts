@@ -24,7 +24,7 @@ export function isClosedForHoliday(
   return closes[rule.holidayPolicy](tenantHolidays.has(date), rule.holidayDates.includes(date));
 }
 
-/** Returns the dates that the rule closes itself, whatever the tenant's holidays are. */
+/** Returns the dates that the rule's own list closes, whatever the tenant's holidays are. */
 export function datesClosedByRule(rule: HolidayAttributes): readonly string[] {
   return rule.holidayPolicy === "SKIP" ? rule.holidayDates : [];
 }

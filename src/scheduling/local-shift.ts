@@ -10,7 +10,7 @@ export function localShift(fromMs: number, toMs: number): number {
   return localSecondsAt(toMs) - localSecondsAt(fromMs);
 }
 
-/** Returns the instant at which the local clock has moved on by so many seconds since an instant. */
+/** Returns the instant at which the local clock shows the given number of seconds more than at an instant. */
 export function shiftLocally(instantMs: number, seconds: number): number {
   const shifted = localSecondsAt(instantMs) + seconds;
   const day = Math.floor(shifted / secondsPerDay);

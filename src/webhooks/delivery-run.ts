@@ -24,9 +24,9 @@ const MAX_PENDING = 500;
 const LOOK_MS = 500;
 
 /**
- * Sends the events of a leased webhook: those of a resource in order, one at a time, those of up to eight resources at
- * once. The result of an event is stored before the next one of its resource is fetched. A receiver that accepts none of
- * eight events ends the run.
+ * Sends the events of a leased webhook: the events of a resource in order, one at a time, and the events of up to eight
+ * resources at once. The result of an event is stored before the next one of its resource is fetched. A receiver that
+ * accepts none of eight events ends the run.
  */
 export class DeliveryRun {
   readonly #queue: DeliveryRecord[] = [];

@@ -22,9 +22,8 @@ const HOLDS: ReadonlyMap<string, Holds> = new Map([
 ]);
 
 /**
- * Returns a judge that drops the events of time that their resource has outdated: of an appointment that is no longer
- * pending or confirmed, or was moved since, and of a waitlist entry that was closed. `now` returns milliseconds since
- * the epoch.
+ * Returns a function that drops due events that no longer apply: of an appointment that is no longer pending or
+ * confirmed, or was moved since, and of a waitlist entry that was closed. `now` returns milliseconds since the epoch.
  */
 export function createTimeEventJudge(database: TransactionSource, now: () => number): JudgeDelivery {
   return async (delivery, tenantId) => {

@@ -52,7 +52,9 @@ function put(row: Record<string, unknown>, path: readonly string[], value: unkno
   parent[last] = value;
 }
 
-/** Text stays text unless the field needs another JSON type. A wrong text stays as it is, so that the reader reports it. */
+/**
+ * Converts text to the JSON type of the field. Text that cannot be converted is kept, so that the reader reports it.
+ */
 function valueOf(field: DescField, cell: string): unknown {
   if (field.fieldKind === "list") return cell.split(LIST_SEPARATOR).map((item) => item.trim());
   if (field.scalar === ScalarType.BOOL) return cell === "true" ? true : cell === "false" ? false : cell;

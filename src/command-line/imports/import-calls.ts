@@ -23,11 +23,11 @@ export interface ImportCalls {
   report(): Promise<ImportReport>;
 }
 
-/** The part of the time of a batch in which the import then rests, so that other calls get their turn. */
+/** After each batch the import pauses for this part of the batch's duration, so that other calls get their turn. */
 const REST = 0.2;
 const MAX_TRIES = 12;
 const LONGEST_PAUSE_MS = 15_000;
-/** Failures that pass: the service or the way to it is away, or an earlier attempt is still at work. */
+/** Temporary failures: the service cannot be reached, or an earlier attempt is still running. */
 const PASSING: ReadonlySet<Code> = new Set([Code.Unavailable, Code.Aborted, Code.Unknown, Code.DeadlineExceeded]);
 
 /** Opens the calls of an import, each made by {@link patiently}. */
@@ -60,8 +60,8 @@ async function reportOf(client: Client<typeof ImportService>, sourceSystem: stri
 }
 
 /**
- * Makes a call again after a failure that passes, with the same headers: after the time in Retry-After, or else after a
- * pause that grows, for about two minutes.
+ * Repeats a call after a temporary failure, with the same headers. It waits for the time in Retry-After; without it,
+ * for a pause that grows. It gives up after about two minutes.
  */
 export async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

@@ -20,7 +20,7 @@ export interface ImportOutputs {
   readonly now: () => number;
 }
 
-/** The exit codes of an import that came to its end. */
+/** The exit codes of an import that was not interrupted. */
 export const importExitCodes = { complete: 0, incomplete: 2 } as const;
 
 /**

@@ -1,6 +1,6 @@
 /** Shows how far an import is. */
 export interface Progress {
-  /** Shows the part of a file that is done, and the rows so far. */
+  /** Shows the part of a file that is done (0 to 1), and the number of rows so far. */
   show(fileName: string, part: number, rows: number): void;
   /** Removes the bar, so that a line can be written. */
   clear(): void;
@@ -13,12 +13,12 @@ export interface ProgressOutput {
 }
 
 const WIDTH = 30;
-/** A terminal is updated this often, and a log gets a line this often, in milliseconds. */
+/** The pause between updates of a terminal, and between lines of other output, in milliseconds. */
 const BAR_EVERY_MS = 100;
 const LINE_EVERY_MS = 10_000;
 const ERASE_LINE = "\r\u001b[K";
 
-/** Shows a bar on a terminal, and now and then a line elsewhere. `now` returns milliseconds. */
+/** Shows a bar on a terminal. Other output gets a line every 10 s. `now` returns milliseconds. */
 export function openProgress(output: ProgressOutput, now: () => number): Progress {
   const isTerminal = output.isTTY === true;
   let shownAt = Number.NEGATIVE_INFINITY;

@@ -7,9 +7,9 @@ export interface Counted {
   created: number;
   unchanged: number;
   rejected: number;
-  /** Rows of the file that the service has, each once; rows that changed after their import are among them. */
+  /** Rows of the file that the service has, without duplicates. They include rows that changed after their import. */
   readonly kept: number;
-  /** The number that the service has of this kind from this source; undefined in a dry run. */
+  /** The number of resources of this kind that the service has from this source; undefined in a dry run. */
   server: number | undefined;
 }
 
@@ -18,14 +18,17 @@ export function emptyCount(name: FileName): Counted {
   return { name, rows: 0, created: 0, unchanged: 0, rejected: 0, kept: 0, server: undefined };
 }
 
-/** Whether every row was imported and the service has exactly those. */
+/** Whether every row was imported, and the service has these rows and no others. */
 export function isComplete({ rejected, kept, server }: Counted): boolean {
   return rejected === 0 && (server === undefined || server === kept);
 }
 
 const COLUMNS = ["rows", "created", "unchanged", "rejected", "service"] as const;
 
-/** Formats the counts as a table, with a line for each file whose rows the service counts differently. */
+/**
+ * Formats the counts as a table with a line for each file. A line also states by how much the count of the service
+ * differs.
+ */
 export function tableOfCounts(counts: readonly Counted[]): string {
   const lines = counts.map((count) => {
     const { rows, created, unchanged, rejected, server } = count;

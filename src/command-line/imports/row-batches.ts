@@ -3,15 +3,18 @@ import { ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import type { SourceRow } from "./source-rows.js";
 
 /**
- * The most rows of a batch, and its most bytes. The service accepts 500 rows and 64 KiB. Smaller batches delay other calls
- * less.
+ * The maximum numbers of rows and of bytes in a batch. The service accepts 500 rows and 64 KiB. Smaller batches delay
+ * other calls less.
  */
 const MOST_ROWS = 50;
 const MOST_BYTES = 63 * 1024;
-/** The bytes that a row needs in the list beside its own. */
+/** The bytes that the list needs for each row, in addition to the row. */
 const ROW_OVERHEAD = 4;
 
-/** Groups rows into batches that the service accepts. Rows with errors are in their batch, but take no room. */
+/**
+ * Groups rows into batches that the service accepts. Rows with errors are part of a batch, but their bytes do not
+ * count, because they are not sent.
+ */
 export async function* batchesOf(rows: AsyncIterable<SourceRow>): AsyncGenerator<readonly SourceRow[]> {
   let batch: SourceRow[] = [];
   let bytes = 0;

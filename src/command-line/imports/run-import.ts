@@ -1,6 +1,8 @@
 import { setPriority } from "node:os";
 
-/** An import takes minutes. It gives way to the other programs of the machine, such as the service. */
+/**
+ * An import takes minutes. It runs with a lower priority than the other programs of the machine, such as the service.
+ */
 const BELOW_OTHERS = 10;
 
 /** The options of `cupo import`. */

@@ -4,10 +4,10 @@ import { readTime } from "../../services/imports/appointment-times.js";
 import { Diary, overlapErrors } from "../../services/imports/overlaps.js";
 import type { RowError } from "./source-rows.js";
 
-/** Returns a name of the resource that a reference of this kind means, the same for all its references. */
+/** Returns a name for the resource of a reference. All references to a resource have the same name. */
 export type NameReference = (kind: "patient" | "practitioner", reference: ImportReference) => string;
 
-/** The appointments of a dry run that would have been imported, and the times at which people are busy by them. */
+/** The appointments that a dry run would have imported, and the times at which they make people busy. */
 export class SeenAppointments {
   readonly #patients = new Diary();
   readonly #practitioners = new Diary();
@@ -24,7 +24,7 @@ export class SeenAppointments {
     if (time.isAhead) this.#practitioners.add(this.nameOf("practitioner", appointment.practitioner), time);
   }
 
-  /** Returns the errors of an appointment that overlaps with earlier ones, as the service finds them in an import. */
+  /** Returns the errors that the service would find in an import, because an appointment overlaps with earlier ones. */
   overlaps(appointment: ImportedAppointmentValid): readonly RowError[] {
     const { patient, practitioner, overbookingReason } = appointment;
     const time = readTime(appointment, this.now());

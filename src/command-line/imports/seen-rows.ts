@@ -15,8 +15,8 @@ import type { RowError, SourceRow } from "./source-rows.js";
 const REFERENCES = new Set(["patient", "practitioner", "service", "location", "payer"]);
 
 /**
- * The rows of a dry run that would have been imported. A dry run imports nothing, so the service does not know the rows
- * of earlier batches. What depends on them is judged here.
+ * The rows that a dry run would have imported. A dry run imports nothing, so the service does not know the rows of
+ * earlier batches. This class checks what depends on these rows.
  */
 export class SeenRows {
   /** The hash of each row, by kind and id. */
@@ -43,9 +43,9 @@ export class SeenRows {
   }
 
   /**
-   * Returns the errors of a row as they would be after the import of the earlier rows: without those for references to
-   * earlier rows, and with those for an id, a document or a time that an earlier row has. A row like an earlier one, or
-   * one that became a resource in an earlier import, has none.
+   * Returns the errors that a row would have after the import of the earlier rows. It removes errors for references to
+   * earlier rows. It adds errors for an id, a document or a time that an earlier row has. A row that equals an earlier
+   * one has no errors. The time of an appointment that was imported before is not checked.
    */
   judge({ row }: SourceRow, errors: readonly RowError[], resourceId: string | undefined): RowError[] {
     const known = this.#rows.get(nameOf(row.resource.case, row.sourceId));
@@ -96,7 +96,7 @@ type AppointmentRow = ImportRow & {
   readonly resource: { readonly case: "appointment"; readonly value: ImportedAppointmentValid };
 };
 
-/** Whether a row is of an appointment. Only rows that their validation accepted come here. */
+/** Whether a row is an appointment. Call it only for valid rows. */
 function isAppointment(row: ImportRow): row is AppointmentRow {
   return row.resource.case === "appointment";
 }

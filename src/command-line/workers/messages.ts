@@ -1,6 +1,6 @@
 import type { DatabaseUrls } from "../../database-startup.js";
 
-/** What a worker needs from the primary process, apart from the settings. */
+/** The data that a worker gets from the primary process to start, apart from the settings. */
 export interface WorkerStart extends DatabaseUrls {
   /** The secret with which the reference pages get demo tokens; undefined if they get none. */
   readonly pageKey: string | undefined;

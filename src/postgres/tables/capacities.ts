@@ -11,7 +11,7 @@ import {
   takeLockedCapacity,
 } from "./appointments/day-counters.js";
 
-/** What a change of capacity depends on, beside the days. */
+/** What a change of capacity depends on, apart from the days. */
 export interface CapacityTerms {
   readonly nowMs: number;
   /** The end of the hold that is being booked, if it uses a unit of the day `wanted`. */
@@ -23,7 +23,7 @@ export interface CapacityTerms {
  * same day. The unit of a hold becomes that of the appointment. The call fails with `refusal` if no unit is left. The
  * result is not awaited.
  *
- * Counters of days come after all other rows in the lock order of `locks.ts`, but for the counters of principals.
+ * In the lock order of `locks.ts`, only the counters of principals and freed slots come after the counters of days.
  */
 export function exchangeCapacity(
   transaction: Transaction,
@@ -86,15 +86,16 @@ export async function exchangeLockedCapacity(
   return true;
 }
 
-/** A day to take a unit of, if any, and a day to return one of, if any. */
+/** The day of which a unit is taken, and the day of which a unit is returned; either can be undefined. */
 export interface ExchangedDays {
   readonly wanted: DayOfRule | undefined;
   readonly old: DayOfRule | undefined;
 }
 
 /**
- * Like {@link exchangeCapacity} for several appointments: it returns all old units, then takes the new ones in this
- * order. Locks the days first. Returns for each whether a unit was left; if not, the caller must not commit.
+ * Like {@link exchangeCapacity}, for several appointments. It locks the days, gives all old units back, then takes the
+ * new ones in this order. Returns for each appointment whether a unit was left. If one was not, the caller must not
+ * commit.
  */
 export async function exchangeCapacities(
   transaction: Transaction,

@@ -52,7 +52,7 @@ export interface WantedTimes {
   /** The waitlist entries that bookings fulfil. */
   readonly waitlistEntryIds?: readonly string[];
   readonly runs: readonly SlotRun[];
-  /** The appointments whose slots will be freed. The transaction has locked them by {@link lockWithPatients}. */
+  /** The appointments whose slots will be freed. {@link lockWithPatients} has locked them in this transaction. */
   readonly occupiedBy?: readonly string[];
   readonly practitionerIds: readonly string[];
 }

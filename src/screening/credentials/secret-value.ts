@@ -59,7 +59,10 @@ const SAID_OF_PASSWORDS =
 const ORDINARY_ENDING = "(?:[ai]d[oa]|ble|ente|ante|cion|mente|isim[oa]|ar|(?:[bcdens]|[lo]v|og)er|ir)s?";
 const ordinaryWord = new RegExp(`^(?:${SAID_OF_PASSWORDS}|[a-z]{0,30}${ORDINARY_ENDING})$`, "i");
 
-/** Means to an end, as in `la clave es …`. Nouns of qualities and deeds are recognized by their endings. */
+/**
+ * Words for the key to success, as in `la clave es paciencia`. They are not secrets. Nouns of qualities and actions are
+ * recognized by their endings.
+ */
 const MEANS = anyOf(`paciencia respeto orden aseo amor actitud trato escucha equipo tiempo compromiso disciplina rapidez
   servicio servicios medico medicos doctor doctores gente personal persona personas humanos humanidad dialogo confianza
   empatia higiene limpieza ayuno control controles ejemplo esfuerzo trabajo exito apoyo cuidado cuidados descanso dieta

@@ -33,7 +33,7 @@ const notOther = [
   .map((dateOrAmount) => `(?!${dateOrAmount})`)
   .join("");
 
-/** Returns a pattern for a number with so many digits on one line. It may contain spaces, points and dashes. */
+/** Returns a pattern for a number of `least` to `most` digits on one line. It may contain spaces, points and dashes. */
 function digits(least: number, most: number): string {
   return String.raw`(?<![0-9])[0-9](?:(?:[ \p{Pd}]{0,2}|\.)[0-9]){${least - 1},${most - 1}}(?![0-9])`;
 }

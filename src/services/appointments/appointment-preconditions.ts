@@ -58,7 +58,8 @@ export function requireInTime(...terms: Parameters<typeof lateConflicts>): void 
 
 /**
  * Returns a conflict TOO_LATE on the field of the change if an appointment begins in less than `hours`, if that is set.
- * Supervisors are not bound. A displaced appointment has no limit, because the patient did not cause the change.
+ * The limit does not apply to supervisors. It does not apply to a displaced appointment, because the patient did not
+ * cause the change.
  */
 export function lateConflicts(
   { startsAt }: Pick<AppointmentRecord, "startsAt">,

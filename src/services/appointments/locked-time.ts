@@ -43,7 +43,7 @@ export interface TimedBooking extends BookingTarget, BookingReferences, GivenWai
   readonly durationMinutes?: number | undefined;
 }
 
-/** When a time is booked and how: in the schedule, also beside it, or after the visit. */
+/** When a time is booked, and how: in the schedule, in or outside the schedule, or after the visit. */
 export interface TimedTerms {
   readonly nowMs: number;
   readonly kind: "SCHEDULED" | "OVERBOOKED" | "LATE";
@@ -60,7 +60,7 @@ export interface LockedTime {
   readonly locked: Locked;
   /** Whether the practitioner or the patient is busy during these slots. */
   readonly busy: BusyPeople;
-  /** Whether they are busy during exactly the requested time, as far as that matters beside the schedule. */
+  /** Whether they are busy during exactly the requested time. It matters for an appointment outside the schedule. */
   readonly beside: BusyPeople;
   readonly wait: Wait;
   readonly firstVisit: boolean;
@@ -70,7 +70,7 @@ export interface LockedTime {
 
 /**
  * Locks the time of a booking. Throws 404 and 422 for what the booking refers to, and 422 for a start that cannot be
- * booked. A visit that is entered late was requested by its own day, and has no limits.
+ * booked. A visit that is entered late was requested on its own day at the latest, and no limits apply to it.
  */
 export async function lockTime(request: TimedBooking, call: ReadyCall, terms: TimedTerms): Promise<LockedTime> {
   const { nowMs, kind } = terms;

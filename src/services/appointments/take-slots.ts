@@ -61,7 +61,10 @@ export function requireOption(
   return opened.option;
 }
 
-/** Returns when the slots of an option must still be offered. A held option was offered when it was held. */
+/**
+ * Returns the instant at which the slots of an option must be within its program's notice and horizon. Undefined for a
+ * held option, which was checked when it was held.
+ */
 export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undefined {
   return holdId === undefined ? new Date(nowMs) : undefined;
 }
@@ -89,8 +92,8 @@ export async function takeSlots(
 
 /**
  * Returns the locked slots of an option, and the conflicts of its time except for the capacity of its day.
- * `occupiedSlots` are those of the appointment to move. Throws 410 if the token was already used, its hold has ended, or
- * the option has changed since the search; 409 in its place if conflicts were found before.
+ * `occupiedSlots` are those of the appointment to move. Throws 410 if the token was already used, its hold has ended,
+ * or the option has changed since the search. If conflicts were found before, throws 409 with them instead.
  */
 export function requireSlots(
   option: OptionClaims,
@@ -108,7 +111,7 @@ export function requireSlots(
   return { slots, placement: placementOf(slots, offer.locationId, visitMinutes), conflicting };
 }
 
-/** Whether slots are adjacent and last at least so many minutes together. The slots must be ordered by start. */
+/** Whether slots are adjacent and together last at least `minutes`. The slots must be ordered by start. */
 export function fill(slots: readonly SlotRecord[], minutes: number): boolean {
   const first = slots[0]?.startsAt.getTime() ?? 0;
   let end = first;

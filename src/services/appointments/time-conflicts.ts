@@ -51,8 +51,8 @@ export function capacityExhausted(field: string): FieldError {
 }
 
 /**
- * Returns the 409 for conflicts that were found. If all are to be named, it asks the database whether the day has a unit
- * of capacity left. `day` is undefined if the time needs no further unit.
+ * Returns the 409 for conflicts that were found. If the error must name all conflicts, it asks the database whether the
+ * day has a unit of capacity left. `day` is undefined if the time needs no further unit.
  */
 export async function refusalOf(
   transaction: Transaction,

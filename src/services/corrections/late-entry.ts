@@ -29,7 +29,7 @@ export interface GivenSteps {
   readonly reason: string;
 }
 
-/** A step that is entered late: when it happened, and the field of the request that says so. */
+/** A step that is entered late: the time at which it happened, and the field of the request with that time. */
 export interface LateStep {
   readonly transition: Transition;
   readonly atMs: number;
@@ -57,8 +57,9 @@ export async function findReason(
 }
 
 /**
- * Requires that the steps are not in the future, on the local day of the visit, and that nobody was seen before the
- * arrival. Otherwise throws 422 and names every wrong time. `checkedInAt` is the check-in that was recorded before.
+ * Requires that the steps are not in the future and on the local day of the visit, and that the patient was not seen
+ * before the arrival. Otherwise throws 422 and names every wrong time. `checkedInAt` is the check-in that was recorded
+ * before.
  */
 export function requireTrueTimes(
   steps: readonly LateStep[],

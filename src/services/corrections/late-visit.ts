@@ -30,7 +30,7 @@ import {
  * Enters a visit that nobody could book, with its true times.
  *
  * Throws, in this order:
- * - 422 for times that are wrong
+ * - 422 for wrong times
  * - 404 and 422 as a booking does, and for the no-show reason
  * - 409 with all conflicts: a visit of longer ago than the tenant allows, and those of the patient, the waitlist entry,
  *   the earliest times and the time of the visit
@@ -83,7 +83,7 @@ function missedSlots({ locked: { slots }, durationMinutes: minutes, locationId }
   return fill(slots, minutes) ? { slots, placement: placementOf(slots, locationId, undefined) } : undefined;
 }
 
-/** The appointment as it was before its steps. It was assigned on the day of the visit. */
+/** Returns the appointment as it was before its steps. It was assigned on the day of the visit. */
 function bookedLate(
   request: EnterLateVisitRequestValid,
   call: ReadyCall,

@@ -93,7 +93,10 @@ function requireStepBack(
   throw conflict(notAllowed(`the appointment is ${status}, which cannot be taken back to ${to}${only}`));
 }
 
-/** The locked slots of an appointment's former time, who is busy then, and the conflicts that were found before. */
+/**
+ * The locked slots of an appointment's former time, the people who are busy at that time, and the conflicts that were
+ * found before.
+ */
 interface FormerTime {
   readonly slots: readonly SlotRecord[];
   readonly busy: BusyPeople;

@@ -28,9 +28,9 @@ import { changeDuration, lockForDuration } from "./visit-duration.js";
  * Changes the service, type, duration, modality or link of an unfinished appointment, at its start and with its
  * practitioner.
  *
- * Throws 404 for an unknown appointment, service or type. Throws 409 for another version, a finished appointment, and a
- * duration for which the time is not free. Throws 422 for a service or type that is not active or not offered, and for a
- * link of a visit that is not by video.
+ * Throws 404 for an unknown appointment, service or type. Throws 409 for a stale version, a finished appointment, and a
+ * duration for which the time is not free. Throws 422 for a service or type that is not active or not offered, and for
+ * a link of a visit that is not by video.
  */
 export async function changeVisit(
   request: ChangeAppointmentRequestValid,

@@ -54,8 +54,9 @@ export async function lockForDuration(
 }
 
 /**
- * Takes the slots that follow an appointment or frees its last ones, until they cover so many minutes. Returns its end. An
- * overbooked appointment gets a new slot of its own. An appointment uses one unit of its day, however long it is.
+ * Takes the slots that follow an appointment or frees its last ones, until they cover the given minutes. Returns its
+ * end. An overbooked appointment gets a new slot of its own. An appointment uses one unit of its day, whatever its
+ * length.
  *
  * Throws 409 for a displaced appointment, and with all conflicts for a time that is not free. Throws 422 if there are no such slots.
  */

@@ -21,8 +21,8 @@ const MAX_EARLIER = 100;
 /**
  * Replaces the wish of an active waitlist entry, which keeps its place in line and shows its earlier wishes.
  *
- * Throws 404 for an unknown entry, location or practitioner. Throws 409 for another version, a closed entry and one whose
- * wish changed too often. Throws 422 for dates in the past and for references that are not active.
+ * Throws 404 for an unknown entry, location or practitioner. Throws 409 for a stale version, a closed entry, and an
+ * entry whose wish has changed too often. Throws 422 for dates in the past and for references that are not active.
  */
 export async function changeWish(
   request: ChangeWaitlistEntryRequestValid,

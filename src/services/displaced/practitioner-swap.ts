@@ -23,10 +23,11 @@ interface Exchange {
 }
 
 /**
- * Exchanges the appointments of two practitioners of a program in a span, all or none. Returns them as they are then.
+ * Exchanges the appointments of two practitioners of a program in a span: all of them, or none. Returns the
+ * appointments after the exchange.
  *
- * Throws 404 for an unknown program or practitioner, 422 for one who is not active and for a span that has begun. Throws 409 if an
- * appointment cannot move, or a practitioner is not free for the appointments of the other.
+ * Throws 404 for an unknown program or practitioner. Throws 422 for an inactive practitioner and for a span that has
+ * begun. Throws 409 if an appointment cannot move, or a practitioner is not free for the appointments of the other.
  */
 export async function swapPractitioners(
   request: SwapPractitionersRequestValid,

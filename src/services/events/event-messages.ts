@@ -51,7 +51,7 @@ const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
 
 const messages = new WeakMap<EventRecord, Event>();
 
-/** Converts an event of a tenant. The same record always returns the same message, which watches share. */
+/** Converts an event of a tenant. The same record always returns the same message object, so watches share it. */
 export function toEvent(record: EventRecord, tenantId: string): Event {
   const known = messages.get(record);
   if (known !== undefined) return known;

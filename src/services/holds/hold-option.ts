@@ -11,8 +11,8 @@ import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOp
 /**
  * Holds the option of a token, or the first of the alternatives that is free.
  *
- * Throws 422 for a token of another kind or subject, 410 for an option that is gone, and 409 for one that is taken, for
- * a patient who is not active, an appointment that cannot be moved, and too many holds. If another call takes the
+ * Throws 422 for a token of another kind or subject, and 410 for an option that is gone. Throws 409 for an option that
+ * is taken, an inactive patient, an appointment that cannot be moved, and too many holds. If another call takes the
  * chosen alternative at the same moment, the call runs again.
  */
 export async function holdOption(

@@ -18,10 +18,11 @@ import { type HoldingCall, MAX_OF_PATIENT, takeOption } from "./take-option.js";
 const OPERATION = "offer_freed_slot";
 
 /**
- * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds it for the patient and writes the
- * event. Returns whether it did. The slot is due again when the hold expires. If somebody else holds it or the last unit of
- * its day, it is due when that hold expires; after the horizon of its program, when the horizon reaches it; if no entry
- * wants it, not before it starts. A slot that cannot be offered any more is forgotten.
+ * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds it for the patient and writes
+ * the event. Returns whether it did. The slot is due again when the hold expires. If another hold has the slot or the
+ * last unit of its day, the slot is due when that hold expires. A slot after the horizon of its program is due when the
+ * horizon reaches it. A slot that no entry wants is due when it starts. A slot that can no longer be offered is
+ * forgotten.
  *
  * Throws a CupoError if slot or patient changed since they were read.
  */
@@ -44,7 +45,7 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
   return true;
 }
 
-/** The notice of the program ends offers as it ends searches. */
+/** The notice of the program applies to offers as it does to searches. */
 function isTooLate({ startsAt, offeredUntil }: OfferableSlot, nowMs: number, minutes: number): boolean {
   return !isOfferable(startsAt.getTime(), nowMs, minutes) || offeredUntil.getTime() < nowMs;
 }

@@ -54,7 +54,7 @@ const FIELD = "optionToken";
 /** The highest number of live holds of a patient. */
 export const MAX_OF_PATIENT = 3;
 
-/** Returns who is to be booked or moved by an option. */
+/** Returns the patient to book or the appointment to move with an option. */
 export function subjectOf({ subject: { kind, id } }: OptionClaims): BusySubject {
   return kind === "PATIENT" ? { patientId: id } : { appointmentId: id };
 }
@@ -124,7 +124,10 @@ async function lockOption(option: OptionClaims, { transaction, principal }: Hold
 /** What the tenant allows the patient. */
 type Limits = Partial<BookingLimits & MoveLimits>;
 
-/** Returns the limits of the tenant for what the option books or moves. An offer has none: its booking is judged. */
+/**
+ * Returns the limits of the tenant for what the option books or moves. An offer has no limits: they are checked when it
+ * is booked.
+ */
 async function findLimits(
   transaction: Transaction,
   { serviceId, slotId }: OptionClaims,
@@ -136,7 +139,7 @@ async function findLimits(
   return findBookingLimits(transaction, { ...subject, serviceId, on: { slotId } }, nowMs);
 }
 
-/** Counts a hold of a client. An offer counts for nobody. */
+/** Counts a hold of a client. An offer does not count for any client. */
 function countForPrincipal(
   transaction: Transaction,
   hold: HoldRecord,

@@ -15,9 +15,9 @@ export interface JudgedAppointment {
 }
 
 /**
- * Returns the draft with its ids, or an item for each reference that it must not have. Everything must exist. For an
- * appointment that is still ahead everything must also be active, and the program must offer the service with the
- * practitioner, as for a booking.
+ * Returns the draft with its ids, or an item for each invalid reference. Everything must exist. For a future
+ * appointment, everything must also be active, and the program must offer the service with the practitioner, as for a
+ * booking.
  */
 export function judgeAppointment(
   draft: AppointmentDraft,

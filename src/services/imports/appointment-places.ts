@@ -16,9 +16,9 @@ export interface PlacedAppointment extends JudgedAppointment {
 }
 
 /**
- * Finds the place of each appointment. Rejects those whose patient has another live appointment at that time, before or
- * in this batch, and those that are still ahead and whose practitioner has one. An appointment that is ahead takes the
- * free slots that cover exactly its time, if the day has capacity.
+ * Finds the place of each appointment. Rejects an appointment if its patient has another live appointment at that time,
+ * stored before or in this batch. Rejects a future appointment if its practitioner has one. A future appointment takes
+ * the free slots that cover exactly its time, if the day has capacity.
  *
  * Locks slots, practitioners and counters of days, in the order of `tables/locks.ts`.
  */
@@ -109,7 +109,10 @@ class FreeSlots {
     }
   }
 
-  /** Takes the adjacent slots of one rule that cover exactly the time of an appointment. Returns none without them. */
+  /**
+   * Takes the adjacent slots of one rule that cover exactly the time of an appointment. Returns an empty list if there
+   * are none.
+   */
   take({ draft: { programId, time }, practitionerId }: JudgedAppointment): readonly SlotRecord[] {
     const name = `${programId} ${practitionerId}`;
     const all = this.#slots.get(name) ?? [];

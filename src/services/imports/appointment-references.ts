@@ -16,7 +16,7 @@ import { programs } from "../../postgres/tables/schedule/programs.js";
 import type { ImportedTime } from "./appointment-times.js";
 import type { BatchRow, ImportBatch } from "./import-batch.js";
 
-/** An appointment to import. The ids are those that its references name; undefined for an unknown one. */
+/** An appointment to import. An id is undefined if its reference is unknown. */
 export interface AppointmentDraft {
   readonly row: BatchRow;
   readonly value: ImportedAppointmentValid;

@@ -43,7 +43,7 @@ export class ImportBatch {
     this.#outcomes = Array.from({ length: size });
   }
 
-  /** Reads what was imported before of these rows and of those that they refer to. */
+  /** Reads which of these rows, and of the rows that they refer to, were imported before. */
   async readKnown(rows: readonly BatchRow[]): Promise<void> {
     const referred = rows
       .flatMap(({ row }) => referencesOf(row))

@@ -12,7 +12,7 @@ const RESOURCE = "resource";
 
 /**
  * Compiles the validation of rows. The resource of a row is validated like a request of its own, so that its lists and
- * texts are measured before they are judged.
+ * texts are measured before they are checked.
  */
 export function createRowValidation(validatorOf: ValidatorOf): ValidateRow {
   const validateHead = validatorOf(ImportRowSchema);

@@ -11,7 +11,7 @@ import { type DueDateOf, readDueDates } from "./due-dates.js";
 import type { BatchRow, ImportBatch, RowOf } from "./import-batch.js";
 import { absentReference, inactiveReference } from "./row-references.js";
 
-/** A waitlist entry to import. The ids are those that its references name; undefined for none or an unknown one. */
+/** A waitlist entry to import. An id is undefined if its reference is absent or unknown. */
 interface Draft {
   readonly row: BatchRow;
   readonly value: ImportedWaitlistEntryValid;

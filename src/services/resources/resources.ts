@@ -181,7 +181,9 @@ export async function requireReferences(
   refuseMissing(await missingReferences(call, references, referrer));
 }
 
-/** Throws 404 with these items, unless there are none. For callers that send other queries in the same round trip. */
+/**
+ * Throws 404 with these items; does nothing without items. For callers that send other queries in the same round trip.
+ */
 export function refuseMissing(items: readonly FieldError[]): void {
   if (items.length > 0) throw unknownReferences(items);
 }

@@ -2,8 +2,8 @@ import type { ReadyCall } from "../../call.js";
 import { onTrial } from "../../postgres/tables/trial.js";
 
 /**
- * Does the work of a call. With `validateOnly` it takes all changes and effects back, so that the result and the errors
- * are those of the call, and nothing has changed (AIP-163).
+ * Does the work of a call. With `validateOnly` it undoes all changes and effects. So the result and the errors are
+ * those of the call, but nothing changes (AIP-163).
  */
 export async function runOrTry<T>(
   call: ReadyCall,

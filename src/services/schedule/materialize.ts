@@ -117,7 +117,7 @@ export async function previewRemake(
   return { ...(await previewSlots(transaction, plan, new Date(nowMs), { limit })), through: plan.through };
 }
 
-/** Adds missing slots on the dates of a plan. Jobs add those after the last date that is made. */
+/** Adds missing slots on the dates of a plan. Jobs add the slots after the last date that is made. */
 function addOnDates(
   transaction: Transaction,
   { isActive, through: made = "" }: MaterializationState,

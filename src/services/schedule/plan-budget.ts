@@ -16,7 +16,7 @@ export interface SlotLimits {
   readonly perTenant: number;
 }
 
-/** The inputs of the size of a plan. */
+/** The values that determine the number of slots in a plan. */
 export interface PlanSizeInputs {
   readonly rules: readonly ProgramRuleAttributes[];
   readonly practitioners: number;

@@ -73,7 +73,7 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
   return done;
 }
 
-/** Waits that are counted end at most so many days after today: a patient can be attended before the appointment. */
+/** Counted waits end at most this many days after today: a patient can be attended before the appointment. */
 const LAST_WAIT_DAYS = 2;
 
 /**

@@ -17,8 +17,8 @@ export interface BookedSeries {
 }
 
 /**
- * Books appointments of a patient every so many days, all or none. The wait of the patient ends with the first one: the
- * others are planned for their own dates, and no opportunity definition limits them.
+ * Books appointments of a patient at a fixed interval of days: all of them, or none. The wait of the patient ends with
+ * the first appointment. No opportunity definition limits the others, because each is planned for its own date.
  */
 export async function bookSeries(
   request: BookSeriesRequestValid,

@@ -11,7 +11,7 @@ import { isAny } from "../appointments/time-conflicts.js";
 import { bookVisits, type WantedVisit } from "./book-visits.js";
 import { noSlot } from "./take-places.js";
 
-/** Books visits of different patients back to back, in the order of the request, all or none. */
+/** Books visits of different patients back to back, in the order of the request: all of them, or none. */
 export async function bookTogether(
   request: BookTogetherRequestValid,
   call: ReadyCall,
@@ -41,7 +41,7 @@ export async function bookTogether(
   return appointments;
 }
 
-/** Checks what a visit refers to. The ids of rows to lock become lower case. */
+/** Checks the references of a visit. The result has the ids of the rows to lock in lower case. */
 async function judgeVisit(
   stated: GroupVisitValid & { readonly requestSourceId: string },
   call: ReadyCall,
@@ -56,14 +56,17 @@ async function judgeVisit(
   return { visit, references, length: withBuffer(stated.durationMinutes ?? typeMinutes, bufferMinutes) };
 }
 
-/** Returns how long a visit takes in slots of the same length as the first. */
+/** Returns the minutes of a visit, rounded up to whole slots. All slots count as long as the first slot. */
 function wholeSlots(minutes: number, first: SlotRecord | undefined): number {
   if (first === undefined) return minutes;
   const length = (first.endsAt.getTime() - first.startsAt.getTime()) / 60_000;
   return Math.ceil(minutes / length) * length;
 }
 
-/** A visit that begins in slots of another rule can leave a gap, because their lengths differ. */
+/**
+ * Throws 409 if a visit does not begin when the one before it ends. That happens if slots of another rule have another
+ * length.
+ */
 function requireBackToBack(appointments: readonly AppointmentRecord[]): void {
   const found = appointments.flatMap(({ startsAt }, index) => {
     const before = appointments[index - 1];

@@ -25,12 +25,12 @@ import { closedEntry, closeServedEntry, misfitOf } from "../appointments/served-
 import type { TakenSlots } from "../appointments/take-slots.js";
 import { type FoundPlace, findPlaces, judgePlace, runsOf, takePlaces, type WantedPlace } from "./take-places.js";
 
-/** One of several visits that a call books with a practitioner, all or none. */
+/** One of several visits with a practitioner. A call books all of them, or none. */
 export interface WantedVisit extends BookedVisit, WantedPlace {
   readonly waitlistEntryId?: string | undefined;
   readonly wait: Wait;
   readonly seriesId?: string;
-  /** What the request states for this visit and the following ones of the patient. */
+  /** The references that the request states for this visit; undefined if an earlier visit of the call states them. */
   readonly stated: StatedReferences | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface VisitsTarget {
   readonly horizonDays: number;
 }
 
-/** A visit with what was read after the locks. */
+/** A visit with the data that is read after its rows are locked. */
 interface ReadVisit {
   readonly visit: WantedVisit & FoundPlace;
   readonly localDate: string;
@@ -57,7 +57,7 @@ interface ReadVisit {
 }
 
 /**
- * Books visits in their order, all or none. It waits for three round trips, however many visits there are.
+ * Books visits in their order: all of them, or none. It waits for three round trips, whatever the number of visits.
  *
  * Throws 404 for everything that does not exist, 422 for everything that cannot be used. Throws 409 with all conflicts of
  * patients, waitlist entries, times, capacities and limits.
@@ -105,7 +105,10 @@ async function readVisit(visit: WantedVisit & FoundPlace, call: ReadyCall, nowMs
   return { visit, localDate, busy, firstVisit, limits };
 }
 
-/** Throws for what does not exist or cannot be used. Returns the conflicts of the patients and the waitlist entries. */
+/**
+ * Returns the conflicts of the patients and the waitlist entries. Throws 404 if something does not exist, and 422 if
+ * something cannot be used.
+ */
 function requireSubjects(
   visits: readonly WantedVisit[],
   { patients, waitlistEntries }: LockedTimes,

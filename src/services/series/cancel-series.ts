@@ -21,9 +21,9 @@ import { requireFound } from "../resources/preconditions.js";
 import { changeableFrom, slotsHeldBy } from "./series-appointments.js";
 
 /**
- * Cancels the appointments of a series that can still be changed, from one of them on or all. Throws 404 for an unknown
- * series, appointment or reason, 422 for a reason that cannot be used. Throws 409 if there are no such appointments, and
- * with each that is too late.
+ * Cancels the appointments of a series that can still be changed: all of them, or those from a given appointment on.
+ * Throws 404 for an unknown series, appointment or reason, and 422 for a reason that cannot be used. Throws 409 if no
+ * appointment can be changed. Throws 409 with every appointment whose latest time to cancel has passed.
  */
 export async function cancelSeries(
   { seriesId, fromAppointmentId, cancellationReasonId, comment }: CancelSeriesRequestValid,

@@ -18,18 +18,21 @@ export interface WantedMove extends WantedPlace {
 /** A move with the slots of its new time. */
 export type FoundMove = WantedMove & FoundPlace;
 
-/** A move with what was read after the locks. */
+/** A move with the data that is read after its rows are locked. */
 export interface ReadMove {
   readonly move: FoundMove;
   readonly localDate: string;
   readonly offer: Offer | undefined;
   readonly busy: BusyPeople;
   readonly limits: MoveLimits;
-  /** Whether it is a first visit then. Undefined if it stays in its calendar year, where nothing is decided again. */
+  /**
+   * Whether the moved appointment is a first visit. Undefined for a move within a calendar year, which does not change
+   * that.
+   */
   readonly isFirst: boolean | undefined;
 }
 
-/** Reads what a move is judged by. Call it after the locks, in the same round trip. */
+/** Reads the data that {@link judgeMove} needs. Call it after the locks, in the same round trip. */
 export async function readMove(
   move: FoundMove,
   exceptIds: readonly string[],
@@ -57,7 +60,10 @@ function yearOf(localDate: string): string {
   return localDate.slice(0, 4);
 }
 
-/** Counts the moves of this call as if they were made: all have left their days, and the earlier ones have arrived. */
+/**
+ * Adjusts the counts for the other moves of this call. All appointments have left their old days, and those moved
+ * earlier are on their new days.
+ */
 export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly ReadMove[] {
   return moves.map((read, index) => {
     const alike = (other: ReadMove) => other.move.appointment.serviceId === read.move.appointment.serviceId;
@@ -74,7 +80,7 @@ export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly Read
   });
 }
 
-/** Checks a move. The capacity of its day is left to `takePlaces`. */
+/** Checks a move, except for the capacity of its day, which `takePlaces` checks. */
 export function judgeMove(
   { move, offer, busy, limits }: ReadMove,
   locked: LockedTimes,

@@ -34,12 +34,12 @@ import { findPlaces, runsOf, takePlaces } from "./take-places.js";
 const FROM = "fromAppointmentId";
 
 /**
- * Moves an appointment of a series and those that follow it by the same shift of the local clock, all or none. It waits
- * for five round trips, however many there are.
+ * Moves an appointment of a series, and those that follow it, by the same shift of the local clock: all of them, or
+ * none. It waits for five round trips, whatever the number of appointments.
  *
- * Throws 404 for an unknown series, appointment or practitioner, 422 for a start that cannot be booked and for a
- * practitioner who is not active. Throws 409 for another version, and with all conflicts of the patient, the times, the
- * capacity of the days and the limits of the tenant.
+ * Throws 404 for an unknown series, appointment or practitioner. Throws 422 for a start that cannot be booked and for
+ * an inactive practitioner. Throws 409 for a stale version. Throws 409 with all conflicts of the patient, the times,
+ * the capacity of the days and the limits of the tenant.
  */
 export async function moveSeries(
   request: MoveSeriesRequestValid,
@@ -76,7 +76,10 @@ async function requirePractitioner({ practitionerId }: MoveSeriesRequestValid, c
   if (!practitioner.active) throw validationFailed([inactive("practitionerId")]);
 }
 
-/** Returns the moves of the locked appointments, with the slots of their new times as they are without locks. */
+/**
+ * Returns the moves of the locked appointments, with the slots of their new times. It reads these slots without locking
+ * them.
+ */
 async function findMoves(
   request: MoveSeriesRequestValid,
   series: ReadonlyMap<string, AppointmentRecord>,
@@ -108,7 +111,7 @@ async function findMoves(
   return findPlaces(transaction, wanted, horizon, nowMs);
 }
 
-/** Frees the slots of all appointments before they take others, which another one of them may have left. */
+/** Frees the slots of all appointments first, because one appointment may move to slots that another one leaves. */
 function carryOut(
   moves: readonly ReadMove[],
   taken: readonly TakenSlots[],

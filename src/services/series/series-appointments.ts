@@ -7,8 +7,9 @@ import { missing } from "../resources/preconditions.js";
 const FROM = "fromAppointmentId";
 
 /**
- * Returns the locked appointments of a series that can still be changed, ordered by start: PENDING or CONFIRMED, and not
- * begun. With `fromId` it returns those from that one on. Throws 404 if that one is not in the series, 409 if there are none.
+ * Returns the locked appointments of a series that can still be changed, ordered by start: they are PENDING or
+ * CONFIRMED, and have not begun. `fromId` restricts them to this appointment and those that start later. Throws 404 if
+ * `fromId` is not in the series, and 409 if no appointment is left.
  */
 export function changeableFrom(
   series: ReadonlyMap<string, AppointmentRecord>,
@@ -25,13 +26,13 @@ export function changeableFrom(
   throw conflict(unchangeable(fromId === undefined ? "seriesId" : FROM));
 }
 
-/** The appointments can no longer be changed. */
+/** Returns the error for appointments that can no longer be changed. */
 export function unchangeable(field: string): FieldError {
   const message = "only appointments of the series that are PENDING or CONFIRMED and have not begun can be changed";
   return { code: "STATE_NOT_ALLOWED", field, message };
 }
 
-/** Returns those of the locked slots that an appointment occupies. */
+/** Returns the slots that an appointment occupies, among the locked slots. */
 export function slotsHeldBy({ id }: AppointmentRecord, slots: readonly SlotRecord[]): readonly SlotRecord[] {
   return slots.filter(({ appointmentId }) => appointmentId === id);
 }

@@ -12,7 +12,7 @@ import { capacityExhausted, isAny, timeConflicts } from "../appointments/time-co
 
 /** A time that a call wants for one of several appointments. */
 export interface WantedPlace {
-  /** The path of its conflicts, such as `occurrences[2]`. */
+  /** The field of its conflicts, such as `occurrences[2]`. */
   readonly field: string;
   readonly programId: string;
   readonly practitionerId: string;
@@ -22,25 +22,25 @@ export interface WantedPlace {
   readonly visitMinutes: number | undefined;
 }
 
-/** A wanted time with the slots that it had before the locks. */
+/** A wanted time with its slots, as they were before they were locked. */
 export interface FoundPlace extends WantedPlace {
-  /** Undefined if no slot begins then. */
+  /** Undefined if no slot begins at the wanted time. */
   readonly run: SlotRun | undefined;
 }
 
 /** The result of checking a place. */
 export interface JudgedPlace {
   readonly field: string;
-  /** Undefined if there are no slots that are long enough. */
+  /** Undefined if the slots are too short, or if the service is not offered in them. */
   readonly taken: TakenSlots | undefined;
-  /** The day of which the appointment already uses a unit. */
+  /** The day on which the appointment already uses a unit of capacity. */
   readonly heldDay: DayOfRule | undefined;
   readonly found: readonly FieldError[];
 }
 
-/** What a place is judged by, beside its slots. */
+/** The facts that decide whether a place can be taken, apart from its slots. */
 export interface PlaceTerms {
-  /** Where the service is offered in these slots; undefined if it is not. */
+  /** The location of the slots; undefined if the service is not offered in them. */
   readonly locationId: string | undefined;
   readonly busy: BusyPeople;
   /** The slots of the appointment to move. */
@@ -49,7 +49,7 @@ export interface PlaceTerms {
   readonly leaving?: ReadonlySet<string | undefined>;
 }
 
-/** Finds the slots of places without locking them. A start outside the horizon of the program has none. */
+/** Finds the slots of places without locking them. A start outside the horizon of the program has no slots. */
 export async function findPlaces<Place extends WantedPlace>(
   transaction: Transaction,
   places: readonly Place[],
@@ -65,12 +65,12 @@ export async function findPlaces<Place extends WantedPlace>(
   });
 }
 
-/** Returns the runs of those places that have slots. */
+/** Returns the runs of the places that have slots. */
 export function runsOf(places: readonly FoundPlace[]): readonly SlotRun[] {
   return places.map(({ run }) => run).filter((run) => run !== undefined);
 }
 
-/** Checks the locked slots of a place. The capacity of its day is left to {@link takePlaces}. */
+/** Checks the locked slots of a place. {@link takePlaces} checks the capacity of its day. */
 export function judgePlace(
   { field, run, minutes, visitMinutes }: FoundPlace,
   locked: Pick<LockedTimes, "slots">,
@@ -89,8 +89,9 @@ export function judgePlace(
 }
 
 /**
- * Takes one unit of capacity for each place, in their order, and returns the units that the appointments used. Throws 409
- * with all conflicts: those `found` before, those of the places, and each place whose day has no capacity left.
+ * Takes one unit of capacity for each place, in their order, and gives back the units that the appointments used.
+ * Returns the slots to occupy. Throws 409 with all conflicts: those `found` before, those of the places, and each place
+ * whose day has no capacity left.
  */
 export async function takePlaces(
   transaction: Transaction,
@@ -109,7 +110,7 @@ export async function takePlaces(
   return places.map(({ taken }) => taken).filter((taken) => taken !== undefined);
 }
 
-/** The practitioner has no slots that the time needs. */
+/** Returns the error for a practitioner who has no slots for the time. */
 export function noSlot(field: string): FieldError {
   const message = "the practitioner has no adjacent slots from this time that are long enough: choose another time";
   return { code: "NO_SLOT", field, message };

@@ -17,7 +17,7 @@ import { HORIZON_DAYS } from "../../scheduling/horizon.js";
 import { marginsOf, type VisitMargins } from "../../scheduling/visit-times.js";
 import { presentOf } from "../resources/present-of.js";
 
-/** Returns the settings with the defaults of those that are not set. `margins` are the defaults of the service. */
+/** Returns the settings, with defaults for those that are not set. `margins` are the defaults of the service. */
 export function toTenantSettings(
   { version, updatedAt, ...kept }: TenantSettingsRecord,
   margins: VisitMargins,

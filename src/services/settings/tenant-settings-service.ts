@@ -108,7 +108,10 @@ async function preview(
 
 type Horizon = Partial<Pick<TenantSettingsAttributes, "horizonDays">>;
 
-/** Returns the number of slots that a longer horizon adds. Throws 422 if they are too many. */
+/**
+ * Returns the number of slots that a longer horizon adds; 0 if the horizon is not longer. Throws 422 if the slots are
+ * too many.
+ */
 async function roomFor(
   { transaction }: ReadyCall,
   current: Horizon,

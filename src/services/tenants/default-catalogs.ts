@@ -14,7 +14,7 @@ export interface DefaultAppointmentType
   readonly opportunity: string;
 }
 
-/** The catalogs that a new tenant begins with, in Spanish. The demo's larger clinic has them too. */
+/** The first catalogs of a new tenant, in Spanish. The larger demo clinic has them too. */
 export interface DefaultCatalogs {
   readonly opportunities: readonly Default<Omit<OpportunityDefinitionAttributes, "caseCategory">>[];
   readonly appointmentTypes: readonly DefaultAppointmentType[];

@@ -8,6 +8,7 @@ import { nextFrom, readPage } from "../resources/pages.js";
 const LIST = "tenant export";
 
 /**
+/**
  * Returns a page of the rows of a tenant. The first page and the last one leave an audit row; that of the last page has
  * the number of rows of each table.
  */
@@ -23,7 +24,10 @@ export async function exportTenant(
   return page;
 }
 
-/** Reads table by table, each ordered by its primary key. The page token has the number of rows so far, by table. */
+/**
+ * Reads one table after the other, each ordered by its primary key. The page token has the number of rows so far, by
+ * table.
+ */
 async function exportRows(request: ExportTenantRequestValid, transaction: Transaction) {
   const filters = [request.tenantId];
   const { size, after } = readPage(request, LIST, filters);

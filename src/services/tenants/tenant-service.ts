@@ -35,7 +35,7 @@ export interface TenantPorts {
 
 const SCOPE = "tenants:manage";
 
-/** Tenants, for operators. Each method reaches another tenant by {@link reach}, and by nothing else. */
+/** Tenants, for operators. A method enters another tenant only by {@link reach}. */
 export function createTenantService(ports: TenantPorts): Implementation<typeof TenantService> {
   return {
     async createTenant(request, call) {
@@ -121,8 +121,8 @@ interface Move {
 }
 
 /**
- * Moves a tenant from one state to another. Throws 404 without a record, 409 for another version or state and for the
- * caller's own tenant, and what `check` throws.
+ * Moves a tenant from one state to another. Throws 404 if the tenant has no record. Throws 409 for a stale version, for
+ * a tenant in another state, and for the caller's own tenant. Errors of `check` are thrown too.
  */
 async function move(
   { tenantId, expectedVersion }: Move,

@@ -39,7 +39,7 @@ export interface WebhookPorts {
 /** The highest number of webhooks of a tenant. Each takes a part of the time of background jobs. */
 export const MAX_WEBHOOKS = 20;
 
-/** How long the previous secret signs beside a new one. */
+/** How long the previous secret signs in addition to a new one, in milliseconds. */
 const FORMER_SECRET_MS = 24 * 60 * 60 * 1_000;
 
 /** Webhooks. `now` returns milliseconds since the epoch. */

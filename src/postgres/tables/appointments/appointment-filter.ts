@@ -60,7 +60,8 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
  *
  * For every filter there is an index in the order of the list, which is read no further than the page. Displaced
  * appointments are found by their slots, which are few. Other appointments are read for each status separately, because
- * the indexes are ordered within one status. So are those of several practitioners.
+ * the indexes are ordered within one status. Appointments of several practitioners are read for each practitioner
+ * separately.
  */
 export function wantedAppointments(
   transaction: Transaction,

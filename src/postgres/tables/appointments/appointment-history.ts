@@ -32,13 +32,13 @@ export interface AppointmentChangeRecord {
   readonly changedAt: Date;
   /** When the change happened, if it was entered late. */
   readonly happenedAt: Date | undefined;
-  /** Why something was corrected or entered late; undefined for other changes. */
+  /** The reason of a correction or a late entry; undefined for other changes. */
   readonly correctionReason: string | undefined;
   /** The previous patient, if the change is a merge of patients. */
   readonly mergedFromPatientId: string | undefined;
   /** The wait before the change, if the change corrects it. */
   readonly waitBefore: RecordedWait | undefined;
-  /** The visit before the change, if the change is one of the visit. */
+  /** The visit before the change, if the change is about the visit. */
   readonly visitBefore: RecordedVisit | undefined;
 }
 
@@ -53,8 +53,8 @@ export type RecordedWait = Partial<
 >;
 
 /**
- * Why a change corrects something or was entered late, when it happened, and which attributes it is about beside the
- * status, time and place.
+ * The reason and the time of a correction or a late entry. Also states whether the change is about the wait or the
+ * visit.
  */
 export interface ChangeTopic {
   readonly reason?: string;
@@ -98,8 +98,8 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 );
 
 /**
- * Appends a change to the history of an appointment, and to what the indicators of opportunity count. `before` is
- * undefined for a new appointment, `topic` for changes of status, time and place.
+ * Appends a change to the history of an appointment, and the resulting rows that the indicators of opportunity count.
+ * `before` is undefined for a new appointment, `topic` for changes of status, time and place.
  */
 export function insertAppointmentChange(
   transaction: Transaction,

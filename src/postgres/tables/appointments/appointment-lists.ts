@@ -84,7 +84,7 @@ export async function listDisplacedAppointments(
   return readRecords(transaction, query);
 }
 
-/** Returns those of the appointments that exist, in the order of their starts, then ids. */
+/** Returns the appointments with these ids that exist, ordered by start, then id. */
 export async function readAppointments(transaction: Transaction, ids: readonly string[]): Promise<ListedAppointment[]> {
   if (ids.length === 0) return [];
   const query = withDisplacement(transaction).whereRaw("id = ANY(?::uuid[])", [ids as string[]]);

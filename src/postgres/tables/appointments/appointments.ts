@@ -7,7 +7,7 @@ import type { AppointmentStatus } from "./appointment-status.js";
 /** The part of an appointment that says where and when it takes place. */
 export interface AppointmentPlacement {
   readonly programId: string;
-  /** The rule whose daily capacity it uses; undefined for an overbooked appointment. */
+  /** The rule whose daily capacity the appointment uses; undefined for an overbooked appointment. */
   readonly ruleId: string | undefined;
   readonly practitionerId: string;
   readonly locationId: string;
@@ -55,13 +55,19 @@ export interface AppointmentRecord extends AppointmentPlacement {
   /** The local dates (YYYY-MM-DD) on which the wait of the patient begins and by which it must end. */
   readonly requestedOn: string | undefined;
   readonly dueOn: string | undefined;
-  /** The local date (YYYY-MM-DD) of the booking; undefined if that was not recorded, and it is the date of createdAt. */
+  /**
+   * The local date (YYYY-MM-DD) of the booking. If it was not recorded, it is undefined, and the date of createdAt
+   * counts.
+   */
   readonly assignedOn: string | undefined;
   /** The local date (YYYY-MM-DD) for which the patient asked. */
   readonly desiredOn: string | undefined;
   /** The cancelled or missed appointment whose wait this one continues. */
   readonly replacesAppointmentId: string | undefined;
-  /** Whether it is the patient's first of the service in its calendar year; undefined if that was not recorded. */
+  /**
+   * Whether it is the patient's first appointment for the service in the calendar year; undefined if that was not
+   * recorded.
+   */
   readonly firstVisit: boolean | undefined;
   /** The payer of the visit. */
   readonly payerId: string | undefined;
@@ -69,7 +75,10 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly modality: VisitModality | undefined;
   /** Where patient and practitioner meet. Only a VIDEO visit has one. */
   readonly joinLink: string | undefined;
-  /** Whether it is outside the schedule: it may overlap others of its practitioner and uses no daily capacity. */
+  /**
+   * Whether the appointment is outside the schedule. It then may overlap others of its practitioner and uses no daily
+   * capacity.
+   */
   readonly overbooked: boolean;
   /** Why it was overbooked. The reason stays when the appointment is moved into the schedule. */
   readonly overbookingReason: string | undefined;
@@ -176,7 +185,7 @@ export async function findSeries(transaction: Transaction, seriesId: string): Pr
   return (await transaction.rows<{ id: string }>(query)).map(({ id }) => id);
 }
 
-/** Locks those of the appointments that exist, in the order of their ids until the transaction ends. */
+/** Locks the appointments with these ids that exist, in the order of their ids until the transaction ends. */
 export async function lockAppointments(
   transaction: Transaction,
   ids: readonly string[],

@@ -20,8 +20,8 @@ export async function findBookedPractitioners(
 }
 
 /**
- * Returns SQL for the ids of everyone who can have slots of a program in a time: its practitioners, those with live
- * appointments in it, and `others`. As SQL it can be part of a query before the ids are known.
+ * Returns SQL for the ids of all practitioners who can have slots of a program in a time: those who work in it, those
+ * with live appointments in it, and `others`. As SQL it can be part of a query before the ids are known.
  */
 export function everybodyOf(
   { tenantId }: Transaction,

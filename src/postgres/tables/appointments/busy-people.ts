@@ -16,7 +16,7 @@ export const nobodyBusy: BusyPeople = { isPractitionerBusy: false, isPatientBusy
 /** The patient of a booking, by id or as the patient of the appointment to move. */
 export type BusySubject = { readonly patientId: string } | { readonly appointmentId: string };
 
-/** When people are asked for, on the clock of the service, and the hold that is being booked, if any. */
+/** The present time by the clock of the service, and the hold that is being booked, if any. */
 export interface BusyAt {
   readonly nowMs: number;
   readonly holdId?: string | undefined;
@@ -26,7 +26,7 @@ export interface BusyAt {
   readonly appointmentTypeId?: string | undefined;
 }
 
-/** Like {@link findBusyInRun} for a patient who has several appointments to move, which are ignored. */
+/** Like {@link findBusyInRun}, for a move of several appointments of a patient. It ignores these appointments. */
 export async function findBusyBeside(
   transaction: Transaction,
   run: SlotRun,
@@ -41,8 +41,8 @@ export async function findBusyBeside(
 
 /**
  * Returns whether the practitioner of a run of slots and a patient have live appointments or holds in its time. The
- * appointment and the hold that are named are ignored. Nobody is busy if the run no longer exists. Call it after the
- * locks of both people, in the same round trip: then the query sees the locked state.
+ * given appointment and the given hold are ignored. Nobody is busy if the run no longer exists. Call it after the locks
+ * of both people, in the same round trip: then the query sees the locked state.
  */
 export async function findBusyInRun(
   transaction: Transaction,

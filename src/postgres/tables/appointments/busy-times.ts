@@ -24,14 +24,14 @@ export function visitEnd(row: string): string {
 }
 
 /**
- * Returns SQL for the id of one live appointment or hold of a person in a time.
+ * Returns SQL for the id of one live appointment or hold of a person that overlaps a time.
  *
  * Two appointments overlap if each begins before the other ends; adjacent ones do not overlap. The exclusion
  * constraints use ranges for the same rule. This query does not, because range operators are not leakproof and no index
  * serves them under row-level security. The limit of 24 hours narrows the index scan; no appointment lasts longer.
  *
- * The constraints keep the appointments of a person apart, except overbooked ones of a practitioner. So of those that
- * begin before the end of the time only the last one is read, and the overbooked ones apart.
+ * The constraints keep the appointments of a person apart, except overbooked ones of a practitioner. So the query reads
+ * only the last appointment that begins before the end of the time. It reads overbooked ones separately.
  */
 export function busyTime(person: "patient_id" | "practitioner_id", time: ComparedTime): string {
   const { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId } = time;

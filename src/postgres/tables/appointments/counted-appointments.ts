@@ -6,7 +6,7 @@ import { sql } from "../../sql.js";
 import { isLive } from "./appointment-status.js";
 import type { AppointmentRecord } from "./appointments.js";
 
-/** The columns of `opportunity_changes` that say what an appointment counts. */
+/** The columns of `opportunity_changes` that describe the counted appointment. */
 export const countedColumns = [
   "service_id",
   "location_id",
@@ -21,7 +21,7 @@ export const countedColumns = [
   "booked_minutes",
 ] as const;
 
-/** The columns of a change of what the indicators of opportunity count. */
+/** The columns of `opportunity_changes`, except the tenant. */
 export const countColumns = ["id", "appointment_id", "change", ...countedColumns] as const;
 
 const NOT_KNOWN = "00000000-0000-0000-0000-000000000000";
@@ -41,8 +41,8 @@ const inserts = [1, 2].map((count) => {
 });
 
 /**
- * Appends what an appointment, new or changed, counts for the indicators of opportunity. It appends nothing if a change
- * leaves the counted attributes as they are. `before` is undefined for a new appointment.
+ * Appends the rows by which the indicators of opportunity count a new or changed appointment. It appends nothing if the
+ * counted attributes do not change. `before` is undefined for a new appointment.
  */
 export function insertCounts(
   transaction: Transaction,
@@ -74,7 +74,9 @@ export function countsOf(
   return was === undefined ? [added] : [{ id: newId(), appointment_id: after.id, change: -1, ...was }, added];
 }
 
-/** Returns the same as `COUNTED_APPOINTMENTS` of `tables/opportunity/summary-cells.ts` selects. */
+/**
+ * Returns the columns that `COUNTED_APPOINTMENTS` of `tables/opportunity/summary-cells.ts` selects for the appointment.
+ */
 function counted(appointment: AppointmentRecord): Readonly<Record<(typeof countedColumns)[number], unknown>> {
   const { status, overbooked, startsAt, endsAt, localDate, dueOn, createdAt } = appointment;
   const createdOn = localDateAt(createdAt.getTime());

@@ -82,7 +82,7 @@ export function requireCapacity(transaction: Transaction, day: DayOfRule, nowMs:
   transaction.require(requireUnit({ ...keyOf(transaction, day), now: new Date(nowMs) }), refusal);
 }
 
-/** Like {@link requireCapacity}, for a unit that is held until `until`. Removes the holds that are past. */
+/** Like {@link requireCapacity}, for a unit that is held until `until`. Removes expired holds. */
 export function holdCapacity(
   transaction: Transaction,
   day: DayOfRule,
@@ -94,8 +94,8 @@ export function holdCapacity(
 }
 
 /**
- * Turns a unit that is held until `until` into one of an appointment. If another process took the hold for past, it
- * takes a free unit. If there is none, the call fails with `refusal`.
+ * Turns a unit that is held until `until` into a unit of an appointment. If another process has already removed the
+ * hold as expired, it takes a free unit. If no unit is free, the call fails with `refusal`.
  */
 export function bookHeldCapacity(
   transaction: Transaction,

@@ -47,7 +47,7 @@ export function shapeOf({ windows: [window], practitionerId, minutes }: OptionQu
   return { isWindowed: !isWholeDay, isOfOne: practitionerId !== undefined, hasRuns: minutes !== undefined };
 }
 
-/** The names of the values of every search, of those in parts of the day, and of those for one practitioner. */
+/** The names of the values of every search, of searches in parts of the day, and of searches for one practitioner. */
 const NAMES = [
   ...(["tenantId", "organizationId", "companyId", "serviceId", "locationId", "includeEmergency"] as const),
   ...(["now", "from", "to", "heldRuleId", "heldDate", "seed", "afterStart", "afterId", "wanted", "stretch"] as const),
@@ -115,7 +115,7 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
  * Returns SQL for CTEs. They follow the CTE `offered` of programs, with the ids and locations of the programs and when
  * their slots can be booked: from `opens` and before `closes`.
  *
- * - `next`: the start of the next free slot, on whatever day. No row if there is none.
+ * - `next`: the start of the next free slot on any day. No row if there is none.
  * - `found`: the first free slots of each program from there. They ignore who is busy.
  * - `stop`: `at`, the time before which `found` is complete.
  *
@@ -148,7 +148,10 @@ export function freeSlots(shape: SearchShape): string {
     FROM next AS n)`;
 }
 
-/** How many slots of each program are read. One practitioner seldom works in several, so there the first one gets all. */
+/**
+ * How many slots of each program are read. A practitioner rarely works in several programs, so a search for one
+ * practitioner reads all slots from the first program.
+ */
 const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bigint FROM offered)";
 
 /** SQL for the time at which a statement ends its search. */
@@ -190,7 +193,7 @@ const PARTS_OF_DAYS = `SELECT greatest(at.since, :from::timestamptz) AS since, l
 
 /**
  * SQL for whether a program `p` has rules at one of the parts of the day. Slots lie within the times of their rules, so
- * the others need not be searched.
+ * other programs need not be searched.
  */
 export const HAS_RULE_THEN = `EXISTS (
     SELECT FROM program_rules t JOIN unnest(:starts::integer[], :ends::integer[]) AS w (start_second, end_second)

@@ -41,9 +41,9 @@ const DAY = 86_400;
  * the service. Their practitioner is active. Neither practitioner nor patient has another appointment or a hold at the
  * time.
  *
- * One statement usually fills the page. If many people are busy or many days are full, further ones continue where it
- * stopped, and look farther. So the cost grows with the page size, and not with the size of the schedule or the distance
- * of its free slots.
+ * One statement usually fills the page. If many people are busy or many days are full, further statements continue
+ * where the last one stopped, each over a longer time. So the cost grows with the page size, and not with the size of
+ * the schedule or the distance of its free slots.
  */
 export async function searchOptions(
   transaction: Transaction,
@@ -72,7 +72,7 @@ function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }
   };
 }
 
-/** If a statement found few of the missing options, the next one reads more slots, and looks farther. */
+/** If a statement found few of the missing options, the next one reads more slots, over a longer time. */
 function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, missingBefore: number): Reach {
   const growth = (2.5 * missing) / Math.max(missingBefore - missing, 1);
   const isScarce = growth >= MAX_GROWTH;

@@ -1,7 +1,7 @@
 /**
- * SQL for a query of those free slots that begin a run of free slots of the same rule with at least `:minutes`. Each has
- * the end and the latest generation of its run, and the end of the slots for `:visitMinutes`. It selects from the free slots `s` in the order of `slots`, which is
- * kept. It takes one index lookup for each slot, and only for as many slots as the caller reads.
+ * SQL for a query of those free slots that begin a run of free slots of the same rule with at least `:minutes`. Each
+ * has the end and the latest generation of its run, and the end of the slots for `:visitMinutes`. It selects from the
+ * free slots `s` in the order of `slots`, which is kept. It makes one index lookup for each slot that the caller reads.
  *
  * All slots of a rule have the same length, so the number of slots shows whether one is missing.
  */

@@ -37,13 +37,13 @@ export async function readHolidaysAfter(transaction: Transaction, from: string):
 
 /** The maximum wait and the holidays needed to calculate its last day. */
 export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "maxWaitDays" | "dayKind"> {
-  /** Active holidays after the first date, ascending, as far as they can matter. YYYY-MM-DD. */
+  /** Active holidays after the first date that can affect the last day, ascending. YYYY-MM-DD. */
   readonly holidays: readonly string[];
 }
 
 /**
- * The resource that has the limit: an appointment type, which always has one, a service, which may have one, or a
- * category of user-attention cases, whose definition names it.
+ * The subject of a limit. An appointment type always has a limit. A service can have one. A category of user-attention
+ * cases has one if an opportunity definition names it.
  */
 export type WaitLimitSubject =
   | { readonly appointmentTypeId: string }

@@ -19,8 +19,8 @@ export interface DeskPage {
 }
 
 /**
- * Returns a query for a page. `rows` returns a new query for the rows, with `createdAt` and `id`. Each status is read
- * separately, in the order of its index and no further than the page. So no page scans rows of other statuses.
+ * Returns a query for a page. `rows` returns a new query for the rows, with `createdAt` and `id`. It reads each status
+ * separately, in the order of its index, and at most a page of each. So no page scans rows of other statuses.
  */
 export function deskPage(
   rows: () => Knex.QueryBuilder,

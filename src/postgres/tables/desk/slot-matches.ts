@@ -5,7 +5,7 @@ import type { SlotRecord } from "../schedule/slots.js";
 import { type DeskPage, deskPage } from "./desk-lists.js";
 import { type DeskWaitlistEntryRecord, entries } from "./waitlist.js";
 
-/** A slot by its place, the period of its start, and the present time. */
+/** The program, practitioner and start of a slot, the period of the day in which it starts, and the present time. */
 export interface MatchedSlot extends Pick<SlotRecord, "programId" | "practitionerId" | "startsAt"> {
   readonly period: string;
   readonly now: Date;
@@ -24,7 +24,7 @@ const OFFERED = `SELECT o.service_id FROM program_services o
   JOIN healthcare_services c ON c.tenant_id = :tenantId AND c.id = o.service_id AND c.active
   WHERE o.tenant_id = :tenantId AND o.program_id = :programId`;
 
-/** The services of the program are an array, which is evaluated once. Whether the patient is free is asked last. */
+/** The services of the program are an array, which is evaluated once. The check that the patient is free comes last. */
 const SUITS = `service_id = ANY(ARRAY(${OFFERED})) AND :period = ANY(preferred_periods)
   AND (practitioner_id IS NULL OR practitioner_id = :practitionerId)
   AND EXISTS (SELECT FROM slots s JOIN programs p ON p.tenant_id = :tenantId AND p.id = s.program_id

@@ -18,7 +18,7 @@ const BUSY = busyTime("practitioner_id", {
   now: ":now::timestamptz",
 });
 
-/** The free slots of a practitioner never overlap, so that their sum tells whether they cover a time. */
+/** The free slots of a practitioner never overlap. So the sum of their lengths shows whether they cover a time. */
 const FREE_TIME = `(SELECT sum(s.ends_at - s.starts_at) FROM slots s WHERE s.tenant_id = :tenantId
   AND s.program_id = t.program_id AND s.practitioner_id = m.practitioner_id AND s.starts_at >= t.starts_at
   AND s.ends_at <= t.ends_at AND NOT s.retained AND s.rule_id IS NOT NULL AND s.appointment_id IS NULL)`;

@@ -36,7 +36,7 @@ export async function findInSpan(transaction: Transaction, span: SwappedSpan): P
   return rows.map(({ id }) => id);
 }
 
-/** Returns those of the appointments for which the other practitioner has a hold or an appointment not among them. */
+/** Returns the appointments at whose time the other practitioner has a hold, or an appointment that is not swapped. */
 export async function findObstructed(
   transaction: Transaction,
   { practitionerId, otherPractitionerId }: SwappedSpan,
@@ -49,8 +49,8 @@ export async function findObstructed(
 }
 
 /**
- * Takes locked appointments out of the exclusion constraints, which are checked after each row, until the same
- * transaction updates them.
+ * Takes locked appointments out of the exclusion constraints until the same transaction updates them. This is needed
+ * because PostgreSQL checks the constraints after each row.
  */
 export function setAside(transaction: Transaction, ids: readonly string[]): void {
   const query = sql("appointments").where({ tenant_id: transaction.tenantId }).update({ status: "CANCELLED" });

@@ -16,13 +16,13 @@ export interface WantedOption {
 export type WantedBy = { readonly patientId: string } | { readonly appointmentId: string };
 
 /**
- * Returns the slot of the first option that seems free, or undefined. It prefers one that no other transaction is taking,
- * and locks its slot until the transaction ends. So of several calls with the same options, each gets another. It never
- * waits for a lock: it takes the first free one if others take them all. The caller locks it in the ordinary order, and
- * checks it again.
+ * Returns the first slot of the first option that seems free, or undefined. It prefers an option whose slot no other
+ * transaction has locked, and locks this slot until the transaction ends. So several calls with the same options get
+ * different slots. It never waits for a lock: if all slots are locked, it returns the first free one. The caller locks
+ * the slot in the ordinary order, and checks it again.
  *
- * Only an option of one slot is locked. Several are locked in the order of their ids, and not from their first one. So
- * if the first free option has several, it is returned without a lock.
+ * Only the slot of an option with one slot is locked. The slots of an option with several must be locked in the order
+ * of their ids. So if the first free option has several slots, it is returned without a lock.
  */
 export async function findFreeOption(
   transaction: Transaction,
@@ -66,18 +66,21 @@ export const IS_DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
     WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date), false)`;
 
-/** SQL for when the holds that fill the day of a slot `s` leave a unit of it; NULL if the day has one, or appointments fill it. */
+/**
+ * SQL for when a hold expires and thereby frees a unit of the full day of a slot `s`; NULL if a unit is free, or if
+ * appointments fill the day.
+ */
 export const DAY_HELD_UNTIL = `(SELECT d.until FROM (SELECT c.held[cardinality(c.held) - r.daily_capacity + c.booked + 1] AS until
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
     WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date) d WHERE d.until > :now)`;
 
-/** SQL for whether the day is full, unless the appointment that moves already uses a unit of it. */
+/** SQL for whether the day is full. False if the appointment to move already uses a unit of the day. */
 const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
 /**
- * The run of an option has no gap if its slots together are as long as from its start to its end. It may have become too
- * short, because slots were withdrawn.
+ * The run of an option has no gap if the sum of its slots equals the time from its start to its end. The run may have
+ * become too short, because slots were withdrawn.
  */
 const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
     SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,

@@ -50,7 +50,7 @@ const holdColumns = {
   createdAt: "created_at",
 } as const satisfies ColumnsOf<HoldRecord>;
 
-/** Whether a hold is live: it has not ended, and its expiry is ahead. */
+/** Whether a hold is live: it has not ended and has not expired. */
 export function isLiveHold({ endedAt, expiresAt }: HoldRecord, nowMs: number): boolean {
   return endedAt === undefined && expiresAt.getTime() > nowMs;
 }

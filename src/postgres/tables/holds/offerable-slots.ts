@@ -20,11 +20,13 @@ export interface OfferableSlot {
   readonly localDate: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** Whether it could be booked, if nobody holds it. */
+  /** Whether the slot could be booked if no hold prevented it. */
   readonly isOpen: boolean;
-  /** When the holds of its time, or of the last unit of its day, expire; undefined if nobody holds it. */
+  /** When the holds of its time, or of the last unit of its day, expire; undefined if there are none. */
   readonly heldUntil: Date | undefined;
-  /** When it is first offered, by the horizon of its program, and when last, by the notice. */
+  /**
+   * The instants at which the slot is first offered, by the horizon of its program, and last offered, by the notice.
+   */
   readonly offeredFrom: Date;
   readonly offeredUntil: Date;
 }
@@ -72,8 +74,8 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
 const MOST_RANKED = 100;
 
 /**
- * The dates of the requests come first in the order of the entries. So the first of them, with all entries of the last
- * date, contain the first one in that order.
+ * The order of the entries begins with the dates of their requests. So it is enough to rank the entries with the
+ * earliest dates, including all entries of the last of these dates.
  */
 const selectWaiting = prepared(["tenantId", "slotId", "now", "period", "maxHolds"], (names) =>
   sql.raw(
@@ -117,7 +119,7 @@ export async function findOfferedSlot(
   return readRecord(transaction, selectOffered({ tenantId: transaction.tenantId, holdId }));
 }
 
-/** Returns a slot of the rules of the schedule without locking it; undefined if there is none any more. */
+/** Returns a slot of the schedule without locking it; undefined if the schedule no longer has it. */
 export async function findOfferableSlot(
   transaction: Transaction,
   slotId: string,

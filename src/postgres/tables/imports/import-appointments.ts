@@ -12,7 +12,9 @@ const insertRows = bulkInsert("appointments", Object.values(appointmentColumns))
 const insertChangeRows = bulkInsert("appointment_history", Object.values(changeColumns));
 const insertCountRows = bulkInsert("opportunity_changes", countColumns);
 
-/** Inserts appointments, the first entries of their histories, and what they count for the indicators of opportunity. */
+/**
+ * Inserts appointments, the first entries of their histories, and the rows that the indicators of opportunity count.
+ */
 export function insertAppointments(
   transaction: Transaction,
   source: LockedSource,

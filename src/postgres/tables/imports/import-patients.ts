@@ -24,8 +24,8 @@ const insertWords = bulkInsert("patient_search_words", ["patient_id", "word"]);
 const insertConsents = bulkInsert("patient_consents", CONSENT_COLUMNS);
 
 /**
- * Inserts patients with their search words and consents. A patient whose document an ACTIVE patient of the tenant has,
- * or an earlier one of the list, is left out. Returns the ids of the inserted ones.
+ * Inserts patients with their search words and consents. A patient is left out if an ACTIVE patient of the tenant or an
+ * earlier patient of the list has the same document. Returns the ids of the inserted patients.
  */
 export async function insertPatients(
   transaction: Transaction,

@@ -4,8 +4,8 @@ import { columnsOf, type ResourceRecord, type ResourceTable } from "../resources
 import { bulkInsert, type LockedSource } from "./bulk-insert.js";
 
 /**
- * Inserts resources. One whose code another resource of the same organization and company has is left out, and so is
- * one whose code an earlier one of the list has. Returns the ids of the inserted ones.
+ * Inserts resources. A resource is left out if another one of the same organization and company has its code, or an
+ * earlier one of the list. Returns the ids of the inserted resources.
  */
 export async function insertResources<A extends object>(
   transaction: Transaction,

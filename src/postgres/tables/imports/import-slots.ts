@@ -46,7 +46,10 @@ export interface CapacityLeft extends DayOfRule {
   readonly left: number;
 }
 
-/** Locks the counters of these days until the transaction ends, and returns what is left of each, without live holds. */
+/**
+ * Locks the counters of these days until the transaction ends. Returns how many units of each are free, neither booked
+ * nor held.
+ */
 export async function lockCapacitiesLeft(
   transaction: Transaction,
   days: readonly DayOfRule[],

@@ -22,7 +22,7 @@ export type ImportKind = (typeof importKinds)[number];
 /** A row of another system that was imported, with the id of its resource. */
 export interface ImportedResource {
   readonly kind: ImportKind;
-  /** The keyed hash of the kind and of the id there, in hexadecimal digits. */
+  /** The keyed hash of the kind and of the id in the other system, in hexadecimal digits. */
   readonly key: string;
   readonly resourceId: string;
   /** The keyed hash of the row, in hexadecimal digits; undefined if its patient was erased. */
@@ -62,7 +62,7 @@ export async function lockSource(transaction: Transaction, { tenantId, sourceSys
   return row.hash_key;
 }
 
-/** Returns those of the rows with these keys that were imported before, in no order. */
+/** Returns the rows with these keys that were imported before, in no order. */
 export async function findImported(
   transaction: Transaction,
   { tenantId, sourceSystem }: LockedSource,

@@ -26,7 +26,10 @@ export interface IndicatorQuery {
 /** The attributes of a group; undefined for those that the query does not group by. `month` is its first day. */
 export type Group = { readonly [K in GroupAttribute]: string | undefined };
 
-/** What the appointments of a group count. `…First` has the part of first visits. Histograms are decimal numbers. */
+/**
+ * The sums over the appointments of a group. Members that end with `First` count first visits only. Histograms are
+ * decimal numbers.
+ */
 export interface GroupRecord extends Group {
   readonly assignedCalendar: string;
   readonly assignedBusiness: string;
@@ -42,8 +45,8 @@ export interface GroupRecord extends Group {
 }
 
 /**
- * Returns what the appointments of each group count, ordered by the attributes of the group. It adds the summaries and
- * the changes that are not in them. If the summaries of the tenant are not complete, it reads all its appointments.
+ * Returns the sums of each group, ordered by the attributes of the group. It adds the summaries and the changes that
+ * are not in them. If the summaries of the tenant are not complete, it reads all its appointments.
  */
 export function readGroups(transaction: Transaction, query: IndicatorQuery): Promise<GroupRecord[]> {
   const text = `WITH counted AS (${COUNTED_CHANGES} AND ${IS_COMPLETE}
@@ -64,7 +67,7 @@ export interface FreeMinutes extends Group {
   readonly minutes: number;
 }
 
-/** Returns the minutes of the free slots of each group: those that the schedule has, and those deleted as past. */
+/** Returns the minutes of the free slots of each group: of present slots, and of past slots that were deleted. */
 export function readFreeMinutes(transaction: Transaction, query: IndicatorQuery): Promise<FreeMinutes[]> {
   const text = `WITH kept AS (
       SELECT u.month, u.program_id, u.minutes FROM unfilled_minutes u

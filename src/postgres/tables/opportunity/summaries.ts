@@ -57,8 +57,8 @@ const ADD = `SELECT s.tenant_id, ${cellKey}, ${SUMS} FROM cells CROSS JOIN oppor
 const MOVE = `${INTO} WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uuid[])), ${CELLS} ${ADD}`;
 
 /**
- * The summaries of a part of the appointments, less its changes that are still to be moved. One snapshot has both. So
- * the summaries and changes of the part equal its appointments, whatever commits meanwhile.
+ * The summaries of a part of the appointments, minus the changes of the part that are not moved yet. One snapshot has
+ * both. So these summaries plus the changes equal the appointments of the part, even if calls commit at the same time.
  */
 const BUILD = `${INTO} WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after::uuid AND id <= :through::uuid
     UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;
@@ -73,8 +73,8 @@ export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION A
 
 /**
  * Builds the next part of the summaries of a tenant from its appointments. Returns whether parts are left. Changes are
- * moved only after the last part, so no part has them twice. Holidays cannot change meanwhile, because waits in business
- * days depend on them. If holidays change between two parts, all parts are built anew.
+ * moved only after the last part, so no change is counted twice. Holidays cannot change meanwhile, because waits in
+ * business days depend on them. If holidays change between two parts, all parts are built anew.
  */
 export async function buildSummaries(transaction: Transaction): Promise<boolean> {
   const { tenantId: tenant } = transaction;

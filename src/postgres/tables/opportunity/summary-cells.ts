@@ -4,7 +4,7 @@ import { countedColumns } from "../appointments/counted-appointments.js";
 /** The attributes of a summary. */
 export const cellKey = "month, service_id, location_id, program_id, payer_id, first_visit";
 
-/** What a summary counts. Each is a sum, so that the sum of two summaries is the summary of both. */
+/** The counted columns of a summary. Each is a sum, so the sum of two summaries is the summary of both. */
 export const cellSums = [
   "assigned_calendar",
   "assigned_business",
@@ -44,8 +44,9 @@ const workdays = (date: string) => `((${date} - date '0001-01-01' + 1) / 7 * 5
 const histogram = (waits: string, days: string) => `sum(${waits} * ('1e' || 8 * greatest(${days}, 0))::numeric)`;
 
 /**
- * SQL for the CTEs that make summaries, `cells`, from a CTE `counted` with rows like {@link COUNTED_APPOINTMENTS}. First
- * the waits with the same dates are added, because a histogram is dear. The parameter `tenant` is the id of the tenant.
+ * SQL for the CTEs that make summaries, `cells`, from a CTE `counted` with rows like {@link COUNTED_APPOINTMENTS}.
+ * Waits with the same dates are added first, because a histogram is expensive. The parameter `tenant` is the id of the
+ * tenant.
  */
 export const CELLS = `free_days AS (
     SELECT coalesce(array_agg(date ORDER BY date), '{}') AS dates FROM holidays

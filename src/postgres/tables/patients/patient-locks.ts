@@ -52,8 +52,7 @@ export async function holdSurvivor(transaction: Transaction, id: string): Promis
 }
 
 /**
- * Locks those of two patients that exist, in the order of their ids (FOR UPDATE, which also excludes
- * {@link holdPatient}).
+ * Locks two patients, if they exist, in the order of their ids (FOR UPDATE, which also excludes {@link holdPatient}).
  */
 export async function lockPatientsToMerge(
   transaction: Transaction,

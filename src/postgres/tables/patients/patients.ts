@@ -136,7 +136,7 @@ export async function listPatients(
   return readRecords(transaction, byId(query.select(patientColumns), page));
 }
 
-/** Returns those of the patients that exist, in no order. */
+/** Returns the patients with these ids that exist, in no order. */
 export async function readPatients(transaction: Transaction, ids: readonly string[]): Promise<PatientRecord[]> {
   const query = knownPatients({ tenant_id: transaction.tenantId }).select(patientColumns);
   return readRecords(transaction, query.whereRaw("id = ANY(?::uuid[])", [ids as string[]]));

@@ -66,7 +66,7 @@ export async function findResource<A extends object>(
   return readRecord(transaction, visible(transaction, principal, table).where({ id }));
 }
 
-/** Returns those of the resources that the principal can see, by id, without locking them. */
+/** Returns the resources with these ids that the principal can see, by id, without locking them. */
 export async function findResources<A extends object>(
   transaction: Transaction,
   principal: Principal,
@@ -86,9 +86,8 @@ export interface Referrer {
 }
 
 /**
- * Returns those of the ids whose resource the principal can see. With a `referrer`, everyone who can see the referrer
- * must also be able to see the resource. So the resource's organization and company must each be null or equal to the
- * referrer's.
+ * Returns the ids whose resource the principal can see. With a `referrer`, everyone who can see the referrer must also
+ * be able to see the resource. So the resource's organization and company must each be null or equal to the referrer's.
  */
 export async function findVisibleIds(
   transaction: Transaction,

@@ -26,7 +26,7 @@ export async function readProgramStanding(
   return readRecord(transaction, query);
 }
 
-/** Returns those of the practitioners that are not active. */
+/** Returns the ids of the practitioners that are not active. */
 export async function findInactivePractitioners(transaction: Transaction, among: IdsOf): Promise<string[]> {
   const query = sql("practitioners")
     .where({ tenant_id: transaction.tenantId, active: false })

@@ -12,7 +12,7 @@ export const HORIZON_OF_PROGRAM = `coalesce(p.horizon_days, t.horizon_days, ${HO
  */
 export const PLANNED_DAYS = `greatest(${HORIZON_OF_PROGRAM}, ${HORIZON_DAYS})`;
 
-/** Adds the settings `t` of the tenant to a query, if it has any. */
+/** Joins the settings of the tenant to a query as `t`. Without settings, the columns of `t` are null. */
 export function withSettings(query: Knex.QueryBuilder, tenantId: string | Parameter): Knex.QueryBuilder {
   return query.joinRaw("LEFT JOIN tenant_settings t ON t.tenant_id = ?", [tenantId]);
 }
@@ -20,7 +20,7 @@ export function withSettings(query: Knex.QueryBuilder, tenantId: string | Parame
 const NOTICE = "coalesce(p.minimum_notice_minutes, t.minimum_notice_minutes, 0)";
 const TODAY = "(?::timestamptz AT TIME ZONE 'America/Bogota')::date";
 
-/** When the slots of a program `p` can be booked that are offered at an instant: from `opens` and before `closes`. */
+/** The starts of the slots of a program `p` that are offered at an instant: `opens` or later, and before `closes`. */
 export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; readonly closes: Knex.Raw } {
   return {
     opens: sql.raw(`?::timestamptz + make_interval(mins => ${NOTICE})`, [now]),

@@ -75,7 +75,10 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
   if (times.length > 0) transaction.send(note(listsOf(transaction, times)));
 }
 
-/** Makes the freed slots in the times of holds due at once, because the holds ended. Leaves those that no entry wants. */
+/**
+ * Makes the freed slots in the times of holds due at once, because the holds ended. Slots that no entry wants stay
+ * unchanged.
+ */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));
 }
@@ -105,8 +108,8 @@ export function forgetFreedSlot(transaction: Transaction, slotId: string): void 
 }
 
 /**
- * Returns the freed slots that are due at `at`, the longest due first, at most `limit`: those of all tenants but the
- * ones to leave out.
+ * Returns at most `limit` freed slots that are due at `at`, the longest due first. It reads all tenants except those to
+ * leave out.
  */
 export function findDueFreedSlots(
   source: TransactionSource,

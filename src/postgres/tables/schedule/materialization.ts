@@ -4,7 +4,7 @@ import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { HORIZON_OF_PROGRAM, withSettings } from "./booking-windows.js";
 
-/** Numbers of slots of a program: free, occupied according to the rules, and occupied but retained. */
+/** Numbers of slots of a program: free, occupied by the rules, and occupied outside the rules (retained). */
 export interface SlotCounts {
   readonly open: number;
   readonly booked: number;
@@ -91,8 +91,8 @@ export function wantMaterialization(transaction: Transaction, programId: string,
 }
 
 /**
- * Resets the schedules of these programs to a date if they are made further, so that slots after that date are made
- * again.
+ * Marks the schedules of these programs as made only until the date `before`, if they were made further. So slots after
+ * that date are made again.
  */
 export function rewindMaterialization(transaction: Transaction, programIds: readonly string[], before: string): void {
   const query = sql("programs")

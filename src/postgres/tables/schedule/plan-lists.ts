@@ -46,8 +46,8 @@ export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 
 /**
  * The beginning of a statement's WITH: the plan as lists. `lists` is one row of arrays. `places` has a row for each
- * program with the first and last index, from 1, of its runs and of its practitioners in these arrays. So no join is
- * needed to find them.
+ * program with the first and last index, from 1, of its runs and of its practitioners in these arrays. So the
+ * statements find the runs and practitioners of a program without a join.
  */
 export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
     SELECT :runRules::uuid[] AS rules, :runDates::date[] AS dates, :runStarts::timestamptz[] AS firsts,

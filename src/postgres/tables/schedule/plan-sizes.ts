@@ -10,7 +10,7 @@ export interface PlannedProgram {
   readonly programId: string;
   /** How many days ahead it can be booked. */
   readonly horizonDays: number;
-  /** Whether its horizon is its own, and not that of the tenant. */
+  /** Whether the program has a horizon of its own. Otherwise that of the tenant applies. */
   readonly hasOwnHorizon: boolean;
   readonly practitioners: number;
   readonly rules: readonly ProgramRuleAttributes[];

@@ -42,7 +42,7 @@ export interface Staff {
   readonly practitionerId: string;
 }
 
-/** The adjacent slots of a rule on one date, for each practitioner of the program. */
+/** Adjacent slots of a rule on one date. Each practitioner of the program has these slots. */
 export interface PlannedRun {
   readonly programId: string;
   readonly ruleId: string;

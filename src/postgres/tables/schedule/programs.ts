@@ -11,7 +11,7 @@ export interface ProgramAttributes {
   readonly active: boolean;
   /** How many days after today can be booked; undefined for the setting of the tenant. */
   readonly horizonDays: number | undefined;
-  /** Minutes before its start until which a slot is offered; undefined for the setting of the tenant. */
+  /** A slot is offered until this many minutes before its start; undefined for the setting of the tenant. */
   readonly minimumNoticeMinutes: number | undefined;
 }
 

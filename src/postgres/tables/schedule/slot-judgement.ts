@@ -39,7 +39,7 @@ export const PLAN = `${PLAN_LISTS},
         AND ((a.program_id, a.location_id) NOT IN (
           SELECT g.id, g.location_id FROM programs g WHERE g.tenant_id = :tenant)) IS TRUE)) AS id)`;
 
-/** SQL for whether a plan has a slot. A slot without a rule fits if nothing else is against it. */
+/** SQL for whether a plan has a slot. A slot without a rule fits unless another condition excludes it. */
 export const FITS = fits("s");
 
 /**
@@ -54,7 +54,7 @@ export const IS_REPLACED = `((s.appointment_id IS NULL AND (s.program_id, s.prac
   WHERE r.tenant_id = :tenant AND r.program_id = ANY(:programs::uuid[]) AND r.retained AND r.rule_id IS NOT NULL
     AND r.starts_at > :now AND ${fits("r")})) IS TRUE)`;
 
-/** SQL for the cause why an occupied slot is retained: the first one that holds. */
+/** SQL for the cause why an occupied slot is retained. If several causes hold, it is the first of them. */
 export const CAUSE = `CASE WHEN ${meetsBlocks("s")} THEN 'BLOCK'
   WHEN s.practitioner_id = ANY(:inactivePractitioners::uuid[]) THEN 'PRACTITIONER_INACTIVE'
   WHEN s.program_id = ANY(:inactivePlaces::uuid[]) THEN 'LOCATION_INACTIVE'

@@ -6,7 +6,7 @@ import { sql } from "../../sql.js";
 import { type SlotRecord, slotColumns } from "./slots.js";
 
 /**
- * Adjacent slots of the same practitioner, program and rule. It begins with the first slot and covers this many
+ * Adjacent slots of the same practitioner, program and rule. The run begins with the first slot and covers this many
  * minutes.
  */
 export interface SlotRun {

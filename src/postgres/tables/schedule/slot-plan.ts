@@ -6,7 +6,7 @@ import { CAUSE, CAUSE_ID, FITS, IN_SCOPE, IS_REPLACED, PLAN } from "./slot-judge
 
 /** Which locked slots change. */
 interface ChangingSlots {
-  /** Whether the plan does not have some free slots, or some occupied ones. */
+  /** Whether slots exist that the plan does not have: free ones, and occupied ones. */
   readonly unfitFree: boolean;
   readonly unfitOccupied: boolean;
   /** Whether the plan has some retained slots again. */

@@ -4,17 +4,17 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES, MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 
-/** A limit of the tenant, and how many the patient has of what it limits. */
+/** A limit of the tenant, and the number that the patient has. */
 export interface CountedLimit {
   readonly most: number;
   readonly count: number;
 }
 
-/** The limits that the tenant sets for a booking. One that is not set is undefined. */
+/** The limits that the tenant sets for a booking. A limit that is not set is undefined. */
 export interface BookingLimits {
   /** Appointments that have not begun. */
   readonly ahead: CountedLimit | undefined;
-  /** Those of them for the service. */
+  /** Appointments for the service that have not begun. */
   readonly ofService: CountedLimit | undefined;
   /** Live appointments for the service on the local day. */
   readonly onDay: CountedLimit | undefined;
@@ -22,9 +22,9 @@ export interface BookingLimits {
   readonly noShows: CountedLimit | undefined;
 }
 
-/** The limits that the tenant sets for a reschedule. One that is not set is undefined. */
+/** The limits that the tenant sets for a reschedule. A limit that is not set is undefined. */
 export interface MoveLimits extends Pick<BookingLimits, "onDay"> {
-  /** Hours before its start until which an appointment can be rescheduled. */
+  /** An appointment can be rescheduled until this many hours before its start. */
   readonly latestHours: number | undefined;
 }
 

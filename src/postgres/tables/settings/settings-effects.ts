@@ -16,8 +16,8 @@ export interface WindowEffects {
 }
 
 /**
- * Counts what would change if the tenant had the window `after` instead of `before`. Programs with a horizon or a notice
- * of their own keep it.
+ * Counts what would change if the tenant had the window `after` instead of `before`. Programs with a horizon or a
+ * notice of their own are not affected by it.
  */
 export async function countWindowEffects(
   transaction: Transaction,
@@ -64,7 +64,10 @@ function closes(days: string): string {
 
 /** Appointments that a change of limits concerns. */
 export interface LimitEffects {
-  /** Appointments that can be cancelled, or rescheduled, now and not after the change. */
+  /**
+   * Appointments that can be cancelled now but not after the change, and those that can be rescheduled now but not
+   * after it.
+   */
   readonly lateCancels: number;
   readonly lateReschedules: number;
   /** Patients with more appointments than the limits allow. */

@@ -7,7 +7,7 @@ import { pickSettings, type TenantSettingsAttributes, type TenantSettingsRecord 
 export interface TenantSettingsChangeRecord {
   /** The version after the change. */
   readonly version: number;
-  /** The settings after the change. One that is absent was not set. */
+  /** The settings after the change. A setting that is absent was not set. */
   readonly settings: Partial<TenantSettingsAttributes>;
   readonly changedAt: Date;
   readonly principal: string;

@@ -3,7 +3,7 @@ import { type ColumnsOf, readRecord, toPartialRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** Settings of a tenant. An undefined one was never set, or was removed. */
+/** Settings of a tenant. An undefined setting was never set, or was removed. */
 export interface TenantSettingsAttributes {
   /** Minutes from a reminder to the start of the appointment. */
   readonly reminderOffsetMinutes: readonly number[] | undefined;
@@ -11,20 +11,23 @@ export interface TenantSettingsAttributes {
   readonly freedSlotOfferMinutes: number | undefined;
   /** How many days after today can be booked. */
   readonly horizonDays: number | undefined;
-  /** Minutes before its start until which a slot is offered. */
+  /** A slot is offered until this many minutes before its start. */
   readonly minimumNoticeMinutes: number | undefined;
-  /** Hours before its start until which an appointment can be cancelled; undefined for no limit. */
+  /** An appointment can be cancelled until this many hours before its start; undefined for no limit. */
   readonly latestCancelHours: number | undefined;
-  /** Hours before its start until which an appointment can be rescheduled; undefined for no limit. */
+  /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
   readonly latestRescheduleHours: number | undefined;
   /** See `VisitMargins`. */
   readonly checkInEarlyMinutes: number | undefined;
   readonly attendedEarlyMinutes: number | undefined;
   readonly noShowGraceMinutes: number | undefined;
-  /** The most appointments of a patient that have not begun, in all and for each service; undefined for no limit. */
+  /**
+   * The maximum number of appointments of a patient that have not begun, in all and for each service; undefined for no
+   * limit.
+   */
   readonly maxAppointmentsAhead: number | undefined;
   readonly maxAppointmentsAheadPerService: number | undefined;
-  /** The most appointments of a patient for a service on a local day; undefined for no limit. */
+  /** The maximum number of appointments of a patient for a service on a local day; undefined for no limit. */
   readonly maxAppointmentsPerServiceAndDay: number | undefined;
   /** The number of no-shows after which a supervisor must book; undefined for no limit. */
   readonly supervisedAfterNoShows: number | undefined;
@@ -39,7 +42,7 @@ export interface TenantSettingsRecord extends TenantSettingsAttributes {
   readonly updatedAt: Date | undefined;
 }
 
-/** The offsets of reminders of a tenant that has set none: two days and one day. */
+/** The reminder offsets of a tenant that has set none, in minutes: two days and one day. */
 export const DEFAULT_REMINDER_OFFSETS: readonly number[] = [2880, 1440];
 
 /** How many local days back the visits of a tenant that has set no limit can be entered. */
@@ -106,7 +109,7 @@ export function updateTenantSettings(transaction: Transaction, changes: Partial<
   transaction.send(sql("tenant_settings").where({ tenant_id }).update(toPartialRow(COLUMNS, changes)));
 }
 
-/** Returns the settings of a record without its other members. A setting that it does not have is undefined. */
+/** Returns the settings among the members of a record. A setting that the record does not have is undefined. */
 export function pickSettings(record: Partial<TenantSettingsAttributes>): TenantSettingsAttributes {
   const names = Object.keys(ATTRIBUTES) as (keyof TenantSettingsAttributes)[];
   return Object.fromEntries(names.map((name) => [name, record[name]])) as unknown as TenantSettingsAttributes;

@@ -24,7 +24,7 @@ export function findInactiveTenants(source: TransactionSource): Promise<string[]
 
 /** The erasure of the tenant, which the transaction has locked. */
 export interface LockedErasure {
-  /** Whether every transaction has ended that began before the erasure, so that no other can write a row any more. */
+  /** Whether all transactions that began before the erasure have ended. Then no other transaction can write a row. */
   readonly isAlone: boolean;
 }
 
@@ -45,7 +45,8 @@ export interface ErasedRows {
 
 /**
  * Deletes at most `most` rows of a table after a key, and counts them in the record of the tenant. The transaction must
- * have locked the erasure. Rows to which others of the same table refer stay for the next pass over the table.
+ * have locked the erasure. Rows to which other rows of the same table refer are deleted in the next pass over the
+ * table.
  */
 export async function eraseRows(
   transaction: Transaction,

@@ -9,7 +9,7 @@ export interface TenantTable {
   readonly types: readonly string[];
 }
 
-/** From the catalog, so that no table is forgotten. Partitions belong to their tables. */
+/** Reads the tables from PostgreSQL's catalog, so that no table is forgotten. Partitions count as their table. */
 const TABLES = `SELECT c.relname::text AS name, k.keys, k.types, ARRAY(
     SELECT DISTINCT r.relname::text FROM pg_constraint f JOIN pg_class r ON r.oid = f.confrelid
     WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid) AS refers
@@ -27,7 +27,7 @@ interface Found extends TenantTable {
   readonly refers: readonly string[];
 }
 
-/** Returns every table with rows of tenants, each before those that it refers to. */
+/** Returns every table with rows of tenants. A table comes before the tables that it refers to. */
 export async function readTenantTables(transaction: Pick<Transaction, "rows">): Promise<TenantTable[]> {
   let left = await transaction.rows<Found>(sql.raw(TABLES));
   const ordered: TenantTable[] = [];

@@ -62,8 +62,9 @@ const placedStatement = prepared(["tenant", "ids"], ({ tenant, ids }) =>
 );
 
 /**
- * Locks the pending and confirmed appointments that start one of these numbers of minutes after an instant of the window;
- * negative numbers count from the start. An appointment that was just moved is returned with its new start.
+ * Locks the pending and confirmed appointments that have an event in the window. `minutes` are the offsets of the
+ * events before the start; negative ones are after the start. An appointment that was just moved is returned with its
+ * new start.
  */
 export function lockDueAppointments(
   transaction: Transaction,
@@ -73,12 +74,15 @@ export function lockDueAppointments(
   return readRecords(transaction, lockDue({ tenant: transaction.tenantId, after, until, minutes }));
 }
 
-/** Locks the open waitlist entries whose last date is not before `from` but before `today`. */
+/** Locks the open waitlist entries whose last date is `from` or later, and before `today`. */
 export function lockExpiredEntries(transaction: Transaction, from: string, today: string): Promise<ExpiredEntry[]> {
   return readRecords(transaction, lockExpired({ tenant: transaction.tenantId, from, today }));
 }
 
-/** Returns when the present start of each of these appointments was last set, as far as their histories say. */
+/**
+ * Returns when the present start of each of these appointments was set. Appointments whose history does not show it are
+ * omitted.
+ */
 export async function findPlacedTimes(
   transaction: Transaction,
   ids: readonly string[],

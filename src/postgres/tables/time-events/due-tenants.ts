@@ -45,9 +45,9 @@ const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
 const ADVANCE = `UPDATE time_event_progress SET through = ?
   WHERE tenant_id = ANY(?::uuid[]) AND tenant_id <> ALL(?::uuid[]) AND through < ?`;
 
-/** What is due. Times of appointments are their starts. */
+/** The events to look for: those that became due after `notBefore`, and until `until`. */
 export interface DueQuery {
-  /** Events that were due until here are not written any more. */
+  /** Events that were due at this instant or earlier are not written. */
   readonly notBefore: Date;
   readonly until: Date;
   /** The local date at `until`, YYYY-MM-DD, and its time zone. */
@@ -56,7 +56,7 @@ export interface DueQuery {
   readonly noShowGraceMinutes: number;
 }
 
-/** Begins to write the events of tenants whose feeds are new, with those that become due after an instant. */
+/** Starts the progress of tenants whose feeds are new. Their events are written if they become due after `from`. */
 export async function beginTenants(source: TransactionSource, from: Date): Promise<void> {
   await runAcrossTenants(source, SCOPE, (transaction) => transaction.rows(sql.raw(BEGIN, [from])));
 }
@@ -70,9 +70,9 @@ export interface DueTenants {
 }
 
 /**
- * Examines the next tenants after one. Returns those with due events and moves the progress of the others to
- * `until`. An appointment that commits after these statements began was booked after `until`, so it has no event that
- * was due by then.
+ * Examines the next tenants after one. Returns those with due events and moves the progress of the others to `until`.
+ * An appointment that commits after these statements began was booked after `until`, so none of its events was due by
+ * `until`.
  */
 export function advanceIdleTenants(
   source: TransactionSource,

@@ -20,7 +20,7 @@ export async function lockProgress(transaction: Transaction): Promise<Date | und
   return row?.through;
 }
 
-/** Stores until when the events of the tenant are written. The progress must be locked. */
+/** Stores the instant until which the events of the tenant are written. The progress must be locked. */
 export function advanceProgress(transaction: Transaction, through: Date): void {
   transaction.send(advanceStatement({ tenant_id: transaction.tenantId, through }));
 }

@@ -82,7 +82,10 @@ export async function insertDelivery(transaction: Transaction, delivery: NewDeli
   return stored;
 }
 
-/** Returns at most `limit` deliveries of a webhook, newest first, before `beforeId`, in a state if one is given. */
+/**
+ * Returns at most `limit` deliveries of a webhook before `beforeId`, newest first. With a state, only deliveries in
+ * that state.
+ */
 export async function listDeliveries(
   transaction: Transaction,
   webhookId: string,
@@ -98,7 +101,10 @@ export async function listDeliveries(
   return readRecords(transaction, query);
 }
 
-/** Deletes the pending deliveries of events after a position, because the webhook will get new ones of them. */
+/**
+ * Deletes the pending deliveries of events after a position, because the webhook will get new deliveries of these
+ * events.
+ */
 export function deletePendingAfter(transaction: Transaction, webhookId: string, position: number): void {
   transaction.send(
     sql("webhook_deliveries")

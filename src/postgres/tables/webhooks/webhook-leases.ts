@@ -30,7 +30,7 @@ export interface LeasedWebhook {
 /** Another process has the lease, or the webhook is not active or does not exist. */
 export type NoLease = "BUSY" | "INACTIVE";
 
-/** Functions of the time are those of the statement's transaction: Citus rejects clock_timestamp in an UPDATE. */
+/** The time is that of the transaction, because Citus rejects clock_timestamp in an UPDATE. */
 const takeLease = prepared(["lease", "tenant", "id"], ({ lease, tenant, id }) =>
   sql.raw(
     `UPDATE webhooks SET lease_id = ?, leased_until = now() + interval '${LEASE_MS} milliseconds'
@@ -89,8 +89,8 @@ export interface StoredCursor {
 }
 
 /**
- * Moves the cursor of a leased webhook. Returns false if the lease or the cursor is not the given one any more, or if
- * the webhook is not active: then nothing changed.
+ * Moves the cursor of a leased webhook. Returns false and changes nothing if the lease or the cursor is no longer the
+ * given one, or if the webhook is not active.
  */
 export async function advanceWebhook(
   transaction: Transaction,

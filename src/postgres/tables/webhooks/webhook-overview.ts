@@ -17,7 +17,7 @@ export interface WebhookKey {
 const ACTIVE = `SELECT tenant_id AS "tenantId", id AS "webhookId" FROM webhooks
   WHERE tenant_id = ANY(?::uuid[]) AND state = 'ACTIVE'`;
 
-/** A webhook whose process died has the lease of that process until it ends. */
+/** A webhook whose process was killed keeps the lease of that process until the lease ends. */
 const FREE = `SELECT tenant_id AS "tenantId", id AS "webhookId", position FROM webhooks
   WHERE state = 'ACTIVE' AND (leased_until IS NULL OR leased_until < now())`;
 
