@@ -8,6 +8,7 @@ import { type Bench, type BenchDatabase, setting } from "./bench.js";
 import { bookFirst, type Clinic, countWhenMade, dateIn, openClinic, registerPatient } from "./clinic.js";
 import { allCreated, CONNECTIONS, runLoad, runRegistrations } from "./load.js";
 import { databaseSeconds, median, processorSeconds, ratioOfRounds, waitForQuiet } from "./machine.js";
+import { otherCapacity, otherTimes, ruleUpdates } from "./prepared-operations.js";
 import { type Figure, GOALS, type Report } from "./report.js";
 import { type Call, openCallers, RPC } from "./requests.js";
 import { type RunningService, signForNewTenants, signToken, startService } from "./service.js";
@@ -35,8 +36,6 @@ const BY_ROWS = ["registration", "search for a patient", "list of patients"];
 const INDICATORS = "indicators";
 /** Groups of loads that compare a horizon of 400 days with one of 90, with as many slots a day. */
 const BY_HORIZON = ["week searched", "booking", "rule with another capacity", "rule with other times"];
-const UPDATE_RULE = "cupo.access.v1.SchedulingConfigurationService/UpdateProgramRule";
-const LIST_RULES = "cupo.clinic.v1.ProgramService/ListProgramRules";
 const HORIZON = "horizon";
 const HORIZON_DAYS = [90, 400];
 const BOOKINGS = 40;
@@ -211,8 +210,8 @@ async function loadsByHorizon({ database, progress }: Bench, service: RunningSer
     const runs = [
       reading(call, week),
       () => rateOfBookings(call, clinic),
-      changing(call, clinic, (isOdd) => ({ dailyCapacity: isOdd ? 9_999 : 9_998 })),
-      changing(call, clinic, (isOdd) => ({ startsAtLocal: isOdd ? "07:10:00" : "07:00:00" })),
+      () => rateOfChanges(call, clinic, otherCapacity),
+      () => rateOfChanges(call, clinic, otherTimes),
     ];
     const sized = `a horizon of ${days} days, ${clinic.slots.toLocaleString("en-US")} slots`;
     for (const [i, group] of BY_HORIZON.entries()) {
@@ -234,35 +233,15 @@ async function rateOfBookings(call: Call, clinic: Clinic): Promise<number> {
 }
 
 /** Changes the rule of each program, one after the other. Then waits for the jobs. */
-function changing(
-  call: Call,
-  { programs }: Clinic,
-  changesOf: (isOdd: boolean) => Readonly<Record<string, string | number>>,
-): () => Promise<number> {
-  let isOdd = false;
-  return async () => {
-    isOdd = !isOdd;
-    const changes = { ...changesOf(isOdd), updateMask: Object.keys(changesOf(isOdd)).join() };
-    const rules = await Promise.all(programs.map((programId) => ruleOf(call, programId)));
-    const next = () => {
-      const rule = rules.pop();
-      if (rule === undefined) return undefined;
-      const { programId, ruleId, version } = rule;
-      return async () => (await call(UPDATE_RULE, { programId, ruleId, expectedVersion: version, ...changes }), 200);
-    };
-    const { rate } = await runLoad({ callers: 1, next });
-    for (const programId of programs) await countWhenMade(call, programId);
-    return rate;
+async function rateOfChanges(call: Call, { programs }: Clinic, changesOf: typeof otherTimes): Promise<number> {
+  const updates = await ruleUpdates(call, programs, changesOf);
+  const next = () => {
+    const update = updates.pop();
+    return update && (async () => (await call(RPC.updateRule, update.message), 200));
   };
-}
-
-async function ruleOf(call: Call, programId: string): Promise<{ programId: string; ruleId: string; version: number }> {
-  const { programRules } = await call<{ programRules: { ruleId: string; version: number }[] }>(LIST_RULES, {
-    programId,
-  });
-  const [rule] = programRules;
-  if (rule === undefined) throw new Error(`program ${programId} has no rule`);
-  return { programId, ...rule };
+  const { rate } = await runLoad({ callers: 1, next });
+  for (const programId of programs) await countWhenMade(call, programId);
+  return rate;
 }
 
 /** Registers over the same total number of connections, an equal part of them to each process. */

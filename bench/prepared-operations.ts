@@ -58,7 +58,7 @@ export async function prepareOperations(call: Call): Promise<Operation[]> {
     },
     {
       name: "PATCH of a rule",
-      rpc: "cupo.access.v1.SchedulingConfigurationService/UpdateProgramRule",
+      rpc: RPC.updateRule,
       prepare: (count) => ruleUpdates(call, large.slice(0, count)),
     },
     {
@@ -101,18 +101,40 @@ async function patientUpdates(call: Call, count: number): Promise<PreparedReques
   return updates;
 }
 
+/** A rule as the list of a program's rules has it. */
+interface Rule {
+  readonly ruleId: string;
+  readonly version: number;
+  readonly dailyCapacity: number;
+  readonly startsAtLocal: string;
+}
+
+/** Returns the change of a rule to another daily capacity. */
+export function otherCapacity({ dailyCapacity }: Rule): JsonObject {
+  return { dailyCapacity: dailyCapacity === 9_999 ? 9_998 : 9_999 };
+}
+
+/** Returns the change of a rule to slots ten minutes later, or back. */
+export function otherTimes({ startsAtLocal }: Rule): JsonObject {
+  return { startsAtLocal: startsAtLocal === "07:00:00" ? "07:10:00" : "07:00:00" };
+}
+
 /** Returns one update of each rule, because an update changes the rule's version. */
-async function ruleUpdates(call: Call, programs: readonly string[]): Promise<PreparedRequest[]> {
+export async function ruleUpdates(
+  call: Call,
+  programs: readonly string[],
+  changesOf: (rule: Rule) => JsonObject = otherCapacity,
+): Promise<PreparedRequest[]> {
   const updates: PreparedRequest[] = [];
   for (const programId of programs) {
-    const { programRules } = await call<{
-      programRules: { ruleId: string; version: number; dailyCapacity: number }[];
-    }>("cupo.clinic.v1.ProgramService/ListProgramRules", { programId });
-    for (const { ruleId, version, dailyCapacity } of programRules) {
-      const changes = { dailyCapacity: dailyCapacity === 9_999 ? 9_998 : 9_999 };
-      updates.push({
-        message: { programId, ruleId, ...changes, expectedVersion: version, updateMask: "dailyCapacity" },
-      });
+    const { programRules } = await call<{ programRules: Rule[] }>("cupo.clinic.v1.ProgramService/ListProgramRules", {
+      programId,
+    });
+    for (const rule of programRules) {
+      const { ruleId, version: expectedVersion } = rule;
+      const changes = changesOf(rule);
+      const updateMask = Object.keys(changes).join();
+      updates.push({ message: { programId, ruleId, ...changes, expectedVersion, updateMask } });
     }
   }
   return updates;

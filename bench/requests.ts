@@ -11,6 +11,7 @@ import type { Addresses } from "./service.js";
 export const RPC = {
   register: "cupo.access.v1.PatientService/RegisterPatient",
   reschedule: "cupo.access.v1.AppointmentService/RescheduleAppointment",
+  updateRule: "cupo.access.v1.SchedulingConfigurationService/UpdateProgramRule",
   search: "cupo.clinic.v1.BookingService/SearchAppointmentOptions",
   book: "cupo.clinic.v1.BookingService/BookAppointment",
 } as const;

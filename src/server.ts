@@ -93,10 +93,9 @@ async function start(
   closers.push(() => telemetry.close());
   let stopJobs: Closer = () => undefined;
   const data = await openDatabase(config, { logger, now }, telemetry, closers);
-  const { database, probe } = data;
   closers.push(() => stopJobs());
   const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
-  const keyRing = await openTokenKeys(database, { logger, now }, closers);
+  const keyRing = await openTokenKeys(data.database, { logger, now }, closers);
   const validate = createMessageValidator();
   const stopping = createStopping();
   const parts: ListenerParts = {
@@ -117,7 +116,7 @@ async function start(
     ...watchRequests(telemetry, logger, ports.metricsOf),
     demoTokens: config.issuer === undefined ? demoTokens : undefined,
   };
-  const listeners = await openListeners(config, logger, parts, () => probe.takesWrites());
+  const listeners = await openListeners(config, logger, parts, () => data.probe.takesWrites());
   closers.push(warmUpScreening());
   if (runsJobs) stopJobs = startJobs({ ...data, now, logger, sendTimeoutMs: ports.sendTimeoutMs }, config, telemetry);
   telemetry.started();

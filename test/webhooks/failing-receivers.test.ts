@@ -21,17 +21,17 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 test("a receiver that fails or stalls 30 % gets every event, those of a resource in order; others are not delayed", async () => {
-  const service = await startTestService(RECEIVERS_ALLOWED, { runsJobs: true, sendTimeoutMs: SEND_TIMEOUT_MS });
-  onTestFinished(() => service.close());
+  const hasty = await startTestService(RECEIVERS_ALLOWED, { runsJobs: true, sendTimeoutMs: SEND_TIMEOUT_MS });
+  onTestFinished(() => hasty.close());
   const as = { tenantId: randomUUID() };
   const bad = await openReceiver(failing());
   const stalled = await openReceiver(() => "STALL");
   const good = await openReceiver(() => 204);
-  for (const { url } of [bad, stalled, good]) await createWebhook(service, { url, resourceTypes: ["LOCATION"] }, as);
+  for (const { url } of [bad, stalled, good]) await createWebhook(hasty, { url, resourceTypes: ["LOCATION"] }, as);
   const ids = await Promise.all(
     Array.from({ length: RESOURCES }, async () => {
-      const id = await createLocation(service, as);
-      for (let version = 1; version <= CHANGES; version++) await changeLocation(service, id, version, as);
+      const id = await createLocation(hasty, as);
+      for (let version = 1; version <= CHANGES; version++) await changeLocation(hasty, id, version, as);
       return id;
     }),
   );
@@ -42,7 +42,7 @@ test("a receiver that fails or stalls 30 % gets every event, those of a resource
   expectComplete(good, ids);
   expect(good.arrived).toHaveLength(total);
   while (acceptedByBad() < total) {
-    await hasten(service);
+    await hasten(hasty);
     const before = bad.arrived.length;
     await eventually(() => bad.arrived.length > before || acceptedByBad() === total);
   }
@@ -98,9 +98,9 @@ function firstAccepted(events: readonly ReceivedEvent[]): (number | undefined)[]
 }
 
 /** Makes all retries due, instead of waiting for hours. */
-async function hasten(service: TestService): Promise<void> {
-  await service.query("UPDATE webhook_deliveries SET next_attempt_at = now() WHERE state = 'PENDING'");
-  await service.query("SELECT graphile_worker.add_job('find_webhooks')");
+async function hasten({ query }: Pick<TestService, "query">): Promise<void> {
+  await query("UPDATE webhook_deliveries SET next_attempt_at = now() WHERE state = 'PENDING'");
+  await query("SELECT graphile_worker.add_job('find_webhooks')");
 }
 
 /** Returns a behaviour that does not accept three of ten events: two get 503, and one no answer. */
