@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Client } from "pg";
 import { startEmbeddedPostgres } from "../src/embedded-postgres/start-embedded-postgres.js";
 import { migrate } from "../src/postgres/migration/migrate.js";
@@ -55,15 +56,18 @@ export function programOf(name: string): string {
   return resolve("build/bench", `${name}.js`);
 }
 
-/** Starts the embedded PostgreSQL in a temporary folder, with the settings that it has in use, and migrates it. */
-export async function openBenchDatabase(onProgress: (text: string) => void): Promise<BenchDatabase> {
+/**
+ * Starts the embedded PostgreSQL in a temporary folder, with the settings that it has in use, and migrates it: by the
+ * migrations of the version in `folder`, if given.
+ */
+export async function openBenchDatabase(onProgress: (text: string) => void, folder?: string): Promise<BenchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), "cupo-bench-"));
   await chmod(dataDir, 0o711);
   const removeFolder = () => rm(dataDir, { recursive: true, force: true });
   try {
     const server = await startEmbeddedPostgres({ dataDir, onProgress });
     const { url, ownerUrl, superuserUrl } = server;
-    await migrate({ url: ownerUrl, serviceUrl: url });
+    await migrationOf(folder)({ url: ownerUrl, serviceUrl: url });
     const database = new URL(superuserUrl);
     database.pathname = new URL(url).pathname;
     const query = (sql: string, values: readonly unknown[] = []) => runQuery(database.href, sql, values);
@@ -83,6 +87,13 @@ export async function openBenchDatabase(onProgress: (text: string) => void): Pro
     await removeFolder();
     throw error;
   }
+}
+
+/** Returns the migration of the built version in a folder, or of this version. */
+function migrationOf(folder: string | undefined): typeof migrate {
+  if (folder === undefined) return migrate;
+  const module = pathToFileURL(resolve(folder, "dist/postgres/migration/migrate.js")).href;
+  return async (options) => ((await import(module)) as { migrate: typeof migrate }).migrate(options);
 }
 
 /** The server writes its process id into the first line of this file. */

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type Bench, setting } from "./bench.js";
+import { type Bench, type BenchDatabase, openBenchDatabase, setting } from "./bench.js";
 import { allCreated, CONNECTIONS, runRegistrations } from "./load.js";
 import { databaseSeconds, medianOf, processorSeconds, ratioOfRounds, waitForQuiet } from "./machine.js";
 import { runOperation } from "./operations.js";
@@ -22,10 +22,15 @@ interface Measured {
   readonly other: Run[];
 }
 
-/** A version that runs in a round. */
+/** A version in its folder, with a database that it migrated. */
 interface Version {
-  readonly service: RunningService;
-  readonly call: Call;
+  readonly folder: string;
+  readonly database: BenchDatabase;
+  readonly token: string;
+  /** Its process of this round. */
+  running: { readonly service: RunningService; readonly call: Call } | undefined;
+  /** Their requests are prepared by the process of the round. */
+  prepared: readonly Operation[];
 }
 
 const MEASURED: readonly OperationName[] = ["POST /patients", "PATCH of a rule", "reschedule", "search for options"];
@@ -36,80 +41,79 @@ const FIGURES: readonly [keyof Run, string][] = [
 ];
 
 /**
- * Compares this version with another one (`--other`), which is built in another folder. They take turns on one database
- * that this version migrated. Each round has new processes, because two processes of one version can differ by a tenth.
+ * Compares this version with another one (`--other`), which is built in another folder. Each has its own database,
+ * because the schema is a part of a version. They take turns. Each round has new processes, because two processes of one
+ * version can differ by a tenth.
  */
 export async function versions(bench: Bench): Promise<Report> {
   if (bench.other === undefined) throw new Error("versions needs --other=FOLDER, the folder of a built checkout");
-  const folders = [process.cwd(), resolve(bench.other)];
-  const token = await signToken(bench.database.dataDir);
+  const otherFolder = resolve(bench.other);
+  const otherDatabase = await openBenchDatabase(bench.progress, otherFolder);
+  try {
+    const own = await versionOf(process.cwd(), bench.database);
+    return await compare(bench, own, await versionOf(otherFolder, otherDatabase));
+  } finally {
+    await otherDatabase.close();
+  }
+}
+
+async function versionOf(folder: string, database: BenchDatabase): Promise<Version> {
+  return { folder, database, token: await signToken(database.dataDir), running: undefined, prepared: [] };
+}
+
+async function compare(bench: Bench, own: Version, other: Version): Promise<Report> {
   const rounds = setting("BENCH_ROUNDS", 6);
   const measured = MEASURED.map((name): Measured => ({ name, own: [], other: [] }));
-  let prepared: readonly Operation[] | undefined;
-  const current: Version[] = [];
-  let turn = 0;
-  const callInTurn: Call = (rpc, message, key) => {
-    turn += 1;
-    const version = current[turn % current.length];
-    if (version === undefined) throw new Error("no version runs");
-    return version.call(rpc, message, key);
-  };
   for (let round = 1; round <= rounds; round += 1) {
     bench.progress(`round ${round} of ${rounds}`);
+    const inTurn = round % 2 === 0 ? [own, other] : [other, own];
     try {
-      for (const folder of folders) current.push(await startVersion(bench, folder, token));
-      if (prepared === undefined) {
-        prepared = await prepareOperations(callInTurn);
-        await bench.database.query("VACUUM ANALYZE");
-      }
-      await runRound({ bench, token, prepared, round, measured: undefined }, current);
-      await runRound({ bench, token, prepared, round, measured }, current);
+      for (const version of [own, other]) await start(version, bench.signal);
+      await runRound(bench, inTurn, 0.5, () => undefined);
+      await runRound(bench, inTurn, 1, (version, name, run) => {
+        measured.find((each) => each.name === name)?.[version === own ? "own" : "other"].push(run);
+      });
     } finally {
-      for (const { service } of current.splice(0)) await service.stop();
+      for (const { running } of [own, other]) await running?.service.stop();
     }
   }
   return reportOf(measured);
 }
 
-async function startVersion(bench: Bench, folder: string, token: string): Promise<Version> {
-  const service = await startService({ ...bench, folder });
-  return { service, call: openCallers(service, token)["Connect JSON"] };
+async function start(version: Version, signal: AbortSignal): Promise<void> {
+  const { folder, database, token } = version;
+  const service = await startService({ database, signal, folder });
+  version.running = { service, call: openCallers(service, token)["Connect JSON"] };
+  if (version.prepared.length > 0) return;
+  version.prepared = await prepareOperations((...request) => runningOf(version).call(...request));
+  await database.query("VACUUM ANALYZE");
 }
 
-/** Without `measured`, the round warms up with half as many calls. The two versions alternate in going first. */
+function runningOf({ running }: Version): NonNullable<Version["running"]> {
+  if (running === undefined) throw new Error("the version does not run");
+  return running;
+}
+
+/** Runs a share of the calls of each operation by each version. The first round of new processes is a warm-up. */
 async function runRound(
-  round: {
-    bench: Bench;
-    token: string;
-    prepared: readonly Operation[];
-    round: number;
-    measured: Measured[] | undefined;
-  },
-  current: readonly Version[],
+  { signal }: Bench,
+  inTurn: readonly Version[],
+  share: number,
+  take: (version: Version, name: OperationName, run: Run) => void,
 ): Promise<void> {
-  const { bench, token, prepared, measured } = round;
-  const share = measured === undefined ? 0.5 : 1;
-  const [own, other] = current;
-  if (own === undefined || other === undefined) throw new Error("both versions must run");
   for (const name of MEASURED) {
-    const operation = prepared.find((each) => each.name === name);
-    if (operation === undefined) continue;
-    for (const version of round.round % 2 === 0 ? [own, other] : [other, own]) {
-      await bench.database.checkpoint();
-      await waitForQuiet(bench.signal);
-      const run = await runTimed(bench, version, token, operation, share);
-      measured?.find((each) => each.name === name)?.[version === own ? "own" : "other"].push(run);
+    for (const version of inTurn) {
+      await version.database.checkpoint();
+      await waitForQuiet(signal);
+      const operation = version.prepared.find((each) => each.name === name);
+      if (operation !== undefined) take(version, name, await runTimed(version, operation, share));
     }
   }
 }
 
-async function runTimed(
-  { database }: Bench,
-  { service, call }: Version,
-  token: string,
-  operation: Operation,
-  share: number,
-): Promise<Run> {
+async function runTimed(version: Version, operation: Operation, share: number): Promise<Run> {
+  const { database, token } = version;
+  const { service, call } = runningOf(version);
   const sum = { calls: 0, seconds: 0, service: 0, database: 0 };
   const timed = async (load: () => Promise<{ completed: number; seconds: number }>) => {
     const before = { service: processorSeconds(service.pid), database: await databaseSeconds(database) };

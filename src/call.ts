@@ -80,8 +80,8 @@ export interface RequiredStatement {
 }
 
 /**
- * The database transaction of a call, bound to its tenant. Statements are sent in the order of the method calls,
- * without waiting for earlier results. So statements that are started together share a round trip.
+ * The database transaction of a call, bound to its tenant. Statements are sent in the order of the method calls, without
+ * waiting for earlier results. Those of one turn share a round trip, and in reads, plain queries a transaction.
  */
 export interface Transaction {
   /** The tenant of the transaction. Every statement must also name it. */

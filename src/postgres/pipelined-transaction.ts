@@ -2,7 +2,13 @@ import type { PoolClient } from "pg";
 import type { RequiredStatement, Statement, Transaction } from "../call.js";
 import { type BatchedStatement, type StatementAnswer, StatementBatch } from "./batches/statement-batch.js";
 import { classifyFailure } from "./sql-errors.js";
-import { beginningOf, constantStatement, statementName, type TransactionStart } from "./transaction-start.js";
+import {
+  beginningOf,
+  constantStatement,
+  isPlainQuery,
+  statementName,
+  type TransactionStart,
+} from "./transaction-start.js";
 
 type Answered = (answer: StatementAnswer) => void;
 type Failed = (error: unknown) => void;
@@ -27,6 +33,10 @@ export class PipelinedTransaction implements Transaction {
   /** The batch that is sent at the end of this turn of the event loop. */
   #batch: StatementBatch | undefined;
   #failure: unknown;
+  /** Whether all statements are plain queries. */
+  #isPlain = true;
+  /** Resolves when the COMMIT of the last batch that ended early is answered; undefined if none is the last one. */
+  #ended: Promise<void> | undefined;
   #isEnding = false;
   #isCommitted = false;
 
@@ -73,20 +83,33 @@ export class PipelinedTransaction implements Transaction {
    * failed, and if the server answers COMMIT with the tag ROLLBACK, as it does for an aborted transaction.
    */
   async commit(): Promise<void> {
-    const committed = new Promise<StatementAnswer>((resolve, reject) => {
-      this.#add(COMMIT, resolve, () => reject(this.#failure));
-    });
+    const ended = this.#ended ?? this.#sendCommit();
     this.#isEnding = true;
-    const { tag } = await committed;
+    await ended;
     if (this.#failure !== undefined) throw this.#failure;
-    if (tag !== "COMMIT") throw new Error(`COMMIT was answered with ${tag}`);
     this.#isCommitted = true;
   }
 
-  /** Rolls the transaction back, after all pending statements are sent. */
+  #sendCommit(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const answered = (answer: StatementAnswer) => {
+        this.#requireCommit(answer);
+        resolve();
+      };
+      this.#add(COMMIT, answered, () => reject(this.#failure));
+    });
+  }
+
+  #requireCommit({ tag }: StatementAnswer): void {
+    if (tag !== "COMMIT") this.#fail(new Error(`COMMIT was answered with ${tag}`), ignore);
+  }
+
+  /** Rolls the transaction back, after all pending statements are sent. Does nothing if it ended early. */
   async rollback(): Promise<void> {
     this.#isEnding = true;
     this.#sendBatch();
+    await this.#ended;
+    if (this.#ended !== undefined && this.#failure === undefined) return;
     await this.#client.query("ROLLBACK");
   }
 
@@ -103,6 +126,7 @@ export class PipelinedTransaction implements Transaction {
     const { sql, bindings } = statement.toSQL().toNative();
     const isNamed = this.#start.namedStatements && !sql.startsWith("SET LOCAL ");
     const name = isNamed ? statementName(sql) : undefined;
+    this.#isPlain &&= this.#start.endsEarly === true && isPlainQuery(sql);
     this.#add({ text: sql, values: bindings, name }, answered, failed);
   }
 
@@ -134,6 +158,7 @@ export class PipelinedTransaction implements Transaction {
       batch.add(statement, { answered: ignore, failed: (error) => this.#fail(error, ignore) });
     }
     this.#begin = [];
+    this.#ended = undefined;
     process.nextTick(() => this.#sendBatch());
     return batch;
   }
@@ -142,7 +167,27 @@ export class PipelinedTransaction implements Transaction {
     const batch = this.#batch;
     if (batch === undefined) return;
     this.#batch = undefined;
+    if (this.#isPlain && this.#start.endsEarly === true && !this.#isEnding) this.#endWith(batch);
     this.#client.query(batch);
+  }
+
+  #endWith(batch: StatementBatch): void {
+    this.#begin = beginningOf(this.#start);
+    const end = this.#start.trace?.beginStatement(COMMIT.text);
+    this.#ended = new Promise((resolve) => {
+      batch.add(COMMIT, {
+        answered: (answer) => {
+          end?.();
+          this.#requireCommit(answer);
+          resolve();
+        },
+        failed: (error) => {
+          end?.(error);
+          this.#fail(error, ignore);
+          resolve();
+        },
+      });
+    });
   }
 }
 

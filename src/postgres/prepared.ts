@@ -18,22 +18,12 @@ export type Bound<Name extends string> = Readonly<Record<Name, string | Paramete
  *
  * `build` receives a parameter for each name and never sees a value, so the text cannot depend on values. A statement
  * whose columns or conditions depend on values must be built for each call. A comparison with a parameter does not
- * become IS NULL. So pass null only for columns that are written, or for conditions that handle null themselves.
+ * become IS NULL. So pass null only for columns that are written, or for conditions that handle null themselves. A name
+ * becomes one parameter of the statement, so all places that use it must have the same type.
  *
  * Throws if a parameter was not bound as a value. The returned function throws if a value is undefined, as Knex does.
  */
 export function prepared<Name extends string>(
-  names: readonly Name[],
-  build: (parameters: Readonly<Record<Name, Parameter>>) => Knex.QueryBuilder | Knex.Raw,
-): (values: Readonly<Record<Name, unknown>>) => Statement {
-  return binder(compiled(names, build));
-}
-
-/**
- * Like {@link prepared}, but with one parameter for each name, and not one for each place where the name is used. So all
- * places must have the same type. For long statements.
- */
-export function preparedOnce<Name extends string>(
   names: readonly Name[],
   build: (parameters: Readonly<Record<Name, Parameter>>) => Knex.QueryBuilder | Knex.Raw,
 ): (values: Readonly<Record<Name, unknown>>) => Statement {

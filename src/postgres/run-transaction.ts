@@ -47,6 +47,8 @@ interface TransactionOptions {
   readonly limits: TransactionLimits;
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
+  /** Whether batches of plain queries end the transaction, as in {@link PipelinedTransaction}. */
+  readonly endsEarly?: boolean;
 }
 
 async function attempt<T>(

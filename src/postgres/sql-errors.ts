@@ -73,7 +73,7 @@ const CONNECT_CODES = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTU
 const SOCKET_CODES = new Set(["ECONNRESET", "EPIPE", "ETIMEDOUT"]);
 const LOST_MESSAGE =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout)/;
-const ACQUIRE_MESSAGE = /^(timeout exceeded when trying to connect|the database is unreachable)/;
+const ACQUIRE_MESSAGE = /^(timeout expired|timeout exceeded when trying to connect|the database is unreachable)/;
 
 /**
  * Classifies an error of the driver. Class 08 (connection exception) is a lost connection. An unknown error is OTHER,

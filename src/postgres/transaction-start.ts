@@ -13,6 +13,8 @@ export interface TransactionStart {
   readonly plansOnce: boolean;
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
+  /** Whether COMMIT is sent with each batch of plain queries. The work must not need one transaction for all of them. */
+  readonly endsEarly?: boolean;
 }
 
 /**
@@ -61,6 +63,19 @@ function settingsOf(start: TransactionStart): BatchedStatement {
 /** Returns a statement without values. */
 export function constantStatement(text: string, { namedStatements }: TransactionStart): BatchedStatement {
   return { text, values: [], name: namedStatements ? statementName(text) : undefined };
+}
+
+const QUERY = /^\s*(?:select|with)\b/i;
+const NO_PLAIN_QUERY = /\b(?:insert|update|delete|share|set_config|pg_notify|\w*advisory\w*)\b/i;
+const plainQueries = new Map<string, boolean>();
+
+/** Whether a statement is a query that writes, locks and sets nothing. */
+export function isPlainQuery(sql: string): boolean {
+  const known = plainQueries.get(sql);
+  if (known !== undefined) return known;
+  const isPlain = QUERY.test(sql) && !NO_PLAIN_QUERY.test(sql);
+  if (plainQueries.size < MAX_NAMED_STATEMENTS) plainQueries.set(sql, isPlain);
+  return isPlain;
 }
 
 function nameOf(scope: TransactionScope): string {

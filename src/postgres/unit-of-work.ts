@@ -33,6 +33,12 @@ export interface UnitOfWorkOptions extends TransactionLimits {
 /** Runs the operation and returns the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
+/** How to run a transaction: see {@link runTransaction} and {@link PipelinedTransaction}. */
+interface RunOptions<T> {
+  readonly endsEarly?: boolean;
+  readonly instead?: (error: unknown) => Promise<TransactionWork<T>>;
+}
+
 const MAX_RETRIES = 3;
 
 /**
@@ -77,8 +83,9 @@ export class UnitOfWork implements IdempotentWork {
       return work();
     };
     const start = { scope: { tenantId }, limits: this.options, trace: call.trace };
+    const readOnPrimary = () => this.#run(call, tenantId, read, { endsEarly: true });
     const done = isReplicable ? await this.options.replica?.attempt(call.operation ?? "", start, read) : undefined;
-    return done === undefined ? this.#repeat(() => this.#run(call, tenantId, read)) : done.result;
+    return done === undefined ? this.#repeat(readOnPrimary) : done.result;
   }
 
   #attempt(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work, isRerun: boolean): Promise<Outcome> {
@@ -94,9 +101,8 @@ export class UnitOfWork implements IdempotentWork {
       for (const row of appendAudit(call, principal, () => keyHash(claim))) transaction.send(row);
       return { kind: "EXECUTED" };
     };
-    return this.#run(call, claim.tenantId, execute, async (error) =>
-      explainClaim(claim, await claimFailure, error, isRerun),
-    );
+    const instead = async (error: unknown) => explainClaim(claim, await claimFailure, error, isRerun);
+    return this.#run(call, claim.tenantId, execute, { instead });
   }
 
   /** Runs a transaction of the call. Getting the connection is traced, and a failure to get one becomes a 503. */
@@ -104,7 +110,7 @@ export class UnitOfWork implements IdempotentWork {
     { trace }: Call,
     tenantId: string,
     work: TransactionWork<T>,
-    instead?: (error: unknown) => Promise<TransactionWork<T>>,
+    { endsEarly = false, instead }: RunOptions<T>,
   ): Promise<T> {
     const { database } = this;
     const source: TransactionSource = {
@@ -117,7 +123,7 @@ export class UnitOfWork implements IdempotentWork {
       },
       unnameStatements: () => database.unnameStatements(),
     };
-    return runTransaction(source, { scope: { tenantId }, limits: this.options, trace }, work, instead);
+    return runTransaction(source, { scope: { tenantId }, limits: this.options, trace, endsEarly }, work, instead);
   }
 
   async #acquire(trace: CallTrace | undefined): ReturnType<Database["acquire"]> {

@@ -1,5 +1,5 @@
 import { localDateAt } from "./local-clock.js";
-import { addCalendarDays } from "./local-date.js";
+import { addCalendarDays, laterDate } from "./local-date.js";
 
 /** A span of local dates in America/Bogota, YYYY-MM-DD, both inclusive. */
 export interface DateSpan {
@@ -44,7 +44,7 @@ export function plannedThrough(reach: Pick<Reach, "horizonDays">, nowMs: number)
 export function changeableSpan(reach: Reach, nowMs: number): DateSpan {
   const planned = horizonFrom(nowMs, plannedDays(reach));
   const { slotsThrough = planned.through } = reach;
-  return { from: planned.from, through: slotsThrough > planned.through ? slotsThrough : planned.through };
+  return { from: planned.from, through: laterDate(slotsThrough, planned.through) };
 }
 
 /** Returns the dates on which any program can have slots. */

@@ -43,6 +43,16 @@ export function addCalendarDays(date: string, days: number): string {
   return days < daysLeft ? PlainDate.toString(PlainDate.addDays(start, days)) : lastLocalDate;
 }
 
+/** Returns the earlier of two dates. */
+export function earlierDate(one: string, other: string): string {
+  return one < other ? one : other;
+}
+
+/** Returns the later of two dates. */
+export function laterDate(one: string, other: string): string {
+  return one > other ? one : other;
+}
+
 /**
  * Returns the date with the same month and day so many years later, or earlier if negative. From 29 February it is 28
  * February, unless that year has a 29 February.

@@ -1,5 +1,5 @@
 import { datesClosedByRule } from "./holidays.js";
-import { countDatesOn, weekdayOf } from "./local-date.js";
+import { countDatesOn, earlierDate, laterDate, weekdayOf } from "./local-date.js";
 import { localWindow } from "./local-time.js";
 import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
@@ -20,8 +20,8 @@ function shareTime(a: ProgramRuleAttributes, b: ProgramRuleAttributes): boolean 
 }
 
 function shareDate(a: ProgramRuleAttributes, b: ProgramRuleAttributes): boolean {
-  const from = a.validFrom > b.validFrom ? a.validFrom : b.validFrom;
-  const to = a.validTo < b.validTo ? a.validTo : b.validTo;
+  const from = laterDate(a.validFrom, b.validFrom);
+  const to = earlierDate(a.validTo, b.validTo);
   const weekdays = new Set(a.weekdays.filter((weekday) => b.weekdays.includes(weekday)));
   const isCandidate = (date: string) => from <= date && date <= to && weekdays.has(weekdayOf(date));
   const closed = new Set([...datesClosedByRule(a), ...datesClosedByRule(b)].filter(isCandidate));

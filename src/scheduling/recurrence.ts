@@ -1,6 +1,6 @@
 import * as PlainDate from "temporal-polyfill/fns/PlainDate";
 import { isClosedForHoliday } from "./holidays.js";
-import { parseLocalDate, weekdayOf } from "./local-date.js";
+import { earlierDate, laterDate, parseLocalDate, weekdayOf } from "./local-date.js";
 import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
 /**
@@ -24,8 +24,8 @@ export function* openDates(
   to: string,
   tenantHolidays: ReadonlySet<string>,
 ): Generator<string, void, undefined> {
-  const first = from > rule.validFrom ? from : rule.validFrom;
-  const last = to < rule.validTo ? to : rule.validTo;
+  const first = laterDate(from, rule.validFrom);
+  const last = earlierDate(to, rule.validTo);
   if (!rule.active || first > last) return;
   const start = parseLocalDate(first);
   const days = PlainDate.diffDays(start, parseLocalDate(last));

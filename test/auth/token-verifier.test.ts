@@ -55,6 +55,11 @@ describe("a valid access token", () => {
     expect(await verify(`Bearer ${signToken(es256, claims)}`)).toBeDefined();
   });
 
+  it("can have times from 1970 through 9999", async () => {
+    const claims = goodClaims({ iat: 0, nbf: 0, exp: 253_402_300_799 });
+    expect(await verify(`Bearer ${signToken(es256, claims)}`)).toBeDefined();
+  });
+
   it("can have 8 KiB, and no character more", async () => {
     const signed = ["a", "aa"].flatMap((x5t) =>
       Array.from({ length: 40 }, (_, i) => signToken(es256, goodClaims({ filler: "x".repeat(5740 + i) }), { x5t })),

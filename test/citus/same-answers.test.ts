@@ -17,7 +17,7 @@ const LONG_MS = 400_000;
 const OWN_MEMBERS = /"(\w*(?:[tT]oken|[cC]ursor|feedId))":"[^"]+"/g;
 const WEBHOOK_SECRET = /whsec_[\w+/=]+/g;
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
-const INSTANT = /"(\d{4}-\d\d-\d\dT[\d:.]+Z)"/g;
+const INSTANT = /\b\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)/g;
 /** All times of the demo's schedules are multiples of this. A time that was read from a clock is not. */
 const GRID_MS = 300_000;
 
@@ -106,6 +106,6 @@ function inCommonWords({ status, text }: RestAnswer) {
     .replaceAll(OWN_MEMBERS, '"$1":"own"')
     .replaceAll(UUID, "id")
     .replaceAll(WEBHOOK_SECRET, "secret")
-    .replaceAll(INSTANT, (instant, at: string) => (Date.parse(at) % GRID_MS === 0 ? instant : '"moment"'));
+    .replaceAll(INSTANT, (instant) => (Date.parse(instant) % GRID_MS === 0 ? instant : "moment"));
   return { status, body: JSON.parse(inWords) as unknown };
 }

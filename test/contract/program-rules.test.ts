@@ -28,6 +28,13 @@ test("ListProgramRules returns all rules, or only active or inactive ones", asyn
   expect((await listed({})).toSorted()).toEqual([on, off].toSorted());
   expect(await listed({ active: true })).toEqual([on]);
   expect(await listed({ active: false })).toEqual([off]);
+  const request = { programId, pageSize: 1 };
+  const first = await callRpc(service, rpcNamed("ListProgramRules"), request);
+  const pageToken = first.body["nextPageToken"] as string;
+  const second = await callRpc(service, rpcNamed("ListProgramRules"), { ...request, pageToken });
+  const pages = [first, second].map(({ body }) => (body["programRules"] as { ruleId: string }[])[0]?.ruleId);
+  expect(pages).toEqual([on, off].toSorted());
+  expect(second.body["nextPageToken"]).toBe("");
 });
 
 describe("validation applies to the merged rule, not to the patch", () => {

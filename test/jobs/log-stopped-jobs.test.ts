@@ -1,5 +1,7 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import pino from "pino";
-import { expect, inject, test } from "vitest";
+import { afterEach, expect, inject, test, vi } from "vitest";
 import { logStoppedJobs } from "../../src/jobs/log-stopped-jobs.js";
 import { openJobQueuePool } from "../../src/postgres/job-queue-pool.js";
 import { withDatabase } from "../support/database.js";
@@ -19,6 +21,8 @@ async function failureOf(url: string, statement = "SELECT"): Promise<unknown> {
 }
 
 const serverUrl = () => inject("testServer").adminUrl;
+
+afterEach(() => void vi.useRealTimers());
 
 test.each<[string, () => Promise<unknown>, string, string]>([
   [
@@ -53,4 +57,16 @@ test.each<[string, () => Promise<unknown>, string, string]>([
     cause: { code },
   });
   expect(JSON.stringify(line)).not.toContain("Ana");
+});
+
+test("the log line of stopped jobs says that the database cannot be reached if it accepts connections and is silent", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  const failure = failureOf(`postgres://cupo@127.0.0.1:${port}/cupo`);
+  await once(server, "connection");
+  vi.runAllTimers();
+  expect(logged(await failure)["msg"]).toMatch(/: the database cannot be reached, [^()]*$/);
+  server.close();
 });

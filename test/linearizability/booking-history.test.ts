@@ -87,6 +87,18 @@ describe("the history of calls and answers", () => {
     tell(ended, "BookAppointmentAt", { patientId: "q" }, appointment({ ...booked, ...PLACEMENT }));
     expect(violationsOf(ended)).toEqual([]);
   });
+
+  test("knows what the token of a hold books, however many options follow", () => {
+    const history = openBookingHistory(tick);
+    const hold = { ...PLACEMENT, holdId: "h", patientId: "p", optionToken: "held" };
+    tell(history, "HoldAppointmentOption", { optionToken: "token" }, { hold });
+    for (let page = 0; page < 25; page += 1) {
+      const options = Array.from({ length: 1_000 }, (_, index) => ({ ...LATER, optionToken: `${page} ${index}` }));
+      tell(history, "SearchAppointmentOptions", {}, { options });
+    }
+    tell(history, "BookAppointment", { patientId: "p", optionToken: "held" }, appointment(booked));
+    expect(violationsOf(history)).toEqual([]);
+  });
 });
 
 let moment = 0;

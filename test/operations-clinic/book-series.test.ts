@@ -100,6 +100,17 @@ describe("BookSeries", () => {
     expect(await unitsOf(clinic)).toEqual(units);
   });
 
+  test("needs adjacent slots for each appointment", async () => {
+    const block = { practitionerId: `${clinic.practitionerIds[0]}`, kind: "MEETING" };
+    await mustCall(clinic, "CreateScheduleBlock", {
+      ...block,
+      startsAt: startOn(3, "08:30"),
+      endsAt: startOn(3, "09:00"),
+    });
+    const long = await seriesOf(clinic, { patientId, durationMinutes: 90 });
+    expectRefusal(await call(clinic, "BookSeries", long), 409, ["occurrences[1] NO_SLOT"]);
+  });
+
   test("counts the whole series for the limits of the tenant", async () => {
     const limits = { maxAppointmentsAhead: 3, maxAppointmentsPerServiceAndDay: 1 };
     await mustCall(clinic, "UpdateTenantSettings", { expectedVersion: 1, ...limits });

@@ -118,6 +118,14 @@ describe("BookTogether", () => {
       ["17:00", "18:00"],
     ]);
   });
+
+  test("leaves no gap where the slots become shorter", async () => {
+    const narrow = { startsAtLocal: "12:00", endsAtLocal: "14:00", slotDurationMinutes: 10 };
+    await fixtures.createRule(service, clinic.programId, narrow, clinic.as);
+    await mustCall(clinic, "MaterializeSchedule", { programId: clinic.programId });
+    const short = await familyOf(clinic, [{}, { durationMinutes: 15 }, {}], "11:30");
+    expectRefusal(await call(clinic, "BookTogether", short), 409, ["visits[2] NO_SLOT"]);
+  });
 });
 
 /** Builds a request for the visits of new patients from a time on the day after tomorrow, each with these changes. */

@@ -24,6 +24,7 @@ import { timedBooking } from "./timed-bookings.js";
 
 const DESK = ["scheduling:read", "scheduling:write", "appointments:reschedule"];
 const LIMIT = ["patientId PATIENT_LIMIT"];
+const NO_EFFECT = { patientsOverLimitCount: 0, lateCancelCount: 0 };
 
 let service: TestService;
 /** As a supervisor, with every scope. */
@@ -68,7 +69,9 @@ describe("the appointments ahead of a patient", () => {
     const { appointmentId } = first;
     await mustCall(clinic, "CancelAppointment", { appointmentId, cancellationReasonId, expectedVersion: 1 });
     const second = appointmentIn(await bookOn(2));
-    service.advance(Date.parse(second.startsAt) - service.now());
+    service.stopAt(Date.parse(second.startsAt) - 1);
+    expectRefusal(await bookOn(3), 409, LIMIT);
+    service.stopAt(Date.parse(second.startsAt));
     appointmentIn(await bookOn(3));
   });
 
@@ -120,6 +123,9 @@ describe("a patient with too many no-shows", () => {
     appointmentIn(await bookOn(2, patientId, clinic));
     await service.query(`UPDATE appointments SET starts_at = starts_at - interval '365 days',
       ends_at = ends_at - interval '365 days', local_date = local_date - 365 WHERE id = '${missed.appointmentId}'`);
+    service.stopAt(Date.parse(missed.startsAt) - 1);
+    expectRefusal(await bookOn(3), 409, ["patientId SUPERVISOR_REQUIRED"]);
+    service.stopAt(Date.parse(missed.startsAt));
     appointmentIn(await bookOn(3));
   });
 });
@@ -143,7 +149,11 @@ describe("a hold", () => {
 
 describe("the preview of limits", () => {
   test("counts appointments that would become too late to change, and patients with too many", async () => {
-    for (const days of [1, 2, 3]) appointmentIn(await bookOn(days));
+    const [{ startsAt }] = [
+      appointmentIn(await bookOn(1)),
+      appointmentIn(await bookOn(2)),
+      appointmentIn(await bookOn(3)),
+    ];
     expect(await preview({ latestCancelHours: 100, latestRescheduleHours: 30 })).toMatchObject({
       lateCancelCount: 3,
       lateRescheduleCount: 1,
@@ -152,6 +162,12 @@ describe("the preview of limits", () => {
     expect(await preview({ maxAppointmentsAhead: 2 })).toMatchObject({ patientsOverLimitCount: 1 });
     expect(await preview({ maxAppointmentsAheadPerService: 3 })).toMatchObject({ patientsOverLimitCount: 0 });
     expect(await preview({ maxAppointmentsPerServiceAndDay: 1 })).toMatchObject({ patientsOverLimitCount: 0 });
+    service.stopAt(Date.parse(startsAt) - 24 * 3_600_000);
+    expect(await preview({ latestCancelHours: 24 })).toMatchObject({ lateCancelCount: 0 });
+    service.stopAt(service.now() + 1);
+    expect(await preview({ latestCancelHours: 24 })).toMatchObject({ lateCancelCount: 1 });
+    service.stopAt(Date.parse(startsAt));
+    expect(await preview({ maxAppointmentsAhead: 2, latestCancelHours: 1 })).toMatchObject(NO_EFFECT);
   });
 });
 

@@ -16,6 +16,7 @@ import {
 import { registration } from "../support/registration.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { choicesOf, fallIll, outcomesOf } from "./displaced-fixtures.js";
+import { hold, holdFirst, holdIn } from "./hold-requests.js";
 import { expectRefusal } from "./rpc-under-test.js";
 import { mustBlock, mustChange } from "./schedule-block-fixtures.js";
 import { at, timedBooking } from "./timed-bookings.js";
@@ -177,6 +178,49 @@ describe("a free slot that begins at this instant", () => {
       await mustCall(own, "UpdateProgramRule", { programId, ruleId, active: false, expectedVersion: 1 });
       expect(await slots()).toEqual(ms === 0 ? [firstMade] : []);
     }
+  });
+});
+
+describe("a hold that expires at this instant is over, but was not a millisecond earlier:", () => {
+  test.each([20, 1])(
+    "its time is offered, and is shown as open, on a day for %i appointments",
+    async (dailyCapacity) => {
+      const own = await openClinic(service, { rule: { dailyCapacity } });
+      const { startsAt, expiresAt } = await holdFirst(own);
+      const patientId = await fixtures.createPatient(service);
+      const [practitionerId, date] = [`${own.practitionerIds[0]}`, day(own, 2)];
+      const look = async (ms: number) => {
+        stopAtStart({ startsAt: expiresAt }, ms);
+        const offered = await optionsFor(own, { patientId });
+        const { holds } = await mustCall(own, "ListHolds", { practitionerId });
+        const dates = { programId: own.programId, dateFrom: date, dateTo: date };
+        const { programDays } = await mustCall(own, "GetOccupancy", dates);
+        const [{ practitioners = [], capacityLeft } = {}] = programDays as { practitioners?: JsonObject[] }[] &
+          JsonObject[];
+        const isOffered = offered.some((option) => option.startsAt === startsAt);
+        return [isOffered, (holds as JsonObject[]).length, practitioners[0]?.["openSlotCount"], capacityLeft];
+      };
+      expect(await look(-1)).toEqual([false, 1, 7, dailyCapacity - 1]);
+      expect(await look(0)).toEqual([true, 0, 8, dailyCapacity]);
+    },
+  );
+
+  test("its patient can have another one", async () => {
+    const patientId = await fixtures.createPatient(service);
+    const other = await openClinic(service);
+    service.stopAt(service.now());
+    const [{ expiresAt }] = [await holdFirst(clinic, { patientId })];
+    for (const own of [clinic, other]) await holdFirst(own, { patientId }, 1);
+    const [option] = await optionsFor(await openClinic(service), {
+      patientId,
+      dateFrom: day(clinic, 3),
+      dateTo: day(clinic, 3),
+    });
+    const again = () => hold(clinic, `${option?.optionToken}`);
+    stopAtStart({ startsAt: expiresAt }, -1);
+    expectRefusal(await again(), 409, ["optionToken HOLD_LIMIT"]);
+    stopAtStart({ startsAt: expiresAt }, 0);
+    holdIn(await again());
   });
 });
 

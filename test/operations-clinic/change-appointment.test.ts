@@ -71,7 +71,9 @@ describe("the visit", () => {
     const booked = await bookFirst(clinic, await patientOf(clinic));
     expectRefusal(await change(clinic, booked, { joinLink: LINK }), 422, ["joinLink INVALID_VALUE"]);
     const video = appointmentIn(await change(clinic, booked, { modality: "VIDEO", joinLink: LINK }));
-    expect(appointmentIn(await change(clinic, video, { modality: "IN_PERSON" }))).not.toHaveProperty("joinLink");
+    const longer = appointmentIn(await change(clinic, video, { durationMinutes: 60 }));
+    expect(longer).toMatchObject({ modality: "VIDEO", joinLink: LINK });
+    expect(appointmentIn(await change(clinic, longer, { modality: "IN_PERSON" }))).not.toHaveProperty("joinLink");
   });
 
   test("is decided anew as a first visit of its service, and has the due date of its type", async () => {
@@ -122,6 +124,11 @@ describe("the duration", () => {
     const booked = appointmentIn(await call(clinic, "OverbookAppointment", booking));
     expectRefusal(await change(clinic, booked, { durationMinutes: 61 }), 422, ["durationMinutes INVALID_RANGE"]);
     expect(minutesOf(appointmentIn(await change(clinic, booked, { durationMinutes: 47 })))).toBe(47);
+    const { patientId } = booked;
+    const earlier = { ...booking, patientId, startsAt: at(clinic, "22:00") };
+    const before = appointmentIn(await call(clinic, "OverbookAppointment", earlier));
+    expectRefusal(await change(clinic, before, { durationMinutes: 61 }), 409, ["durationMinutes PATIENT_OVERLAP"]);
+    expect(minutesOf(appointmentIn(await change(clinic, before, { durationMinutes: 60 })))).toBe(60);
     await expectSoundness(clinic);
   });
 });
@@ -201,6 +208,17 @@ describe("422", () => {
     expectRefusal(foreign, 422, ["serviceId INVALID_VALUE"]);
     const tooLong = await change(clinic, booked, { durationMinutes: 241 });
     expectRefusal(tooLong, 422, ["durationMinutes INVALID_VALUE"]);
+  });
+
+  test("names a service and a type that are not active", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const booked = await bookFirst(clinic, await patientOf(clinic));
+    const [serviceId, appointmentTypeId] = [await addService(clinic), await createType(clinic, 30)];
+    const idle = { active: false, expectedVersion: 1 };
+    await mustCall(clinic, "UpdateHealthcareService", { serviceId, ...idle });
+    await mustCall(clinic, "UpdateAppointmentType", { id: appointmentTypeId, ...idle });
+    const items = ["serviceId INVALID_VALUE", "appointmentTypeId INVALID_VALUE"];
+    expectRefusal(await change(clinic, booked, { serviceId, appointmentTypeId }), 422, items);
   });
 });
 

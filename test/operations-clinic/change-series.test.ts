@@ -168,6 +168,33 @@ describe("MoveSeries", () => {
     expect((await move(0, 4, "08:00")).status).toBe(200);
   });
 
+  test("counts two appointments of a day twice, and decides first visits again in another year", async () => {
+    const { patientId } = series.appointments[0] as { patientId: string };
+    const beside = { fromAppointmentId: idOf(3), startsAt: `${day(clinic, 6)}T11:00:00-05:00` };
+    expect((await move(3, 6, "11:00", beside)).status).toBe(200);
+    await mustCall(clinic, "UpdateTenantSettings", { expectedVersion: 1, maxAppointmentsPerServiceAndDay: 1 });
+    expectRefusal(await move(2, 7, "08:00", {}, desk), 409, ["occurrences[1] PATIENT_LIMIT"]);
+    const nextYear = Date.parse(`${Number(day(clinic, 0).slice(0, 4)) + 1}-01-02`);
+    const days = (nextYear - Date.parse(day(clinic, 0))) / 86_400_000;
+    const horizonDays = Math.max(days + 10, 90);
+    await mustCall(clinic, "UpdateTenantSettings", { expectedVersion: 2, horizonDays });
+    const { programId, ruleId } = clinic;
+    await mustCall(clinic, "UpdateProgramRule", {
+      programId,
+      ruleId,
+      validTo: day(clinic, days + 10),
+      expectedVersion: 1,
+    });
+    await mustCall(clinic, "MaterializeSchedule", { programId });
+    const firstVisits = async () =>
+      ((await mustCall(clinic, "ListAppointments", { patientId })) as unknown as BookedBody).appointments.map(
+        ({ firstVisit }) => firstVisit,
+      );
+    expect(await firstVisits()).toEqual([true, false, false, false]);
+    expect((await move(1, days, "08:00")).status).toBe(200);
+    expect(await firstVisits()).toEqual([true, true, false, false]);
+  });
+
   test("needs an appointment of the series that can be moved, its version, and an active patient and practitioner", async () => {
     expectRefusal(await move(0, 3, "08:00", { fromAppointmentId: randomUUID() }), 404, ["fromAppointmentId NOT_FOUND"]);
     expectRefusal(await move(0, 3, "08:00", { practitionerId: randomUUID() }), 404, ["practitionerId NOT_FOUND"]);

@@ -77,6 +77,18 @@ describe("ListDisplacedAppointments", () => {
     await expectSoundness(clinic);
   });
 
+  test("has those of a holiday, and of the rules if these have no slots then anyway", async () => {
+    clinic = await openDisplacedClinic(service, { holidayPolicy: "SKIP" });
+    const { programId, ruleId } = clinic;
+    const date = day(clinic, 2);
+    const [id] = await bookSeveral(clinic, 1);
+    await mustCall(clinic, "CreateHoliday", { date, name: "Festivo", active: true });
+    expect(await listed(clinic, { displacedBy: "HOLIDAY" })).toEqual([id]);
+    const weekdays = [1, 2, 3, 4, 5, 6, 7].filter((each) => each % 7 !== new Date(date).getUTCDay());
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, weekdays, expectedVersion: 1 });
+    expect(await listed(clinic, { displacedBy: "RULES" })).toEqual([id]);
+  });
+
   test("has those of a program that moves, at their former location, until it moves back", async () => {
     const { programId } = clinic;
     const [id] = await bookSeveral(clinic, 1);

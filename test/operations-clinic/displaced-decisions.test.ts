@@ -200,6 +200,17 @@ describe("SubstitutePractitioner", () => {
     await expectSoundness(full);
   });
 
+  test("leaves an appointment for a service that the program no longer offers", async () => {
+    const { programId, practitionerIds } = clinic;
+    const ids = await bookSeveral(clinic, 1);
+    await fallIll(clinic);
+    await mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds: [], expectedVersion: 2 });
+    const request = { practitionerId: `${practitionerIds[1]}`, choices: choicesOf(ids) };
+    expect(await outcomesOf(clinic, "SubstitutePractitioner", request)).toMatchObject([
+      { refusal: "SERVICE_NOT_OFFERED" },
+    ]);
+  });
+
   test("moves only one of two appointments to the same time", async () => {
     const as = clinic.as;
     const third = await fixtures.practitioner.create(service, as);

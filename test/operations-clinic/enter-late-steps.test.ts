@@ -77,6 +77,23 @@ describe("EnterLateSteps", () => {
     expect(appointmentIn(await enter(attendedAt("07:45")))).toMatchObject({ status: "ATTENDED", version: 3 });
   });
 
+  test("takes the present instant, and an arrival and a visit at the same one", async () => {
+    const now = morning.at("12:30");
+    expect(appointmentIn(await enter({ arrivedAt: now, attendedAt: now }))).toMatchObject({ status: "ATTENDED" });
+  });
+
+  test("needs no active patient for a no-show, or once the patient was there", async () => {
+    morning.goTo("07:45");
+    const seen = await booked();
+    await mustCall(morning.clinic, "CheckInAppointment", { ...idOf(seen), expectedVersion: 1 });
+    morning.goTo("12:30");
+    for (const { patientId } of [appointment, seen])
+      await mustCall(morning.clinic, "SetPatientStatus", { patientId, status: "INACTIVE", expectedVersion: 1 });
+    expect(appointmentIn(await enter(await noShow("08:20")))).toMatchObject({ status: "NO_SHOW" });
+    const attended = { ...idOf(seen), expectedVersion: 2, arrivedAt: undefined, attendedAt: morning.at("08:40") };
+    expect(appointmentIn(await enter(attended))).toMatchObject({ status: "ATTENDED" });
+  });
+
   test("enters a no-show, which frees the slot and the capacity", async () => {
     const missed = appointmentIn(await enter(await noShow("08:20")));
     expect(missed).toMatchObject({ status: "NO_SHOW", version: 2, lateEntry: true });

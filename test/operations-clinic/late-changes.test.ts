@@ -41,6 +41,8 @@ describe("a cancellation", () => {
     expectRefusal(answer, 409, TOO_LATE);
     const latest = new Date(Date.parse(appointment.startsAt) - 24 * HOUR_MS).toISOString().replace(".000Z", "Z");
     expect(messagesOf(answer).join()).toContain(latest);
+    service.stopAt(Date.parse(latest));
+    expect((await cancel(desk)).status).toBe(200);
   });
 
   test("is in time until then, and without the setting at any time", async () => {

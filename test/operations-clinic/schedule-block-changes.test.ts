@@ -48,9 +48,11 @@ describe("UpdateScheduleBlock", () => {
     const { appointmentId: id } = await bookFirst(clinic, await fixtures.createPatient(service));
     const { scheduleBlock } = await mustBlock(clinic, { programId: clinic.programId, note: "Sin luz" });
     const { scheduleBlockId } = scheduleBlock;
-    const request = { scheduleBlockId, ...wholeDay(clinic, 5), note: "", kind: "CLOSED_ROOM", expectedVersion: 1 };
+    const noted = { scheduleBlockId, note: "Sin agua", expectedVersion: 1 };
+    expect((await mustChange(clinic, "UpdateScheduleBlock", noted)).scheduleBlock).toMatchObject({ note: "Sin agua" });
+    const request = { scheduleBlockId, ...wholeDay(clinic, 5), note: "", kind: "CLOSED_ROOM", expectedVersion: 2 };
     const changed = await mustChange(clinic, "UpdateScheduleBlock", request);
-    expect(changed.scheduleBlock).toMatchObject({ version: 2, kind: "CLOSED_ROOM" });
+    expect(changed.scheduleBlock).toMatchObject({ version: 3, kind: "CLOSED_ROOM" });
     expect(changed.scheduleBlock).not.toHaveProperty("note");
     expect(changed.effect).toMatchObject({ withdrawnSlotCount: 8, restoredSlotCount: 7, displacedAppointmentCount: 0 });
     expect(await appointmentOf(clinic, id)).toMatchObject({ displaced: false });

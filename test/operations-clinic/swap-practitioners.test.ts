@@ -9,7 +9,7 @@ import { startTestService, type TestService } from "../support/service.js";
 import { appointmentOf, bookSeveral, expectSoundness, fallIll, openDisplacedClinic } from "./displaced-fixtures.js";
 import { holdFirst, unitsOf } from "./hold-requests.js";
 import { describeAccess, expectRefusal } from "./rpc-under-test.js";
-import { at } from "./timed-bookings.js";
+import { at, timedBooking } from "./timed-bookings.js";
 
 const { swapPractitioners } = DisplacedAppointmentService.method;
 
@@ -80,8 +80,36 @@ describe("SwapPractitioners", () => {
     await bookSeveral(clinic, 1, `${one}`);
     const part = await swap(clinic, { endsAt: at(clinic, "08:10") });
     expectRefusal(part, 409, ["practitionerId STATE_NOT_ALLOWED"]);
+    const rest = await swap(clinic, { startsAt: at(clinic, "08:10") });
+    expectRefusal(rest, 409, ["practitionerId STATE_NOT_ALLOWED"]);
     await fallIll(clinic, `${one}`);
     expectRefusal(await swap(clinic), 409, ["practitionerId STATE_NOT_ALLOWED"]);
+  });
+
+  test("is a conflict with an overbooked appointment, or if the other has no slots then", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const [one, other] = clinic.practitionerIds;
+    const [id] = await bookSeveral(clinic, 1, `${one}`);
+    const beside = { ...(await timedBooking(clinic)), practitionerId: `${one}`, reason: "Viene de lejos." };
+    const { appointment } = await mustCall(clinic, "OverbookAppointment", beside);
+    expectRefusal(await swap(clinic), 409, ["practitionerId STATE_NOT_ALLOWED"]);
+    const { appointmentId } = appointment as { appointmentId: string };
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, clinic.as);
+    await mustCall(clinic, "CancelAppointment", { appointmentId, cancellationReasonId, expectedVersion: 1 });
+    await mustCall(clinic, "CreateScheduleBlock", { ...span(clinic), practitionerId: `${other}`, kind: "MEETING" });
+    expectRefusal(await swap(clinic), 409, ["practitionerId SLOT_OCCUPIED"]);
+    expect(await appointmentOf(clinic, `${id}`)).toMatchObject({ practitionerId: one, version: 1 });
+  });
+
+  test("is possible until the instant at which the span begins", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const request = swapOf(clinic);
+    const startMs = Date.parse(at(clinic, "08:00"));
+    service.stopAt(startMs);
+    expectRefusal(await swap(clinic, request), 422, ["startsAt OUT_OF_RANGE"]);
+    service.stopAt(startMs - 1);
+    expect((await swap(clinic, request)).status).toBe(200);
+    service.advance(0);
   });
 
   test("names an unknown practitioner, one who is not active, the same one twice, and a span that has begun", async () => {
@@ -102,8 +130,11 @@ describe("SwapPractitioners", () => {
 /** Builds a request to swap both practitioners from 8:00 to 9:00 on the day after tomorrow. */
 function swapOf(clinic: Clinic): JsonObject {
   const [practitionerId, otherPractitionerId] = clinic.practitionerIds.map(String);
-  const span = { startsAt: at(clinic, "08:00"), endsAt: at(clinic, "09:00") };
-  return { programId: clinic.programId, practitionerId, otherPractitionerId, ...span } as JsonObject;
+  return { programId: clinic.programId, practitionerId, otherPractitionerId, ...span(clinic) } as JsonObject;
+}
+
+function span(clinic: Clinic): JsonObject {
+  return { startsAt: at(clinic, "08:00"), endsAt: at(clinic, "09:00") };
 }
 
 function swap(clinic: Clinic, changes: JsonObject = {}) {

@@ -159,6 +159,11 @@ describe("replacesAppointmentId of a booking", () => {
       expectRefusal(refused, 422, ["replacesAppointmentId INVALID_VALUE"]);
       expect(messagesOf(refused)).toEqual([message]);
     }
+    const elsewhere = await openClinic(service, { as: clinic.as });
+    const changes = { patientId: old.patientId, replacesAppointmentId: old.appointmentId };
+    const refused = await callRpc(service, bookAppointmentAt, await timedBooking(elsewhere, changes), asClinic());
+    expectRefusal(refused, 422, ["replacesAppointmentId INVALID_VALUE"]);
+    expect(messagesOf(refused)).toEqual(["the appointment is for another service"]);
   });
 });
 
@@ -238,11 +243,14 @@ describe("CorrectAppointmentWait", () => {
 
   test("is rejected with another version, with nothing to correct, with dates out of range and unknown ids", async () => {
     const booked = await bookOption();
+    const idle = await fixtures.payer.create(service, clinic.as);
+    await deactivatePayer(idle);
     for (const [changes, status, errors] of [
       [{ expectedVersion: 9, firstVisit: false }, 409, ["expectedVersion STALE_VERSION"]],
       [{ requestedOn: day(clinic, 1) }, 422, ["requestedOn OUT_OF_RANGE"]],
       [{ desiredOn: day(clinic, -1) }, 422, ["desiredOn OUT_OF_RANGE"]],
       [{ payerId: randomUUID() }, 404, ["payerId NOT_FOUND"]],
+      [{ payerId: idle, desiredOn: day(clinic, -1) }, 422, ["payerId INVALID_VALUE", "desiredOn OUT_OF_RANGE"]],
     ] as const) {
       expectRefusal(await correct(booked, changes), status, errors);
     }

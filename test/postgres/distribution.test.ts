@@ -59,6 +59,12 @@ const ACROSS_TENANTS = [
   "webhooks.overview",
 ];
 
+/** Later migrations are applied to clusters whose tables are distributed. */
+const BEFORE_CITUS = "0031-history-partitioned";
+const CONSTRAINED_COLUMN = /\bADD COLUMN\b[^,]*\b(?:CHECK|REFERENCES|UNIQUE|PRIMARY KEY)\b/;
+/** A statement that Citus runs on all shards at once, and its table. */
+const CHANGED_TABLE = /^(?:ALTER TABLE|CREATE (?:UNIQUE )?INDEX \w+\s+ON|(?:CREATE|ALTER|DROP) POLICY \w+ ON) (\w+)/;
+
 /** The longest name that a shard's number can be added to within 63 bytes. */
 const MAX_NAME = 63 - "_102008".length;
 
@@ -118,6 +124,25 @@ describe("a migration", () => {
     const statements = texts.flatMap(splitStatements);
     expect(statements.filter((statement) => statement.includes("CREATE EXTENSION"))).toHaveLength(1);
     expect(statements.filter((statement) => /CREATE EXTENSION IF NOT EXISTS/i.test(statement))).toEqual([]);
+  });
+
+  test("adds the constraint of a column by itself, and creates functions before it changes tables that may be distributed", async () => {
+    const names = (await knownMigrations()).filter((name) => name > BEFORE_CITUS);
+    for (const name of names) {
+      const statements = splitStatements(await readFile(new URL(`${name}.sql`, MIGRATIONS_FOLDER), "utf8"));
+      expect(
+        statements.filter((statement) => CONSTRAINED_COLUMN.test(statement)),
+        name,
+      ).toEqual([]);
+      const made = new Set(statements.map((statement) => /^CREATE TABLE (\w+)/.exec(statement)?.[1]));
+      const tablesOf = statements.map((statement) => CHANGED_TABLE.exec(statement)?.[1]);
+      const changes = tablesOf.map((table) => table !== undefined && !made.has(table));
+      const after = changes.includes(true) ? statements.slice(changes.indexOf(true)) : [];
+      expect(
+        after.filter((statement) => /^CREATE (?:OR REPLACE )?FUNCTION/.test(statement)),
+        name,
+      ).toEqual([]);
+    }
   });
 });
 

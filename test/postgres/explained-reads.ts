@@ -131,12 +131,13 @@ async function prepare(client: Client, mode: string, statement: Statement): Prom
   return `EXECUTE ${name} (${(bindings as unknown[] as Binding[]).map(literal).join(", ")})`;
 }
 
-type Binding = string | number | boolean | Date | null | readonly (string | number)[];
+type Binding = string | number | boolean | Date | null | readonly (string | number | Date)[];
 
 function literal(value: Binding): string {
   if (value === null) return "NULL";
-  if (typeof value === "object" && !(value instanceof Date)) return escapeLiteral(`{${value.join(",")}}`);
-  return escapeLiteral(value instanceof Date ? value.toISOString() : String(value));
+  const text = (each: string | number | boolean | Date) => (each instanceof Date ? each.toISOString() : String(each));
+  if (typeof value !== "object" || value instanceof Date) return escapeLiteral(text(value));
+  return escapeLiteral(`{${value.map(text).join(",")}}`);
 }
 
 function withChildren(node: PlanNode): PlanNode[] {

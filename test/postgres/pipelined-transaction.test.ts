@@ -169,6 +169,47 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     await expect(undone.rows(value(1))).rejects.toThrow("after the end of its transaction");
   });
 
+  describe("that ends early", () => {
+    const early = () => beginOn(client, database.namedStatements, true);
+    const began = sql.raw("SELECT now()::text AS n");
+    const locked = sql.raw("SELECT now()::text AS n FROM tenants FOR SHARE");
+
+    test("commits with each batch of plain queries, and begins again with the next", async () => {
+      const before = proxy.roundTrips();
+      const transaction = early();
+      const [first, second] = await Promise.all([transaction.rows(began), transaction.rows(began)]);
+      expect(second).toEqual(first);
+      expect(client.getTransactionStatus()).toBe("I");
+      expect(await transaction.rows(began)).not.toEqual(first);
+      await transaction.commit();
+      await transaction.rollback();
+      expect(proxy.roundTrips() - before).toBe(2);
+      await expect(transaction.rows(began)).rejects.toThrow("after the end of its transaction");
+    });
+
+    test.each([
+      ["lock", locked],
+      ["set something", sql.raw("SET LOCAL work_mem = '1MB'")],
+      ["write", sql.raw("WITH gone AS (DELETE FROM slots RETURNING 1) SELECT count(*) FROM gone")],
+    ])("stays open after statements that %s", async (_, statement) => {
+      const transaction = early();
+      const [first] = await Promise.all([transaction.rows(began), transaction.rows(statement)]);
+      expect(client.getTransactionStatus()).toBe("T");
+      expect(await transaction.rows(began)).toEqual(first);
+      await transaction.commit();
+      expect(client.getTransactionStatus()).toBe("I");
+    });
+
+    test("fails with a failed query that nobody awaits, and is rolled back", async () => {
+      const transaction = early();
+      transaction.send(failing(0));
+      await transaction.rows(value(1)).catch(() => undefined);
+      await expect(transaction.commit()).rejects.toMatchObject({ code: "22012" });
+      await transaction.rollback();
+      expect(client.getTransactionStatus()).toBe("I");
+    });
+  });
+
   test("answers an empty statement with no rows", async () => {
     const transaction = begin();
     const answers = Promise.all([transaction.rows(sql.raw("-- nothing")), transaction.rows(value(1))]);
@@ -276,11 +317,12 @@ describe("a database that does not answer", () => {
   });
 });
 
-function beginOn(client: PoolClient, namedStatements: boolean): PipelinedTransaction {
+function beginOn(client: PoolClient, namedStatements: boolean, endsEarly = false): PipelinedTransaction {
   return new PipelinedTransaction(client, {
     scope: { tenantId: randomUUID() },
     limits: LIMITS,
     namedStatements,
     plansOnce: true,
+    endsEarly,
   });
 }

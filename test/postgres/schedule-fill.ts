@@ -10,7 +10,7 @@ export interface ScheduleSize {
 
 export const PROGRAMS = 10;
 /** Slots of twenty minutes, from 7:00 to 15:00, every day. */
-const SLOTS_A_DAY = 24;
+export const SLOTS_A_DAY = 24;
 const DAYS_AHEAD = 90;
 /** Number of past days with day counters and blocks. */
 const DAYS_BEHIND = 400;
@@ -40,12 +40,14 @@ export function fillSchedule(tenant: string, size: ScheduleSize): string[] {
 }
 
 /**
- * Returns statements that add the practitioners of each program, and a block of an hour for each on each day. They can
- * run repeatedly.
+ * Returns statements that add settings, the practitioners of each program, and a block of an hour for each on each day.
+ * They can run repeatedly.
  */
 export function fillBlocks(tenant: string, size: ScheduleSize): string[] {
   const staff = `FROM generate_series(1, ${staffOf(size)}) AS n`;
   return [
+    `INSERT INTO tenant_settings (tenant_id, version, created_at, updated_at) VALUES ('${tenant}', 1, now(), now())
+     ON CONFLICT DO NOTHING`,
     `INSERT INTO program_practitioners (tenant_id, program_id, practitioner_id, position)
      SELECT '${tenant}', ${idOf(`(n - 1) % ${PROGRAMS} + 1`)}, ${ID}, 0 ${staff} ON CONFLICT DO NOTHING`,
     `INSERT INTO schedule_blocks (tenant_id, id, practitioner_id, starts_at, ends_at, kind, version, created_at, updated_at)

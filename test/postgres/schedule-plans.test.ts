@@ -15,12 +15,22 @@ import type { OptionQuery } from "../../src/postgres/tables/appointments/free-sl
 import { type OccupancyQuery, readOccupancy } from "../../src/postgres/tables/appointments/occupancy.js";
 import { searchOptions } from "../../src/postgres/tables/appointments/option-search.js";
 import { listOpportunityBreaches } from "../../src/postgres/tables/opportunity/opportunity-breaches.js";
+import { noteFreedSlots } from "../../src/postgres/tables/schedule/freed-slots.js";
 import { lockSlots } from "../../src/postgres/tables/schedule/slot-locks.js";
 import { findOccupiedSlots, findSlotAt } from "../../src/postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../src/scheduling/day-periods.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { expectFewBlocks, expectFewBlocksOfOne } from "./explained-reads.js";
-import { CHANGES, FIRST_START, fillBlocks, fillSchedule, numbered, PROGRAMS, staffOf } from "./schedule-fill.js";
+import {
+  CHANGES,
+  FIRST_START,
+  fillBlocks,
+  fillSchedule,
+  numbered,
+  PROGRAMS,
+  SLOTS_A_DAY,
+  staffOf,
+} from "./schedule-fill.js";
 
 /**
  * Number of future slots, nine in ten of them free. SCHEDULE_PLAN_SLOTS=1000000 is the size that the service is
@@ -260,6 +270,17 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
       const query = { from: start, to: dayAfter(start), now: start, limit: 10_001, ...noFilter, ...filter };
       const rows = await fewBlocks(mode, day, (transaction) => readOccupancy(transaction, principal, query));
       expect(rows.filter(({ blockedMinutes }) => blockedMinutes > 0)).not.toEqual([]);
+    });
+
+    test.each(["NULL", "5"])("free slots offered in %s minutes are noted by few blocks", async (minutes) => {
+      await client.query(`UPDATE tenant_settings SET freed_slot_offer_minutes = ${minutes}`);
+      const time = { practitionerId: numbered(2), startsAt: start, endsAt: dayAfter(start) };
+      await fewBlocksOfOne(mode, { blocks: 60 * SLOTS_A_DAY, rows: 2 * SLOTS_A_DAY }, async (transaction) => {
+        const noted: Promise<unknown>[] = [];
+        const send = (statement: Statement) => void noted.push(transaction.rows(statement));
+        noteFreedSlots({ ...transaction, send }, [time]);
+        await Promise.all(noted);
+      });
     });
   },
 );

@@ -62,6 +62,17 @@ describe("an unused key", () => {
     expect(await work.register(newCall(), key, newPatient())).toEqual(replay);
   });
 
+  test("takes one round trip for each answer of a read", async () => {
+    const call = newCall();
+    const read = async () => {
+      await transactionOf(call).rows(sql.raw("SELECT 1"));
+      return transactionOf(call).rows(sql.raw("SELECT current_setting('cupo.tenant_id') AS tenant"));
+    };
+    const before = server.proxy.roundTrips();
+    expect(await work.store.read(call, work.principal, read)).toEqual([{ tenant: work.principal.tenantId }]);
+    expect(server.proxy.roundTrips() - before).toBe(2);
+  });
+
   test("is rejected and stores nothing if a required row is not inserted", async () => {
     const patient = newPatient();
     await work.register(newCall(), work.claim(newCall()), patient);

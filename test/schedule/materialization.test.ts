@@ -100,6 +100,8 @@ test("follows a holiday that is added, deactivated and activated again", async (
   const holidayId = (holiday as { id: string }).id;
   expect(await slotsOn(clinic, 30)).toEqual([]);
   expect(await slotsOn(clinic, 31)).toHaveLength(8);
+  const unchanged = await mustCall(clinic, "UpdateHoliday", { holidayId, expectedVersion: 1 });
+  expect(unchanged["holiday"]).toMatchObject({ version: 1 });
   await mustCall(clinic, "UpdateHoliday", { holidayId, active: false, expectedVersion: 1 });
   expect(await slotsOn(clinic, 30)).toHaveLength(8);
   await mustCall(clinic, "UpdateHoliday", { holidayId, active: true, expectedVersion: 2 });

@@ -11,11 +11,11 @@ import { bookSeveral } from "./storm-series.js";
 
 /** Percentages of the actions. The remaining percentage confirms or cancels an appointment. */
 const LOOKS = 2;
-const BOOKINGS = 25;
-const HOLDS = 18;
-const TIMED = 10;
-const SERIES = 8;
-const MOVES = 20;
+const BOOKINGS = 16;
+const HOLDS = 16;
+const TIMED = 8;
+const SERIES = 18;
+const MOVES = 15;
 const MERGES = 3;
 
 /**

@@ -17,14 +17,14 @@ const MINUTES = [1, 10] as const;
 
 /**
  * Holds an option for a patient or for an appointment, half of the time one of several. Then books or releases it,
- * leaves it to another caller, or lets it expire. Now and then answers an offer of a freed slot instead.
+ * leaves it to another caller, or lets it expire. A third of the time answers an offer of a freed slot instead.
  */
 export async function holdSomething(
   storm: Storm,
   appointments: Appointments,
   holds: Map<string, KnownHold>,
 ): Promise<void> {
-  if (randomInt(6) === 0) return answerOffer(storm, appointments);
+  if (randomInt(3) === 0) return answerOffer(storm, appointments);
   const left = pick([...holds.values()]);
   if (left !== undefined && randomInt(3) === 0) return endHold(storm, appointments, holds, left);
   const made = await makeHold(storm, appointments);

@@ -1,20 +1,26 @@
 import { randomInt } from "node:crypto";
 import type { RestAnswer } from "../support/rest-request.js";
+import type { OptionBody } from "./clinic.js";
 import { type Appointments, type KnownAppointment, keep, nameOf } from "./storm-appointments.js";
 import { pick, type Storm } from "./storm-context.js";
 import { findOptions } from "./storm-options.js";
 
 const DAY_MS = 86_400_000;
 
-/** Books a family, or a series that it then moves by a day or cancels in part. The first time is that of an option. */
+/**
+ * Books a family, or a series that it then moves by a day or cancels in part. The first time is that of an option; for a
+ * family preferably one that another option follows.
+ */
 export async function bookSeveral(storm: Storm, appointments: Appointments): Promise<void> {
   const { requestSourceId, appointmentTypeId, serviceId, patientIds } = storm.fixture;
   const patientId = `${pick(patientIds)}`;
-  const option = pick(await findOptions(storm, { patientId, appointmentTypeId }));
+  const options = await findOptions(storm, { patientId, appointmentTypeId });
+  const isFamily = randomInt(2) === 0;
+  const option = (isFamily ? pick(options.filter((one) => options.some(follows(one)))) : undefined) ?? pick(options);
   if (option === undefined) return;
   const { programId, practitionerId, startsAt } = option;
   const place = { programId, practitionerId, serviceId, requestSourceId, startsAt };
-  if (randomInt(3) === 0) {
+  if (isFamily) {
     const family = [patientId, `${pick(patientIds.filter((id) => id !== patientId))}`];
     const visits = family.map((each) => ({ patientId: each, appointmentTypeId }));
     keepAll(appointments, await storm.send("BookTogether", { ...place, visits }));
@@ -22,6 +28,11 @@ export async function bookSeveral(storm: Storm, appointments: Appointments): Pro
   }
   const series = { patientId, appointmentTypeId, intervalDays: 1, count: 2 };
   await changeSeries(storm, appointments, await storm.send("BookSeries", { ...place, ...series }));
+}
+
+function follows(one: OptionBody) {
+  return ({ programId, practitionerId, startsAt }: OptionBody) =>
+    programId === one.programId && practitionerId === one.practitionerId && startsAt === one.endsAt;
 }
 
 async function changeSeries(storm: Storm, appointments: Appointments, booked: RestAnswer): Promise<void> {

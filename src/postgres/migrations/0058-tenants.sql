@@ -24,20 +24,7 @@ CREATE POLICY tenant ON tenants USING (tenant_id = cupo_tenant_id());
 -- The list for operators, and jobs that must find or avoid tenants by their state.
 CREATE POLICY overview ON tenants FOR SELECT USING (current_setting('cupo.tenants', true) = 'on');
 
--- Append-only tables: the service's role has no right to delete. Only the owner can, in the function below, for a
--- transaction that sets cupo.erasing.
-CREATE POLICY tenant_erase ON audit_events FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
-CREATE POLICY tenant_erase ON appointment_history FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
-CREATE POLICY tenant_erase ON eligibility_decisions FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
-CREATE POLICY tenant_erase ON patient_access_records FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
-CREATE POLICY tenant_erase ON patient_changes FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
-CREATE POLICY tenant_erase ON patient_consents FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
-CREATE POLICY tenant_erase ON tenant_settings_history FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
-
--- For the checks of foreign keys while many rows are deleted. Few rows have these columns.
-CREATE INDEX appointments_replaces_idx ON appointments (tenant_id, replaces_appointment_id) WHERE replaces_appointment_id IS NOT NULL;
-CREATE INDEX patient_changes_other_idx ON patient_changes (tenant_id, other_patient_id) WHERE other_patient_id IS NOT NULL;
-CREATE INDEX waitlist_entries_appointment_idx ON waitlist_entries (tenant_id, appointment_id) WHERE appointment_id IS NOT NULL;
+-- The functions come before all changes of distributed tables: Citus makes none after one in a transaction.
 
 -- Returns the primary key of a table without tenant_id: its columns, and the values of a row as literals. Both are null
 -- if the key has no other column, the literals also without a row.
@@ -84,3 +71,18 @@ BEGIN
   GET DIAGNOSTICS erased = ROW_COUNT;
 END $$;
 REVOKE EXECUTE ON FUNCTION cupo_erase_rows(text, jsonb, integer) FROM PUBLIC;
+
+-- Append-only tables: the service's role has no right to delete. Only the owner can, in the function above, for a
+-- transaction that sets cupo.erasing.
+CREATE POLICY tenant_erase ON audit_events FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+CREATE POLICY tenant_erase ON appointment_history FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+CREATE POLICY tenant_erase ON eligibility_decisions FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+CREATE POLICY tenant_erase ON patient_access_records FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+CREATE POLICY tenant_erase ON patient_changes FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+CREATE POLICY tenant_erase ON patient_consents FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+CREATE POLICY tenant_erase ON tenant_settings_history FOR DELETE USING (tenant_id = cupo_tenant_id() AND current_setting('cupo.erasing', true) = 'on');
+
+-- For the checks of foreign keys while many rows are deleted. Few rows have these columns.
+CREATE INDEX appointments_replaces_idx ON appointments (tenant_id, replaces_appointment_id) WHERE replaces_appointment_id IS NOT NULL;
+CREATE INDEX patient_changes_other_idx ON patient_changes (tenant_id, other_patient_id) WHERE other_patient_id IS NOT NULL;
+CREATE INDEX waitlist_entries_appointment_idx ON waitlist_entries (tenant_id, appointment_id) WHERE appointment_id IS NOT NULL;

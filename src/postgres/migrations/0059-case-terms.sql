@@ -1,6 +1,7 @@
 -- The last day on which a user-attention case is to be closed, by the definition of its category.
 -- Compatible from: 0015-appointment-lists
-ALTER TABLE opportunity_definitions ADD COLUMN case_category text
+ALTER TABLE opportunity_definitions ADD COLUMN case_category text;
+ALTER TABLE opportunity_definitions ADD CONSTRAINT opportunity_definitions_case_category_check
   CHECK (case_category IN ('INFORMATION_REQUEST', 'COMPLAINT', 'CLAIM', 'SUGGESTION', 'COMPLIMENT'));
 COMMENT ON COLUMN opportunity_definitions.case_category IS
   'the category of the user-attention cases that the definition limits; null if it limits no cases';

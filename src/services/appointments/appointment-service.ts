@@ -16,7 +16,7 @@ import { findBusyInRun } from "../../postgres/tables/appointments/busy-people.js
 import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder, runOf } from "../../postgres/tables/locks.js";
-import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { exchangeSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { findMoveLimits } from "../../postgres/tables/settings/booking-limits.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { toAppointment } from "./appointment-messages.js";
@@ -99,8 +99,7 @@ async function move(
     version: appointment.version + 1,
     updatedAt: new Date(nowMs),
   };
-  releaseSlots(transaction, held);
-  occupySlots(transaction, slots, moved.id);
+  exchangeSlots(transaction, held, slots, moved.id);
   updateAppointment(transaction, moved);
   insertAppointmentChange(transaction, appointment, moved, call.principal, call);
   const { id: resourceId, version } = moved;

@@ -5,6 +5,7 @@ import type { ImportedAppointmentValid } from "../../gen/cupo/clinic/v1/import_r
 import type { AppointmentStatus } from "../../postgres/tables/appointments/appointment-status.js";
 import { endOfBookableStarts, minuteOf } from "../../scheduling/booking-times.js";
 import { clinicTimeZone, endOfLocalDay, formatInstant, localDateAt } from "../../scheduling/local-clock.js";
+import { earlierDate } from "../../scheduling/local-date.js";
 import { earliestStepMs, type VisitMargins } from "../../scheduling/visit-times.js";
 import { nameIn } from "../resources/enum-names.js";
 
@@ -112,8 +113,7 @@ function reasonErrors(value: ImportedAppointmentValid, status: AppointmentStatus
 
 /** Returns the last date (YYYY-MM-DD) on which an appointment of a local date can have been requested and booked. */
 export function latestAssignment(localDate: string, nowMs: number): string {
-  const today = localDateAt(nowMs);
-  return today < localDate ? today : localDate;
+  return earlierDate(localDateAt(nowMs), localDate);
 }
 
 function requestErrors(

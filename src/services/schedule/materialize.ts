@@ -10,7 +10,7 @@ import {
 import { previewSlots, type SlotChanges } from "../../postgres/tables/schedule/schedule-preview.js";
 import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/slot-plan.js";
 import { changeableSpan, horizonFrom, widestSpan } from "../../scheduling/horizon.js";
-import { previousDate } from "../../scheduling/local-date.js";
+import { earlierDate, previousDate } from "../../scheduling/local-date.js";
 import { differingSpan, gainingSpan, inputsWithin, nextPartOf, planWithin } from "./plan-parts.js";
 import { type PlanChanges, type PlanInputs, type ProgramPlan, planOn, readPlanInputs } from "./plan-slots.js";
 
@@ -125,7 +125,7 @@ function addOnDates(
   now: Date,
 ): void {
   if (!isActive || made < plan.from) return;
-  const through = made < plan.through ? made : plan.through;
+  const through = earlierDate(made, plan.through);
   addPart(transaction, planWithin(plan, { from: plan.from, through }), made, now);
 }
 

@@ -1,7 +1,6 @@
 import type { MaterializationProgress } from "../../postgres/tables/schedule/materialization.js";
 import type { PlannedRun, SlotPlan } from "../../postgres/tables/schedule/planned-slots.js";
 import type { DateSpan } from "../../scheduling/horizon.js";
-import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { previousDate } from "../../scheduling/local-date.js";
 import type { PlanInputs, ProgramPlan } from "./plan-slots.js";
 
@@ -35,11 +34,8 @@ export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN
 
 /** Returns the inputs for fewer dates. `span` is within the span of the inputs. */
 export function inputsWithin(inputs: PlanInputs, span: DateSpan): PlanInputs {
-  const from = new Date(startOfLocalDay(span.from));
-  const to = new Date(endOfLocalDay(span.through));
   const holidays = new Set([...inputs.holidays].filter((date) => span.from <= date && date <= span.through));
-  const blocks = inputs.blocks.filter(({ startsAt, endsAt }) => endsAt > from && startsAt < to);
-  return { ...inputs, span, holidays, blocks };
+  return { ...inputs, span, holidays };
 }
 
 /** Returns a plan for fewer dates. `span` is within the span of the plan. */
@@ -107,7 +103,7 @@ function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
 function slotsPerPractitioner({ runs }: ProgramPlan): readonly (readonly [string, number])[] {
   const perDate = new Map<string, number>();
   for (const { localDate, count } of runs) perDate.set(localDate, (perDate.get(localDate) ?? 0) + count);
-  return [...perDate].filter(([, count]) => count > 0).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return [...perDate].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function wholeOf(plan: ProgramPlan): PlanPart {

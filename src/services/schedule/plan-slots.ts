@@ -107,7 +107,7 @@ export function planOn(inputs: PlanInputs, changes: PlanChanges = {}): ProgramPl
     staff: working.map((practitionerId) => ({ programId, practitionerId })),
     runs: planRuns(programId, rules, span, holidays),
     obstacles: {
-      blocks: withBlock(blocks, changes.block, timeOf(span)).map((block) => plannedBlock(block, programId)),
+      blocks: withBlock(blocks, changes.block).map((block) => plannedBlock(block, programId)),
       ...standingObstacles(programId, standing),
       inactivePractitioners,
       holidays: closedByHolidays(rules, holidays),
@@ -165,12 +165,10 @@ function withPractitioner(inactive: readonly string[], change: PlanChanges["prac
 function withBlock(
   blocks: readonly ScheduleBlockRecord[],
   change: ScheduleBlockRecord | undefined,
-  { from, to }: { readonly from: Date; readonly to: Date },
 ): readonly ScheduleBlockRecord[] {
   if (change === undefined) return blocks;
   const others = blocks.filter(({ id }) => id !== change.id);
-  const isInForce = change.cancelledAt === undefined && change.endsAt > from && change.startsAt < to;
-  return isInForce ? [...others, change] : others;
+  return change.cancelledAt === undefined ? [...others, change] : others;
 }
 
 function plannedBlock({ id, practitionerId, startsAt, endsAt }: ScheduleBlockRecord, programId: string): PlannedBlock {

@@ -23,7 +23,7 @@ import {
 } from "../../postgres/tables/schedule/slot-plan.js";
 import { changeableSpan, type DateSpan, widestSpan } from "../../scheduling/horizon.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
-import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
+import { addCalendarDays, earlierDate, laterDate, previousDate } from "../../scheduling/local-date.js";
 import { isMade } from "./materialize.js";
 import { inputsWithin, MAX_SLOTS_IN_PART } from "./plan-parts.js";
 import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs } from "./plan-slots.js";
@@ -136,10 +136,7 @@ async function planSpan(
 }
 
 function cut(span: DateSpan, limit: DateSpan): DateSpan {
-  return {
-    from: span.from > limit.from ? span.from : limit.from,
-    through: span.through < limit.through ? span.through : limit.through,
-  };
+  return { from: laterDate(span.from, limit.from), through: earlierDate(span.through, limit.through) };
 }
 
 /** Leaves out the runs on dates on which the program has no slots. */

@@ -56,6 +56,11 @@ describe("the table of rule codes", () => {
     }
   });
 
+  it("the rule required is found where a field states it, and nowhere else", () => {
+    for (const field of messages.flatMap(({ fields }) => fields))
+      expect(standardIdsOf(field).includes("required"), field.name).toBe(getOption(field, fieldOption).required);
+  });
+
   it.each(["string.prefix", "constructor", ""])("throws for %j, which has no entry", (id) => {
     expect(() => ruleCode(id)).toThrow("has no field-level error code");
   });

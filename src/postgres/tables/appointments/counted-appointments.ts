@@ -26,7 +26,19 @@ export const countColumns = ["id", "appointment_id", "change", ...countedColumns
 
 const NOT_KNOWN = "00000000-0000-0000-0000-000000000000";
 
-const insertCount = prepared(["tenant_id", ...countColumns], (row) => sql("opportunity_changes").insert(row));
+type CountRow = Readonly<Record<(typeof countColumns)[number], unknown>>;
+
+/** Statements for one row, that of a new appointment, and for two, those of a changed one. */
+const inserts = [1, 2].map((count) => {
+  const rows = Array.from({ length: count }, (_, row) =>
+    countColumns.map((column) => ({ column, name: nameOf(column, row) })),
+  );
+  return prepared(["tenant_id", ...rows.flat().map(({ name }) => name)], (names) => {
+    const tenant = ["tenant_id", names["tenant_id"]] as const;
+    const bound = rows.map((row) => row.map(({ column, name }) => [column, names[name]] as const));
+    return sql("opportunity_changes").insert(bound.map((row) => Object.fromEntries([tenant, ...row])));
+  });
+});
 
 /**
  * Appends what an appointment, new or changed, counts for the indicators of opportunity. It appends nothing if a change
@@ -38,16 +50,24 @@ export function insertCounts(
   after: AppointmentRecord,
   call: Pick<Call, "newId">,
 ): void {
-  const { tenantId: tenant_id } = transaction;
-  for (const row of countsOf(before, after, call)) transaction.send(insertCount({ tenant_id, ...row }));
+  const rows = countsOf(before, after, call);
+  const values: Record<string, unknown> = { tenant_id: transaction.tenantId };
+  for (const [index, row] of rows.entries())
+    for (const column of countColumns) values[nameOf(column, index)] = row[column];
+  const insert = inserts[rows.length - 1];
+  if (insert !== undefined) transaction.send(insert(values));
 }
 
-/** Returns the rows that {@link insertCounts} appends. */
+function nameOf(column: string, row: number): string {
+  return `${column}_${row}`;
+}
+
+/** Returns the rows that {@link insertCounts} appends, at most two. */
 export function countsOf(
   before: AppointmentRecord | undefined,
   after: AppointmentRecord,
   { newId }: Pick<Call, "newId">,
-) {
+): readonly CountRow[] {
   const [was, is] = [before && counted(before), counted(after)];
   if (isDeepStrictEqual(was, is)) return [];
   const added = { id: newId(), appointment_id: after.id, change: 1, ...is };

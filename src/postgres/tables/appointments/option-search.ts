@@ -1,5 +1,5 @@
 import type { Principal, Statement, Transaction } from "../../../call.js";
-import { preparedOnce } from "../../prepared.js";
+import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { windowOf, withSettings } from "../schedule/booking-windows.js";
 import { busyTime } from "./busy-times.js";
@@ -122,7 +122,7 @@ function compile(shape: SearchShape): SearchStatement {
     "limit",
     ...(shape.hasRuns ? (["minutes", "visitMinutes"] as const) : []),
   ] as const;
-  return preparedOnce<SearchName>([...namesOf(shape), ...ownNames], (names) => {
+  return prepared<SearchName>([...namesOf(shape), ...ownNames], (names) => {
     const { opens, closes } = windowOf(names.now);
     const programs = withSettings(offeringPrograms(names, names, names.serviceId), names.tenantId)
       .whereRaw("(:includeEmergency::boolean OR NOT p.emergency)", names)

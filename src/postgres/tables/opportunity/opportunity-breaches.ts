@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { laterDate } from "../../../scheduling/local-date.js";
 import { readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 
@@ -54,7 +55,7 @@ export function listOpportunityBreaches(
 
 function later(dueFrom: string | undefined, after: string | undefined): string {
   const [from = "0001-01-01", begun = from] = [dueFrom, after];
-  return from > begun ? from : begun;
+  return laterDate(from, begun);
 }
 
 const WANTED = `due_on BETWEEN :dueFrom::date AND :dueTo::date AND (due_on, id) > (:afterDueOn::date, :afterId::uuid)

@@ -140,6 +140,15 @@ const occupy = prepared(["tenant_id", "ids", "appointment_id"], ({ tenant_id, id
   sql("slots").where({ tenant_id }).whereRaw(AMONG, [ids]).update({ appointment_id }),
 );
 
+const exchange = prepared(
+  ["tenant_id", "ids", "taken", "appointment_id"],
+  ({ tenant_id, ids, taken, appointment_id }) =>
+    sql("slots")
+      .where({ tenant_id })
+      .whereRaw(AMONG, [ids])
+      .update({ appointment_id: sql.raw("CASE WHEN id = ANY(?::uuid[]) THEN ?::uuid END", [taken, appointment_id]) }),
+);
+
 const remove = prepared(["tenant_id", "ids"], ({ tenant_id, ids }) =>
   sql("slots").where({ tenant_id }).whereRaw(AMONG, [ids]).delete(),
 );
@@ -158,13 +167,33 @@ export function releaseSlots(transaction: Transaction, slots: readonly SlotRecor
   noteFreedSlots(transaction, slots);
 }
 
+/** Assigns locked, free slots to an appointment and frees the locked slots `held` that it has, as {@link releaseSlots} does. */
+export function exchangeSlots(
+  transaction: Transaction,
+  held: readonly SlotRecord[],
+  slots: readonly SlotRecord[],
+  appointmentId: string,
+): void {
+  const { going, staying } = parted(held);
+  const { tenantId: tenant_id } = transaction;
+  if (going.length > 0) transaction.send(remove({ tenant_id, ids: idsOf(going) }));
+  const taken = idsOf(slots);
+  const ids = [...new Set([...idsOf(staying), ...taken])];
+  transaction.send(exchange({ tenant_id, ids, taken, appointment_id: appointmentId }));
+  noteFreedSlots(transaction, held);
+}
+
 /** Like {@link releaseSlots}, without {@link noteFreedSlots}, which a call with several appointments does once. */
 export function vacateSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
-  const going = slots.filter(({ retained, ruleId }) => retained || ruleId === undefined);
-  const staying = slots.filter((slot) => !going.includes(slot));
+  const { going, staying } = parted(slots);
   const { tenantId: tenant_id } = transaction;
   if (going.length > 0) transaction.send(remove({ tenant_id, ids: idsOf(going) }));
   if (staying.length > 0) transaction.send(occupy({ tenant_id, ids: idsOf(staying), appointment_id: null }));
+}
+
+function parted(slots: readonly SlotRecord[]) {
+  const going = slots.filter(({ retained, ruleId }) => retained || ruleId === undefined);
+  return { going, staying: slots.filter((slot) => !going.includes(slot)) };
 }
 
 function idsOf(slots: readonly SlotRecord[]): string[] {

@@ -65,7 +65,7 @@ export async function beginTenants(source: TransactionSource, from: Date): Promi
 export interface DueTenants {
   /** Those of the batch that may have events to write. */
   readonly due: readonly string[];
-  /** The last tenant of the batch; undefined if it was the last batch. */
+  /** The last tenant of the batch; undefined if the batch is empty. */
   readonly last: string | undefined;
 }
 
@@ -85,7 +85,7 @@ export function advanceIdleTenants(
     if (ids.length === 0) return { due: [], last: undefined };
     const due = await idsOf(transaction, DUE, dueBindings(ids, query));
     transaction.send(sql.raw(ADVANCE, [until, ids, due, until]));
-    return { due, last: ids.length < BATCH ? undefined : ids.at(-1) };
+    return { due, last: ids.at(-1) };
   });
 }
 
