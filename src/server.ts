@@ -97,8 +97,7 @@ async function start(
   closers.push(() => stopJobs());
   const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
   const keyRing = await openTokenKeys(database, { logger, now }, closers);
-  const validate = createMessageValidator();
-  const stopping = createStopping();
+  const [validate, stopping] = [createMessageValidator(), createStopping()];
   const parts: ListenerParts = {
     now,
     stopping,
