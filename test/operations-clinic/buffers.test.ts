@@ -185,7 +185,8 @@ describe("an appointment of a type with a buffer", () => {
     expect(bookedIn(moved).appointments.map(timesOf)).toEqual(["08:30-09:00", "08:30-09:00"]);
     expect(await freeTimes(clinic)).toEqual(["08:00", "09:30"]);
     const { patientId: _, appointmentTypeId: __, ...place } = await timedBooking(clinic);
-    const visits = await Promise.all([1, 2].map(async () => ({ patientId: await newPatient(), ...type })));
+    const { appointmentTypeId } = type;
+    const visits = [await newPatient(), await newPatient()].map((patientId) => ({ patientId, appointmentTypeId }));
     const together = { ...place, visits, startsAt: at(clinic, "08:00").replace(day(clinic, 2), day(clinic, 4)) };
     const booked = bookedIn(await call(clinic, "BookTogether", together));
     expect(booked.appointments.map(timesOf)).toEqual(["08:00-08:30", "09:00-09:30"]);

@@ -27,14 +27,12 @@ export const seriesBookings = steps(
         intervalDays: 1,
         count: 2,
       });
-      const times = [first.start, first.start + DAY].map((start) => ({
-        ...first,
-        patient: who,
-        start,
-        end: start + length,
-      }));
+      const { program, practitioner } = first;
+      const times = [first.start, first.start + DAY].map((start) => {
+        return { program, practitioner, patient: who, start, end: start + length };
+      });
       const verdicts = bookAll(clinic, "occurrences", times, world.seriesIds.length);
-      if (!("refused" in verdicts)) world.seriesIds.push(`${answer.body["seriesId"]}`);
+      if (!("refused" in verdicts)) world.seriesIds.push(String(answer.body["seriesId"]));
       expectVerdicts(clinic, world, answer, verdicts);
     },
   },

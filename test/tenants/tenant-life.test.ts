@@ -192,7 +192,9 @@ describe("an erasure", () => {
     expect(rows.map(({ action }) => action)).toEqual([
       "CREATE",
       "UPDATE",
-      ...["EXPORT_BEGUN", "EXPORTED", "EXPORT_BEGUN"],
+      "EXPORT_BEGUN",
+      "EXPORTED",
+      "EXPORT_BEGUN",
       "DELETE",
     ]);
   });
