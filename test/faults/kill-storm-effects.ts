@@ -36,6 +36,7 @@ export function effectsOf({ rpc, success }: Entry): Effects {
     case "BookTogether":
     case "MoveSeries":
     case "CancelSeries":
+    case "SwapPractitioners":
       return ofAppointments(success);
     default:
       return { audited: 1, changes: changeOf(success.body["appointment"] as AnsweredAppointment | undefined) };

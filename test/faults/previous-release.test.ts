@@ -44,6 +44,7 @@ const NEW_RPCS: ReadonlySet<string> = new Set([
   "CancelSeries",
   "EnterLateVisit",
   "EnterLateSteps",
+  "SwapPractitioners",
 ]);
 const UNIMPLEMENTED: RestAnswer = { status: 404, headers: new Headers(), text: "", body: {} };
 /** Clients of the steady load beside the storm, over REST and as many over gRPC. They keep their connections. */
