@@ -53,6 +53,15 @@ describe("the history of calls and answers", () => {
     expect(violationsOf(history)).toEqual([expect.stringMatching(/^appointment a has no legal order/)]);
   });
 
+  test("has the appointments that two practitioners exchange", () => {
+    const history = openBookingHistory(tick);
+    tell(history, "BookAppointment", { patientId: "p", optionToken: "token" }, appointment(booked));
+    const exchanged = { ...booked, appointmentId: "a", version: 2, practitionerId: "other" };
+    tell(history, "SwapPractitioners", {}, { appointments: [exchanged] });
+    tell(history, "GetAppointment", request, appointment(exchanged));
+    expect(violationsOf(history)).toEqual([]);
+  });
+
   test("uses the placement of the option for a reschedule", () => {
     const history = openBookingHistory(tick);
     tell(history, "BookAppointment", { patientId: "p", optionToken: "token" }, appointment(booked));

@@ -101,7 +101,7 @@ export function tracesOf(
 }
 
 /** The RPCs that change several appointments, each from the version before the one in the answer. */
-const SEVERAL = new Set(["BookSeries", "BookTogether", "MoveSeries", "CancelSeries"]);
+const SEVERAL = new Set(["BookSeries", "BookTogether", "MoveSeries", "CancelSeries", "SwapPractitioners"]);
 
 function severalIn(body: Body): readonly Trace[] {
   const changed = (body["appointments"] ?? []) as readonly AnsweredAppointment[];
