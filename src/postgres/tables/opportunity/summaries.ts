@@ -73,8 +73,8 @@ export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION A
 
 /**
  * Builds the next part of the summaries of a tenant from its appointments. Returns whether parts are left. Changes are
- * moved only after the last part, so no change is counted twice. Holidays cannot change meanwhile, because waits in
- * business days depend on them. If holidays change between two parts, all parts are built anew.
+ * moved only after the last part, so no change is counted twice. Waits in business days depend on holidays. So holidays
+ * cannot change while a part is built, and a change between two parts makes the job build all parts again.
  */
 export async function buildSummaries(transaction: Transaction): Promise<boolean> {
   const { tenantId: tenant } = transaction;
