@@ -82,7 +82,8 @@ async function nameResources(appointments: readonly AppointmentDetails[], call: 
 }
 
 /**
- * Adds the names of the patients. Records each access to a name in the same transaction. An erased patient has no name.
+ * Adds the names of the patients. Each access to a name is recorded in the same transaction. An erased patient has no
+ * name.
  */
 async function namePatients(appointments: readonly AppointmentDetails[], call: ReadyCall): Promise<void> {
   const ids = new Set(appointments.map(({ patientId }) => patientId));

@@ -33,7 +33,7 @@ export function requireMovable(
   requireActive(patient, field);
 }
 
-/** Who changes an appointment and when, and the slots that the appointment occupies. */
+/** A change of an appointment: the caller, the current time, and the slots that the appointment occupies. */
 export interface LateChange {
   readonly principal: Pick<Principal, "scopes">;
   readonly slots: readonly SlotRecord[];
@@ -42,24 +42,24 @@ export interface LateChange {
   readonly field?: string;
 }
 
-/** Callers with this scope are bound by no limit that a tenant sets for bookings and appointments. */
+/** The limits that a tenant sets for bookings and appointments do not apply to callers with this scope. */
 const SUPERVISOR_SCOPE = "scheduling:overbook";
 
-/** Returns whether a caller is bound by the limits that the tenant sets. */
+/** Returns whether the limits of the tenant apply to a caller. They do not apply to supervisors. */
 export function isBound({ scopes }: Pick<Principal, "scopes">): boolean {
   return !scopes.has(SUPERVISOR_SCOPE);
 }
 
-/** Requires that there is no conflict of {@link lateConflicts}. */
+/** Throws 409 if {@link lateConflicts} returns a conflict. */
 export function requireInTime(...terms: Parameters<typeof lateConflicts>): void {
   const [error] = lateConflicts(...terms);
   if (error !== undefined) throw conflict(error);
 }
 
 /**
- * Returns a conflict TOO_LATE on the field of the change if an appointment begins in less than `hours`, if that is set.
- * The limit does not apply to supervisors. It does not apply to a displaced appointment, because the patient did not
- * cause the change.
+ * Returns a conflict TOO_LATE on `field` if an appointment begins in less than `hours`. Without `hours` there is no
+ * limit. The limit does not apply to supervisors. It does not apply to a displaced appointment, because the patient did
+ * not cause the change.
  */
 export function lateConflicts(
   { startsAt }: Pick<AppointmentRecord, "startsAt">,
@@ -87,7 +87,8 @@ export function inactivePatient(patient: PatientRecord | undefined, field: strin
 }
 
 /**
- * Returns the limits of the tenant that the patient has reached, as conflicts on `field`. Supervisors are not bound.
+ * Returns a conflict on `field` for each limit of the tenant that the patient has reached. No limit applies to
+ * supervisors.
  */
 export function limitConflicts(
   limits: Partial<BookingLimits>,
@@ -107,7 +108,10 @@ export function limitConflicts(
   return [...found, ...roomConflicts(limits, principal, field)];
 }
 
-/** Returns a conflict on `field` if the tenant allows no further appointment of the patient on the day. */
+/**
+ * Returns a conflict on `field` if the patient has reached the tenant's limit of appointments on the day. The limit
+ * does not apply to supervisors.
+ */
 export function roomConflicts(
   { onDay }: Partial<Pick<BookingLimits, "onDay">>,
   principal: Pick<Principal, "scopes">,

@@ -39,7 +39,10 @@ export function createAppointmentService(
   };
 }
 
-/** Moves an appointment to the option of a token. A conflict of the new time names as many items as `named` says. */
+/**
+ * Moves an appointment to the option of a token. If the new time has conflicts, the error names all of them or only the
+ * first, as `named` says.
+ */
 export async function reschedule(
   request: Pick<RescheduleAppointmentRequestValid, "appointmentId" | "expectedVersion">,
   opened: OpenedToken,
@@ -72,7 +75,7 @@ export async function reschedule(
   return move(appointment, locked.occupiedSlots, taken, call, nowMs);
 }
 
-/** Whether the moved appointment is a first visit. It is decided again only in another calendar year. */
+/** Returns whether the moved appointment is a first visit. A move within one calendar year does not change this. */
 async function firstVisitAt(
   { id, localDate, patientId, serviceId, firstVisit }: AppointmentRecord,
   placement: AppointmentPlacement,

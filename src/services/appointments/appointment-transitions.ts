@@ -20,9 +20,7 @@ import { earliestStepMs, marginsOf, type VisitMargins } from "../../scheduling/v
 import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
 import { requireActive, requireInTime } from "./appointment-preconditions.js";
 
-/**
- * A status change of an appointment. A change to a status that is not live frees the slots and the unit of capacity.
- */
+/** A status change of an appointment. A change to CANCELLED or NO_SHOW frees the slots and the unit of capacity. */
 export interface Transition {
   readonly from: readonly AppointmentStatus[];
   readonly to: AppointmentStatus;
@@ -30,7 +28,10 @@ export interface Transition {
   readonly expectsPatient?: true;
 }
 
-/** The current time, and the defaults of how far from the start of an appointment each status change is allowed. */
+/**
+ * The current time, and the default margins: how far from its start an appointment may be checked in, attended or
+ * missed.
+ */
 export interface VisitClock {
   readonly nowMs: number;
   readonly margins: VisitMargins;
@@ -69,8 +70,9 @@ export interface ChangedAppointment {
  * Throws, in this order:
  * - 404 if the appointment does not exist
  * - 404 if the reason does not exist; 422 if it is not active or its required comment is missing
- * - 409 for another version
+ * - 409 if the version is stale
  * - 409 if the transition does not start from the current status
+ * - 409 if an appointment to confirm has begun
  * - 409 if the transition is too early or too late by the settings of the tenant
  * - 409 if the transition expects the patient, the appointment is PENDING and the patient is not active
  */

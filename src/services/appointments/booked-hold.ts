@@ -3,8 +3,8 @@ import { dropHolder } from "../../postgres/tables/holds/hold-holders.js";
 import { endHold, type HoldRecord } from "../../postgres/tables/holds/holds.js";
 
 /**
- * Ends the hold that an appointment took, if it took one. Its unit of capacity is already that of the appointment. Call
- * it after the counters of days changed and before slots are freed, as the lock order requires.
+ * Ends the hold that was booked as an appointment. Does nothing without a hold. The appointment already has the hold's
+ * unit of capacity. Call this after the day counters change and before slots are freed, as the lock order requires.
  */
 export function endBookedHold(
   call: ReadyCall,

@@ -16,7 +16,7 @@ import type { TargetErrors } from "./booking-target.js";
 import { type GivenWait, judgeWait, requireReplaceable, type Wait } from "./booking-wait.js";
 import { closedEntry, requireServes } from "./served-entry.js";
 
-/** The references of every booking, with an option or by time. */
+/** The references of a booking, with an option or by time. */
 export interface BookingReferences {
   readonly requestSourceId: string;
   readonly appointmentTypeId: string;
@@ -31,14 +31,16 @@ export interface JudgedReferences {
   readonly unusable: readonly FieldError[];
   /** The duration of an appointment of the type, in minutes. 0 if the type does not exist. */
   readonly typeMinutes: number;
-  /** How long the practitioner stays free after it. 0 if the type does not exist. */
+  /** The buffer after the visit, in minutes, in which the practitioner stays free. 0 if the type does not exist. */
   readonly bufferMinutes: number;
   readonly wait: Wait;
   /** The appointment that the booking replaces. */
   readonly replaced: AppointmentRecord | undefined;
 }
 
-/** Checks the references and the wait of a booking. Resources that the principal may not see are missing. */
+/**
+ * Checks the references and the wait of a booking. Resources that the principal may not see are reported as missing.
+ */
 export async function judgeReferences(
   request: BookingReferences & GivenWait,
   call: ReadyCall,
@@ -71,9 +73,9 @@ export async function judgeReferences(
 
 /** How long an appointment takes. */
 export interface VisitLength {
-  /** What its slots cover: the visit and the buffer. */
+  /** The minutes that its slots cover: the visit and the buffer. */
   readonly minutes: number;
-  /** How long the visit lasts; undefined without a buffer. */
+  /** The duration of the visit; undefined without a buffer. */
   readonly visitMinutes: number | undefined;
 }
 
@@ -83,8 +85,8 @@ export function withBuffer(durationMinutes: number, bufferMinutes: number): Visi
 }
 
 /**
- * Returns how long an appointment lasts that moves. `minutes` are undefined if it has a single slot and no buffer, because
- * then any slot fits.
+ * Returns the length of an appointment that moves. `minutes` is undefined if the appointment has a single slot of the
+ * schedule and no buffer: any slot then fits.
  */
 export function lengthHeld(appointment: AppointmentRecord, { length }: readonly SlotRecord[]) {
   const { overbooked, startsAt, endsAt, visitEndsAt } = appointment;
@@ -94,8 +96,9 @@ export function lengthHeld(appointment: AppointmentRecord, { length }: readonly 
 }
 
 /**
- * Throws 404 if something does not exist, then 422 if a reference is not active or a date is out of range. Otherwise
- * returns the conflicts: the patient is not active, the waitlist entry is closed.
+ * Throws 404 if the patient, the waitlist entry or a reference does not exist. Then throws 422 if a reference is not
+ * active or a date is out of range. Otherwise returns the conflicts: the patient is not active, or the waitlist entry
+ * is closed.
  */
 export function requireUsable(
   { patient, waitlistEntry }: Pick<Locked, "patient" | "waitlistEntry">,
@@ -108,7 +111,9 @@ export function requireUsable(
   return [...inactivePatient(patient, "patientId"), ...closedEntry(waitlistEntry)];
 }
 
-/** Returns the errors of a booking for everything that does not exist. */
+/**
+ * Returns an error for each resource that does not exist: the patient, the references in `unknown`, the waitlist entry.
+ */
 export function absentOf(
   { patient, waitlistEntry }: Pick<Locked, "patient" | "waitlistEntry">,
   unknown: readonly FieldError[],
@@ -121,7 +126,10 @@ export function absentOf(
   ];
 }
 
-/** Like {@link requireUsable} for a booking by time. Throws 422 if waitlist entry or replaced appointment do not fit. */
+/**
+ * Like {@link requireUsable}, for a booking by time. Also throws 422 if the waitlist entry or the replaced appointment
+ * does not fit the patient and the service.
+ */
 export function requireBookable(
   request: GivenWait & { readonly patientId: string; readonly serviceId: string },
   locked: Pick<Locked, "patient" | "waitlistEntry">,

@@ -13,7 +13,7 @@ import { bookAppointment } from "./booking.js";
 import { findOptions } from "./option-search.js";
 import { matchWaitlistEntry } from "./waitlist-match.js";
 
-/** The methods of BookingService that change, correct or complete what was recorded. */
+/** The methods of BookingService that change, correct or complete recorded appointments. */
 export type CorrectionMethod =
   | "changeAppointment"
   | "correctAppointmentStatus"

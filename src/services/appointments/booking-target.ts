@@ -22,7 +22,10 @@ export interface TargetErrors {
   readonly inactive: readonly FieldError[];
 }
 
-/** Checks program, practitioner and service separately. Resources that the principal may not see are missing. */
+/**
+ * Checks program, practitioner and service separately. Resources that the principal may not see are reported as
+ * missing.
+ */
 export async function checkTarget(target: BookingTarget, call: ReadyCall): Promise<TargetErrors> {
   const [program, practitioner, service] = await Promise.all([
     isActive(call, programs, target.programId),
@@ -40,15 +43,15 @@ export async function checkTarget(target: BookingTarget, call: ReadyCall): Promi
   };
 }
 
-/** Whether the program offers the service and the practitioner works in it. */
+/** How the program offers the service, and whether the practitioner works in the program. */
 export interface TargetOffer {
   readonly offer: Offer | undefined;
   readonly isMember: boolean;
 }
 
 /**
- * Reads the offer of a target. Call it after the locks, so that it sees changes to the program that were committed
- * before.
+ * Reads the offer of a target. Call it after taking the locks. It then sees all changes of the program that were
+ * committed before.
  */
 export async function findTargetOffer(target: BookingTarget, call: ReadyCall): Promise<TargetOffer> {
   const [offer, isMember] = await Promise.all([
@@ -101,7 +104,7 @@ export function requireStart(
   throw invalid("startsAt", "OUT_OF_RANGE", message);
 }
 
-/** 422 for one field. */
+/** Returns a 422 error for one field. */
 export function invalid(field: string, code: FieldErrorCode, message: string): CupoError {
   return validationFailed([{ code, field, message }]);
 }

@@ -8,7 +8,7 @@ import { localDateAt } from "../../scheduling/local-clock.js";
 import { firstLocalDate, yearsAfter } from "../../scheduling/local-date.js";
 import { missing } from "../resources/preconditions.js";
 
-/** What a booking says about the wait of the patient. Dates are local, YYYY-MM-DD. */
+/** The fields of a booking about the wait of the patient. Dates are local, YYYY-MM-DD. */
 export interface GivenWait {
   /** The date of the first request. Defaults to today. */
   readonly requestedOn?: string | undefined;
@@ -20,12 +20,12 @@ export interface GivenWait {
 }
 
 /**
- * The wait of a patient, as local dates (YYYY-MM-DD). `dueOn` is the last day of the allowed wait; undefined if nothing
- * limits it.
+ * The wait of a patient, as local dates (YYYY-MM-DD). `dueOn` is the last day of the allowed wait; undefined if no
+ * limit applies.
  */
 export type Wait = Pick<AppointmentRecord, "dueOn" | "desiredOn"> & { readonly requestedOn: string };
 
-/** The wait of a booking, and the errors in what the request says about it. */
+/** The wait of a booking, and the errors in the fields of its request. */
 export interface JudgedWait {
   readonly wait: Wait;
   /** The appointment that the booking replaces. */
@@ -34,12 +34,13 @@ export interface JudgedWait {
   readonly invalid: readonly FieldError[];
 }
 
-/** How many years before today a request can lie, and how many years after today its wish. */
+/** A request is at most this many years before today. A desired date is at most this many years after today. */
 const MAX_YEARS = 2;
 
 /**
- * Returns the wait of a booking. It begins at the earliest of the given date, the date of the waitlist entry and the
- * request of the replaced appointment. Its due date follows from the opportunity definition of the appointment type.
+ * Returns the wait of a booking. The wait begins at the earliest of the given date, the date of the waitlist entry and
+ * the request date of the replaced appointment; by default today. Its due date follows from the opportunity definition
+ * of the appointment type.
  */
 export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number): Promise<JudgedWait> {
   const { waitlistEntryId, replacesAppointmentId, appointmentTypeId } = given;
@@ -84,7 +85,10 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
   return `the appointment is ${replaced.status}; only CANCELLED or NO_SHOW can be replaced`;
 }
 
-/** Returns a date on or before the one from which the wait counts, so that the limit is read with the other rows. */
+/**
+ * Returns a date that is not after the start of the wait. With it, the limit of the wait is read in the same round trip
+ * as the waitlist entry and the replaced appointment.
+ */
 function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
   const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;
   return continues ? firstLocalDate : (requestedOn ?? today);
@@ -95,8 +99,8 @@ function dateOf(created: { readonly createdAt: Date } | undefined): string | und
 }
 
 /**
- * Returns the errors in the given dates of a wait that begins on `requestedOn`. A request is at most two years before
- * today, a wish is between the request and two years after today.
+ * Returns the errors in the given dates of a wait that begins on `requestedOn`. A request date must be within the two
+ * years before today. A desired date must be from `requestedOn` through two years after today.
  */
 export function dateErrors(
   given: Pick<GivenWait, "requestedOn" | "desiredOn">,

@@ -27,10 +27,11 @@ import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
  *
  * Throws, in this order:
  * - 404 if the patient or a reference does not exist
- * - 422 if a reference is not active, or the request does not fit its token, waitlist entry or replaced appointment
+ * - 422 if a reference is not active, or the token is not an option of the patient
  * - 410 if the token has expired
+ * - 422 if the option is too short, or the waitlist entry or the replaced appointment does not fit
  * - 409 with all conflicts: of the patient, the waitlist entry, the time and the capacity of the day
- * - 410 if the option is gone and only that
+ * - 410 if the option is gone and there is no conflict
  */
 export async function bookAppointment(
   request: BookAppointmentRequestValid,
@@ -73,14 +74,17 @@ export async function bookAppointment(
   return appointment;
 }
 
-/** What a booking says about its visit. */
+/** The fields of a booking that become fields of its appointment. */
 export interface BookedVisit extends BookingReferences {
   readonly patientId: string;
   readonly serviceId: string;
   readonly replacesAppointmentId?: string | undefined;
 }
 
-/** Creates an appointment at version 1. It is PENDING, or CONFIRMED if it has begun, because the patient is present. */
+/**
+ * Creates an appointment at version 1. Its status is PENDING. If it has begun, the patient is present and it is
+ * CONFIRMED.
+ */
 export function newAppointment(
   call: ReadyCall,
   request: BookedVisit,

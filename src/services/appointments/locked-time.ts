@@ -43,34 +43,38 @@ export interface TimedBooking extends BookingTarget, BookingReferences, GivenWai
   readonly durationMinutes?: number | undefined;
 }
 
-/** When a time is booked, and how: in the schedule, in or outside the schedule, or after the visit. */
+/** The current time, and the kind of a booking: in the schedule, in or outside the schedule, or after the visit. */
 export interface TimedTerms {
   readonly nowMs: number;
   readonly kind: "SCHEDULED" | "OVERBOOKED" | "LATE";
 }
 
-/** A locked time of a practitioner. `locked.slots` are the slots that the schedule has in it. */
+/** A locked time of a practitioner. `locked.slots` are the slots of the schedule in that time. */
 export interface LockedTime {
   readonly startMs: number;
-  /** How long the visit lasts. */
+  /** The duration of the visit. */
   readonly durationMinutes: number;
-  /** What its slots must cover. A late entry has no buffer. */
+  /** The length that its slots must cover. A late entry has no buffer. */
   readonly length: VisitLength;
   readonly locationId: string;
   readonly locked: Locked;
-  /** Whether the practitioner or the patient is busy during these slots. */
+  /** Whether the practitioner or the patient is busy during `locked.slots`. */
   readonly busy: BusyPeople;
-  /** Whether they are busy during exactly the requested time. It matters for an appointment outside the schedule. */
+  /**
+   * Who is busy during exactly the requested time, for an appointment outside the schedule. The practitioner is checked
+   * only for a late entry.
+   */
   readonly beside: BusyPeople;
   readonly wait: Wait;
   readonly firstVisit: boolean;
-  /** Conflicts of the patient and the waitlist entry. */
+  /** The conflicts of the patient, the waitlist entry and the limits of the tenant. */
   readonly found: readonly FieldError[];
 }
 
 /**
- * Locks the time of a booking. Throws 404 and 422 for what the booking refers to, and 422 for a start that cannot be
- * booked. A visit that is entered late was requested on its own day at the latest, and no limits apply to it.
+ * Locks the time of a booking. Throws 404 for references that do not exist, and 422 for references that cannot be used.
+ * Throws 422 for a start that cannot be booked. For a late entry, the wait is checked as of the day of the visit, and
+ * no limits apply.
  */
 export async function lockTime(request: TimedBooking, call: ReadyCall, terms: TimedTerms): Promise<LockedTime> {
   const { nowMs, kind } = terms;
@@ -137,7 +141,10 @@ export async function tryOrdinary(
   return (await tryCapacity(transaction, day, nowMs)) ? { slots, placement } : undefined;
 }
 
-/** A placement outside the schedule. It has exactly the requested start and duration, without a buffer. */
+/**
+ * Returns a placement outside the schedule. It has exactly the requested start and duration, and no buffer. Throws 422
+ * if it does not end on the day of its start.
+ */
 export function placementBeside(
   { programId, practitionerId }: TimedBooking,
   { startMs, durationMinutes: minutes, locationId }: LockedTime,

@@ -29,7 +29,7 @@ import { lengthHeld, withBuffer } from "./booking-references.js";
 /** The criteria of a slot search. */
 export interface SlotCriteria {
   readonly serviceId: string;
-  /** Local dates, YYYY-MM-DD, both inclusive. */
+  /** The first day, a local date (YYYY-MM-DD). `dateTo` is the last day, inclusive. */
   readonly dateFrom: string;
   readonly dateTo: string;
   readonly periods: readonly WaitlistEntryDetails_Period[];
@@ -45,7 +45,7 @@ export interface OptionCriteria extends SlotCriteria {
   readonly appointmentId: string | undefined;
   /** The last local date of the wait of a waitlist entry. Used only in a search for a waitlist entry. */
   readonly dueOn: string | undefined;
-  /** The type of the appointment to book, which decides how long options last. If undefined, each is one slot. */
+  /** The type of the appointment to book. It decides how long an option is; without a type, an option is one slot. */
   readonly appointmentTypeId: string | undefined;
   /** The request field with the id of the patient, appointment or waitlist entry. Errors name it. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
@@ -76,17 +76,17 @@ export async function findOptions(
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
-/** Whether the slots to find depend on the subject. Otherwise slots and subject are read at the same time. */
+/** Whether the search needs data of the subject first. Otherwise slots and subject are read at the same time. */
 function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria): boolean {
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }
 
 const nothingHeld = { appointmentId: undefined, heldDay: undefined, minutes: undefined, visitMinutes: undefined };
 
-/** Excludes slots during other appointments of the patient. All fields are undefined if there is no patient. */
+/** The patient and appointment of a search. Slots during the patient's other appointments are excluded. */
 type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay" | "minutes" | "visitMinutes">;
 
-/** The page of a list that is asked for. */
+/** The requested page of a list. */
 interface AskedPage {
   readonly page: Page;
   /** The name of the list. Page tokens are bound to it and to `filters`. */
@@ -122,7 +122,7 @@ export async function pageOfSlots(
   return cutPage(found, page, ({ startsAt, slotId }) => [startsAt.toISOString(), slotId], name, filters);
 }
 
-/** No schedule has later slots. The search itself ends at the horizon of each program. */
+/** Returns a time after which no schedule has slots. The search itself ends at the horizon of each program. */
 function endOfSlotsMs(nowMs: number): number {
   return Date.parse(endOfLocalDay(widestSpan(nowMs).through));
 }
@@ -179,7 +179,7 @@ async function requireMovableSubject(
   };
 }
 
-/** The last local date of the wait: that of the waitlist entry, else by the appointment type, else by the service. */
+/** Returns the last local date of the wait: of the waitlist entry, of the appointment type, or of the service. */
 async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: number): Promise<string | undefined> {
   const { serviceId, appointmentTypeId, subjectField, dueOn } = criteria;
   if (subjectField === "waitlistEntryId") return dueOn;

@@ -31,7 +31,7 @@ export function misfitOf(
   return [{ code: "INVALID_VALUE", field: FIELD, message }];
 }
 
-/** Closes the waitlist entry that the appointment fulfils, if there is one, in the same transaction. */
+/** Closes the waitlist entry that the appointment fulfils, in the same transaction. Does nothing without an entry. */
 export function closeServedEntry(
   call: ReadyCall,
   entry: DeskWaitlistEntryRecord | undefined,

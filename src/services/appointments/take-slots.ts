@@ -19,9 +19,9 @@ import { capacityExhausted, isAny, type NamedConflicts, refusalOf, timeConflicts
 export interface LookedUpOption {
   readonly locked: Locked;
   readonly busy: BusyPeople | undefined;
-  /** How the service is offered in the first slot now. */
+  /** The current offer of the service in the first slot. */
   readonly offer: Offer | undefined;
-  /** How long the visit lasts, if the slots have a buffer. */
+  /** The duration of the visit; undefined without a buffer. */
   readonly visitMinutes?: number | undefined;
 }
 
@@ -31,12 +31,12 @@ export interface TakenSlots {
   readonly placement: AppointmentPlacement;
 }
 
-/** The terms of taking a time. */
+/** The conditions under which a time is taken. */
 export interface TimeTerms {
-  /** The conflicts that were found, if any. */
+  /** The conflicts that were found before, if any. */
   readonly found: readonly FieldError[];
   readonly named: NamedConflicts;
-  /** The day on which the appointment already uses a unit. */
+  /** The day on which the appointment already uses a unit of capacity. */
   readonly heldDay: DayOfRule | undefined;
   readonly nowMs: number;
   /** The hold that is being booked. */
@@ -44,8 +44,8 @@ export interface TimeTerms {
 }
 
 /**
- * Returns the option of a token. Throws 422 if the token is invalid or was issued for another request, 410 if it has
- * expired.
+ * Returns the option of a token. Throws 422 if the token is invalid or was issued for another request, and 410 if it
+ * has expired.
  */
 export function requireOption(
   opened: OpenedToken,
@@ -62,19 +62,19 @@ export function requireOption(
 }
 
 /**
- * Returns the instant at which the slots of an option must be within its program's notice and horizon. Undefined for a
- * held option, which was checked when it was held.
+ * Returns the instant for checking an option against its program's notice and horizon. Returns undefined for a held
+ * option, because it was checked when it was held.
  */
 export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undefined {
   return holdId === undefined ? new Date(nowMs) : undefined;
 }
 
 /**
- * Takes the locked slots of an option and one unit of their day's capacity. The unit replaces the one that the
- * appointment already uses. The unit of a hold becomes that of the appointment.
+ * Takes the locked slots of an option and one unit of their day's capacity. A moved appointment returns the unit that
+ * it used before. A booked hold passes its unit to the appointment.
  *
- * Throws 409 for conflicts: those `found` before, those of the time, and a day without capacity. Throws 410 like
- * {@link requireSlots}, unless there are conflicts `found` before.
+ * Throws 409 for conflicts: those `found` before, those of the time, and a day without capacity. Throws 410 like {@link
+ * requireSlots}, unless there are conflicts `found` before.
  */
 export async function takeSlots(
   transaction: Transaction,
@@ -92,8 +92,8 @@ export async function takeSlots(
 
 /**
  * Returns the locked slots of an option, and the conflicts of its time except for the capacity of its day.
- * `occupiedSlots` are those of the appointment to move. Throws 410 if the token was already used, its hold has ended,
- * or the option has changed since the search. If conflicts were found before, throws 409 with them instead.
+ * `occupiedSlots` are the slots of the appointment to move. Throws 410 if the token was already used, its hold has
+ * ended, or the option has changed since the search. If conflicts were found before, throws 409 with them instead.
  */
 export function requireSlots(
   option: OptionClaims,
@@ -123,8 +123,8 @@ export function fill(slots: readonly SlotRecord[], minutes: number): boolean {
 }
 
 /**
- * Returns the placement of an appointment that occupies these slots. Its visit takes the first ones that cover
- * `visitMinutes`; the others are its buffer. Without them it has no buffer.
+ * Returns the placement of an appointment that occupies these slots. The visit takes the first slots that cover
+ * `visitMinutes`; the other slots are the buffer. Without `visitMinutes` there is no buffer.
  */
 export function placementOf(
   slots: readonly SlotRecord[],
@@ -140,17 +140,17 @@ export function placementOf(
   return { ...place, startsAt, endsAt: last.endsAt, visitEndsAt };
 }
 
-/** Returns the end of the first slots that cover a visit. The slots are adjacent and ordered by start. */
+/** Returns the end of the first slots that cover a visit. The slots must be adjacent and ordered by start. */
 export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): Date | undefined {
   const endMs = (slots[0]?.startsAt.getTime() ?? 0) + visitMinutes * 60_000;
   return (slots.find(({ endsAt }) => endsAt.getTime() >= endMs) ?? slots.at(-1))?.endsAt;
 }
 
 /**
- * Takes one unit of the day's capacity and gives back the unit of `heldDay`, if there is one. Throws 409 on `field` for
- * the conflicts that were found.
+ * Takes one unit of the day's capacity and returns the unit of `heldDay`, if there is one. Throws 409 on `field` if
+ * conflicts were `found`.
  *
- * If there are none and no capacity is left, the call also fails with 409 on `field`. The statement that takes the unit
+ * Without conflicts, the call fails with 409 on `field` if no capacity is left. The statement that takes the unit
  * reports this, so the check costs no extra round trip.
  */
 export async function takeTime(
@@ -182,7 +182,7 @@ function goneOr(found: readonly FieldError[]): CupoError {
   return isAny(found) ? conflicts(found) : optionGone();
 }
 
-/** 410: the option can no longer be taken. */
+/** Returns a 410 error: the option can no longer be taken. */
 export function optionGone(): CupoError {
   return new CupoError("OPTION_EXPIRED", {
     detail: "The option has expired, was used, or its slot is no longer offered. Search for options again.",

@@ -5,10 +5,10 @@ import type { DayOfRule } from "../../postgres/tables/appointments/day-counters.
 import { tryCapacity } from "../../postgres/tables/capacities.js";
 import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 
-/** How many conflicts a refusal names: all, or only the first, as the published reschedule does. */
+/** How many conflicts an error names: all, or only the first. The access API's reschedule names only the first. */
 export type NamedConflicts = "ALL" | "FIRST";
 
-/** A time that a call wants for an appointment. */
+/** The requested time of an appointment. */
 export interface WantedTime {
   readonly slots: readonly SlotRecord[];
   /** The slots of the appointment to move. */
@@ -16,7 +16,7 @@ export interface WantedTime {
   readonly busy: BusyPeople;
 }
 
-/** Returns the conflicts of a time, except for the capacity of its day. Each is an item on `field`. */
+/** Returns the conflicts of a time, except for the capacity of its day. Each conflict is an error item on `field`. */
 export function timeConflicts({ slots, ownSlots = [], busy }: WantedTime, field: string): FieldError[] {
   const ownIds = new Set(ownSlots.map(({ id }) => id));
   const others = slots.filter(({ id }) => !ownIds.has(id));
@@ -39,20 +39,22 @@ export function timeConflicts({ slots, ownSlots = [], busy }: WantedTime, field:
   return found;
 }
 
-/** The patient has another appointment or a hold at that time. Overbooking cannot override this. */
+/**
+ * Returns the conflict of a patient who has another appointment or a hold at that time. Overbooking cannot override it.
+ */
 export function patientOverlap(field: string): FieldError {
   const message = "the patient has another appointment or a hold at that time";
   return { code: "PATIENT_OVERLAP", field, message };
 }
 
-/** The day of a slot has no capacity left. */
+/** Returns the conflict of a slot whose day has no capacity left. */
 export function capacityExhausted(field: string): FieldError {
   return { code: "CAPACITY_EXHAUSTED", field, message: "all capacity of the day is used: choose another day" };
 }
 
 /**
- * Returns the 409 for conflicts that were found. If the error must name all conflicts, it asks the database whether the
- * day has a unit of capacity left. `day` is undefined if the time needs no further unit.
+ * Returns a 409 error for conflicts that were found. If it must name all conflicts, also checks whether the day has a
+ * unit of capacity left. `day` is undefined if the time needs no further unit.
  */
 export async function refusalOf(
   transaction: Transaction,

@@ -9,7 +9,7 @@ import { requireFound } from "../resources/preconditions.js";
 import { findOptions } from "./option-search.js";
 
 /**
- * Returns one page of the options that match a waitlist entry. Throws 404 if the entry does not exist, 409 if it is
+ * Returns one page of the options that match a waitlist entry. Throws 404 if the entry does not exist, and 409 if it is
  * closed.
  */
 export async function matchWaitlistEntry(
