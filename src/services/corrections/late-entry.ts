@@ -57,9 +57,9 @@ export async function findReason(
 }
 
 /**
- * Requires that the steps are not in the future and on the local day of the visit, and that the patient was not seen
- * before the arrival. Otherwise throws 422 and names every wrong time. `checkedInAt` is the check-in that was recorded
- * before.
+ * Throws 422 with every wrong time. A step must be on the local day of the visit and not in the future. The patient
+ * must not be attended before the arrival. `checkedInAt` is the recorded check-in; it counts if the steps have no
+ * arrival.
  */
 export function requireTrueTimes(
   steps: readonly LateStep[],
@@ -80,7 +80,9 @@ export function requireTrueTimes(
   if (errors.length > 0) throw validationFailed(errors);
 }
 
-/** Returns a conflict on `field` if the tenant does not allow to enter a visit of so long ago. */
+/**
+ * Returns a conflict on `field` if the visit is more than `lateEntryDays` days ago. With 0 no late entry is allowed.
+ */
 export function tooLate(
   startMs: number,
   { lateEntryDays = DEFAULT_LATE_ENTRY_DAYS }: Pick<TenantSettingsRecord, "lateEntryDays">,
@@ -99,7 +101,10 @@ export interface TakenStep extends LateStep {
   readonly after: AppointmentRecord;
 }
 
-/** Takes the steps, all recorded at `nowMs`. Throws 409 for a step that does not start from the status before it. */
+/**
+ * Applies the steps to an appointment in their order, with `nowMs` as the time of change. Throws 409 if a step does not
+ * start from the status before it. Writes nothing.
+ */
 export function takeSteps(
   appointment: AppointmentRecord,
   steps: readonly LateStep[],
@@ -119,7 +124,7 @@ export function takeSteps(
   });
 }
 
-/** Returns a conflict for each step that happened before the tenant allows it. */
+/** Returns a conflict for each step that happened earlier than the margins allow. */
 export function earlySteps(
   appointment: Pick<AppointmentRecord, "startsAt">,
   steps: readonly LateStep[],

@@ -38,8 +38,8 @@ export interface LateSteps extends GivenSteps {
  *
  * Throws, in this order:
  * - 404 if the appointment or the reason does not exist; 422 if the reason is not active or its comment is missing
- * - 409 for another version, then for a status that does not allow a step
- * - 422 for times that are wrong
+ * - 409 for a stale version, then for a status that does not allow a step
+ * - 422 for wrong times
  * - 409 with all other conflicts
  */
 export async function enterLateSteps(

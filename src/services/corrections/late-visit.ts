@@ -27,13 +27,14 @@ import {
 } from "./late-entry.js";
 
 /**
- * Enters a visit that nobody could book, with its true times.
+ * Enters a past visit that was not booked, with its true times.
  *
  * Throws, in this order:
- * - 422 for wrong times
- * - 404 and 422 as a booking does, and for the no-show reason
- * - 409 with all conflicts: a visit of longer ago than the tenant allows, and those of the patient, the waitlist entry,
- *   the earliest times and the time of the visit
+ * - 422 for wrong times of steps
+ * - 404 or 422 for references, as for a booking by time, and for the no-show reason
+ * - 422 if the visit is not over
+ * - 409 with all conflicts: the visit is too long ago, a step is too early, the patient is not active, the waitlist
+ *   entry is closed, or, unless the visit was missed, the patient or the practitioner is busy at that time
  */
 export async function enterLateVisit(
   request: EnterLateVisitRequestValid,
@@ -78,12 +79,15 @@ function requireOver({ startMs, durationMinutes: minutes }: LockedTime, nowMs: n
   throw validationFailed([error]);
 }
 
-/** Returns the slots that the schedule had for a missed visit, free or not, because the visit takes none. */
+/**
+ * Returns the slots of the schedule at the time of a missed visit. They need not be free, because a missed visit
+ * occupies none. Undefined if they do not cover the visit.
+ */
 function missedSlots({ locked: { slots }, durationMinutes: minutes, locationId }: LockedTime): TakenSlots | undefined {
   return fill(slots, minutes) ? { slots, placement: placementOf(slots, locationId, undefined) } : undefined;
 }
 
-/** Returns the appointment as it was before its steps. It was assigned on the day of the visit. */
+/** Returns the appointment as it was before its steps. Its day of assignment is the day of the visit. */
 function bookedLate(
   request: EnterLateVisitRequestValid,
   call: ReadyCall,
@@ -101,7 +105,10 @@ function bookedLate(
   };
 }
 
-/** Inserts an appointment after its steps, and the history from its booking on. Returns it. */
+/**
+ * Inserts the appointment as it is after its steps. Its history gets one change for the booking and one for each step.
+ * Returns the appointment.
+ */
 function record(
   call: ReadyCall,
   booked: AppointmentRecord,

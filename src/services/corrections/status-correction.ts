@@ -24,7 +24,10 @@ import { retainUnfit } from "../schedule/remake-span.js";
 
 const FIELD = "appointmentId";
 
-/** The status to which a correction takes each status back. CANCELLED goes back to the status before it. */
+/**
+ * The status that a correction restores, by the current status. CANCELLED returns to the status before the
+ * cancellation.
+ */
 const BACK: Readonly<Partial<Record<AppointmentStatus, AppointmentStatus>>> = {
   CHECKED_IN: "CONFIRMED",
   ATTENDED: "CHECKED_IN",
@@ -42,8 +45,8 @@ export interface CorrectionRequest {
 /**
  * Takes back the last step of an appointment.
  *
- * Throws 404 for an unknown appointment. Throws 409 for another version, for a status that cannot go back to `to`, and
- * for an erased patient. If the step freed the slots, it also throws 409 with all conflicts: the time is taken, the day
+ * Throws 404 for an unknown appointment. Throws 409 for a stale version, for a status that cannot go back to `to`, and
+ * for an erased patient. If the step freed the slots, also throws 409 with all conflicts: the time is taken, the day
  * has no capacity left, or, after a cancellation, the patient is not active.
  */
 export async function correctStatus(

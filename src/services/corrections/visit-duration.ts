@@ -54,11 +54,11 @@ export async function lockForDuration(
 }
 
 /**
- * Takes the slots that follow an appointment or frees its last ones, until they cover the given minutes. Returns its
- * end. An overbooked appointment gets a new slot of its own. An appointment uses one unit of its day, whatever its
- * length.
+ * Takes slots after an appointment, or frees its last slots, until its slots cover `minutes`. Returns the new end. An
+ * overbooked appointment gets a new slot of its own. An appointment of any length uses one unit of its day's capacity.
  *
- * Throws 409 for a displaced appointment, and with all conflicts for a time that is not free. Throws 422 if there are no such slots.
+ * Throws 409 for a displaced appointment. Throws 409 with all conflicts if the time is not free. Throws 422 if the
+ * schedule has no such slots, or if an overbooked appointment would end on another day.
  */
 export function changeDuration(
   { transaction, newId }: ReadyCall,

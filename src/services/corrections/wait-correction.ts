@@ -24,12 +24,12 @@ export interface WaitCorrection {
 }
 
 /**
- * Corrects the date of the request, the wish, the payer or the first visit of an appointment, in any status. The history
- * keeps the previous values and the reason. With another date of the request, the due date follows from the present
- * opportunity definition.
+ * Corrects the request date, the desired date, the payer or the first-visit mark of an appointment in any status. The
+ * history keeps the previous values and the reason. A new request date sets a new due date, by the current opportunity
+ * definition.
  *
- * Throws 404 for an unknown appointment, then for an unknown payer. Throws 409 for another version, 422 for a payer who
- * is not active and for dates out of range.
+ * Throws 404 for an unknown appointment, then for an unknown payer. Throws 409 for a stale version. Throws 422 for a
+ * payer who is not active and for dates out of range.
  */
 export async function correctWait(
   call: ReadyCall,

@@ -2,7 +2,7 @@ import type { ReadyCall } from "../../call.js";
 import { type CupoError, conflict } from "../../errors.js";
 import type { Closure } from "../../postgres/tables/desk/closures.js";
 
-/** Returns a closure by the caller of this call. */
+/** Returns the closure of a resource by the caller at `nowMs`. */
 export function closureNow(call: ReadyCall, reason: string, nowMs: number): Closure {
   return {
     closedAt: new Date(nowMs),

@@ -34,7 +34,10 @@ export async function listCasesPage(request: ListCasesRequest, call: ReadyCall) 
   return { userAttentionCases: rows.map(toUserAttentionCaseDetails), ...next };
 }
 
-/** Takes a case into work. Throws 404 if it does not exist, then 409 for another version or if it is not RECEIVED. */
+/**
+ * Takes a case into work. Throws 404 if it does not exist. Then throws 409 for a stale version, or if it is not
+ * RECEIVED.
+ */
 export async function takeCase(
   { userAttentionCaseId, expectedVersion }: TakeCaseRequestValid,
   call: ReadyCall,
@@ -49,7 +52,7 @@ export async function takeCase(
   return change(call, { ...kept, ...taking, status: "OPEN", deskStatus: "OPEN" });
 }
 
-/** Closes a case. Throws 404 if it does not exist, then 409 for another version or if it is already closed. */
+/** Closes a case. Throws 404 if it does not exist. Then throws 409 for a stale version, or if it is already closed. */
 export async function closeCase(
   { userAttentionCaseId, expectedVersion, reason }: CloseCaseRequestValid,
   call: ReadyCall,

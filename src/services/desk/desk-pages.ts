@@ -3,9 +3,7 @@ import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js"
 import { startAfter } from "../resources/page-keys.js";
 import type { Page } from "../resources/pages.js";
 
-/**
- * Converts a range of local dates to instants; the end is exclusive. An end that the range does not have is undefined.
- */
+/** Converts a range of local dates to instants; the end is exclusive. A date that is missing stays undefined. */
 export function createdBetween({
   createdFrom,
   createdTo,
@@ -19,7 +17,10 @@ export function createdBetween({
   };
 }
 
-/** Returns the rows to read for a page, one more than it holds. Throws 422 if the page token is from another list. */
+/**
+ * Returns the query of a page: the key after which to read, and the page size plus one as the limit. Throws 422 if the
+ * page token is from another list.
+ */
 export function deskPageOf(page: Page): DeskPage {
   const after = startAfter(page);
   return { after: after && { createdAt: after.startsAt, id: after.id }, limit: page.size + 1 };

@@ -8,7 +8,7 @@ import { cutPage, readPage } from "../resources/pages.js";
 import { toWaitlistEntryDetails } from "./desk-messages.js";
 import { deskKeyOf, deskPageOf } from "./desk-pages.js";
 
-/** Returns one page of the active waitlist entries that a slot suits. */
+/** Returns one page of the active waitlist entries that match a slot. */
 export async function listMatches(request: MatchSlotRequestValid, call: ReadyCall, nowMs: number) {
   const { programId, practitionerId } = request;
   const startsAt = timestampDate(request.startsAt);

@@ -15,14 +15,15 @@ import { inactive, missing, requireFound, requireVersion } from "../resources/pr
 import { stateNotAllowed } from "./closing.js";
 import { refusePastRange } from "./waitlist-service.js";
 
-/** The highest number of earlier wishes of an entry. */
+/** The highest number of earlier wishes that an entry keeps. Further changes are refused. */
 const MAX_EARLIER = 100;
 
 /**
- * Replaces the wish of an active waitlist entry, which keeps its place in line and shows its earlier wishes.
+ * Replaces the wish of an active waitlist entry. The entry keeps its place in line and lists its earlier wishes.
  *
  * Throws 404 for an unknown entry, location or practitioner. Throws 409 for a stale version, a closed entry, and an
- * entry whose wish has changed too often. Throws 422 for dates in the past and for references that are not active.
+ * entry whose wish has changed {@link MAX_EARLIER} times. Throws 422 for dates in the past and for references that are
+ * not active.
  */
 export async function changeWish(
   request: ChangeWaitlistEntryRequestValid,

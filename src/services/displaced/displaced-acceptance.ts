@@ -11,7 +11,10 @@ import { toAppointmentDetails } from "../appointments/appointment-messages.js";
 import { decideAbout } from "./displaced-decisions.js";
 import { refused } from "./displaced-refusals.js";
 
-/** Records that displaced appointments take place unchanged. Returns one outcome per choice, in their order. */
+/**
+ * Records that displaced appointments take place unchanged. Returns one outcome per choice, in the order of the
+ * choices.
+ */
 export async function acceptDisplaced(
   choices: readonly DisplacedAppointmentChoiceValid[],
   call: ReadyCall,

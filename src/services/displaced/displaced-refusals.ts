@@ -11,14 +11,17 @@ import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 
 export { Refusal };
 
-/** The appointment to decide about, its slots and its patient. Undefined if it does not exist. */
+/**
+ * The appointment to decide about, its slots and its patient. `appointment` or `patient` is undefined if it does not
+ * exist.
+ */
 export interface Decided {
   readonly appointment: AppointmentRecord | undefined;
   readonly held: readonly SlotRecord[];
   readonly patient: PatientRecord | undefined;
 }
 
-/** Returns why no decision about the appointment is possible, or undefined if one is. */
+/** Returns the reason why no decision about the appointment is possible. Undefined if a decision is possible. */
 export function refusalOf(
   { appointment, held, patient }: Decided,
   expectedVersion: number | undefined,

@@ -36,7 +36,7 @@ interface Exchange {
 
 /**
  * Moves displaced appointments to another practitioner at the same times, each separately. Returns one outcome per
- * choice, in their order. Throws 404 if the practitioner does not exist, 422 if it is not active.
+ * choice, in the order of the choices. Throws 404 if the practitioner does not exist, and 422 if it is not active.
  */
 export async function substitutePractitioner(
   choices: readonly DisplacedAppointmentChoiceValid[],
@@ -94,8 +94,8 @@ function withSlots(decision: Decision, free: readonly SlotRecord[]): Chosen {
 }
 
 /**
- * Runs for one appointment after the other, because each may use slots, practitioner time and capacity that the next
- * one needs.
+ * Moves one appointment. Appointments are moved one after the other, because each may use practitioner time and
+ * capacity that the next one needs.
  */
 async function carryOut(chosen: Chosen, call: ReadyCall, nowMs: number): Promise<DisplacedAppointmentOutcome> {
   if ("refusal" in chosen) return refused(chosen.appointmentId, chosen.refusal);

@@ -67,7 +67,10 @@ function requireAhead({ startsAt }: SwappedSpan, nowMs: number): void {
   throw validationFailed([{ code: "OUT_OF_RANGE", field: "startsAt", message }]);
 }
 
-/** Locks the appointments with their patients and the slots of both practitioners, then both practitioners by id. */
+/**
+ * Locks the appointments with their patients and the slots of both practitioners. Then locks both practitioners,
+ * ordered by id.
+ */
 async function lockBoth(call: ReadyCall, span: SwappedSpan, ids: readonly string[]): Promise<LockedTogether> {
   const { transaction, principal } = call;
   const { practitionerId, otherPractitionerId } = span;
@@ -119,7 +122,9 @@ function otherThan(practitionerId: string, span: SwappedSpan): string {
   return practitionerId === span.practitionerId ? span.otherPractitionerId : span.practitionerId;
 }
 
-/** The rule and the date of each appointment stay, and so do the units of its day. */
+/**
+ * Moves each appointment to the other practitioner. Its rule and date stay the same, so its unit of capacity does too.
+ */
 function carryOut(
   exchanges: readonly Exchange[],
   span: SwappedSpan,

@@ -5,12 +5,12 @@ import { type EventRecord, type FeedCursor, type FeedPage, goesOn } from "../../
 import { parseCursor } from "./event-cursor.js";
 import { resourceTypeOf } from "./event-messages.js";
 
-/** The events that a watch receives, with the tenant that it watches. */
+/** Selects the events that a watch receives. `principal` also names the tenant that is watched. */
 export interface WatchFilter extends EventFilter {
   readonly principal: Principal;
 }
 
-/** The events that a caller or a webhook receives. */
+/** Selects the events that a caller or a webhook receives. */
 export interface EventFilter {
   /** The organization and company that the events must be visible to. */
   readonly principal: Owner;
@@ -40,7 +40,10 @@ export function matchesFilter(event: EventRecord, { principal, resourceTypes }: 
   return isVisible(event, principal) && (resourceTypes.length === 0 || resourceTypes.includes(resourceTypeOf(event)));
 }
 
-/** An event is visible like its resource: its organization must be undefined or the caller's, and its company too. */
+/**
+ * Returns whether an event is visible, like its resource. Its organization must be undefined or the caller's. The same
+ * applies to its company.
+ */
 function isVisible({ organizationId, companyId }: EventRecord, principal: Owner): boolean {
   const isOwn = (owner: string | undefined, own: string | undefined) => owner === undefined || owner === own;
   return isOwn(organizationId, principal.organizationId) && isOwn(companyId, principal.companyId);

@@ -11,7 +11,7 @@ import { readExistingFeed, readPlaced } from "./read-placed.js";
 /** The highest number of events that one page scans when it filters by resource type. */
 const MAX_SCANNED = 1_000;
 
-/** Returns one page of the feed. It first adds committed events that have no position in the feed yet. */
+/** Returns one page of the feed. First assigns positions to committed events that have none yet. */
 export async function listEvents(request: ListEventsRequest, call: ReadyCall) {
   const { resourceTypes } = request;
   const size = pageSizeOf(request);

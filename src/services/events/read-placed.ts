@@ -4,20 +4,26 @@ import { assignNextPositions, type FeedPage, readFeed } from "../../postgres/tab
 /** A position after all events. */
 const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
-/** Returns the feed after the newest event. It first assigns positions under the lock of the feed, until the commit. */
+/**
+ * Returns the state of the feed after its newest event. First assigns positions to committed events. This locks the
+ * feed until the commit.
+ */
 export async function readEndOfFeed(transaction: Transaction): Promise<FeedPage> {
   assignNextPositions(transaction);
   return readExistingFeed(transaction, AFTER_ALL, 1);
 }
 
-/** Returns the first event after a position, and the state of the feed. It first assigns positions if there are none. */
+/**
+ * Returns the first event after a position, and the state of the feed. If events have no position yet, first assigns
+ * positions.
+ */
 export function readFeedAfter(transaction: Transaction, position: number): Promise<FeedPage> {
   return readPlaced(transaction, position, 1);
 }
 
 /**
- * Returns at most `limit` events after a position. If events have no position yet, it first assigns positions under the
- * lock of the feed.
+ * Returns at most `limit` events after a position. If events have no position yet, first assigns positions. This locks
+ * the feed until the commit.
  */
 export async function readPlaced(transaction: Transaction, after: number, limit: number): Promise<FeedPage> {
   const page = await readFeed(transaction, after, limit);

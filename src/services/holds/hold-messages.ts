@@ -3,7 +3,10 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type AppointmentHold, AppointmentHoldSchema } from "../../gen/cupo/clinic/v1/appointment_hold_pb.js";
 import type { HoldRecord } from "../../postgres/tables/holds/holds.js";
 
-/** Converts a hold. A hold that expired unnoticed ended at its expiry. The token is that of a new hold or of an offer. */
+/**
+ * Converts a hold. A hold that has expired but was not ended shows its expiry as its end. `optionToken` is given for a
+ * new hold and for an offer.
+ */
 export function toAppointmentHold(hold: HoldRecord, nowMs: number, optionToken?: string): AppointmentHold {
   const { id: holdId, patientId, appointmentId, serviceId, programId, locationId, practitionerId } = hold;
   const { startsAt, endsAt, expiresAt, bookedAppointmentId, waitlistEntryId } = hold;

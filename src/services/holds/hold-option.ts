@@ -9,7 +9,7 @@ import { optionGone, requireOption } from "../appointments/take-slots.js";
 import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOption } from "./take-option.js";
 
 /**
- * Holds the option of a token, or the first of the alternatives that is free.
+ * Holds the option of a token, or the first free option among it and its alternatives.
  *
  * Throws 422 for a token of another kind or subject, and 410 for an option that is gone. Throws 409 for an option that
  * is taken, an inactive patient, an appointment that cannot be moved, and too many holds. If another call takes the
@@ -43,8 +43,8 @@ function isSearched({ holdId }: OptionClaims): boolean {
 }
 
 /**
- * Returns the options that have not expired, in their order, one for each first slot. Throws 422 for a token that is
- * invalid, or not for the subject and service of the first.
+ * Returns the options that have not expired, in their order, one for each first slot. Throws 422 for an invalid token.
+ * Also throws 422 if the subject or the service of a token differs from that of the first token.
  */
 function usableOptions(token: OpenedToken, alternatives: readonly OpenedToken[]): readonly OptionClaims[] {
   const first = token.kind === "INVALID" ? undefined : token.option;

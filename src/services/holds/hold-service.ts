@@ -27,7 +27,7 @@ type HeldClaims = Omit<OptionClaims, "jti" | "holdId" | "expiresAtMs">;
 
 const DEFAULT_MINUTES = 5;
 
-/** Holds of appointment options. A hold ends by the clock of this service, so nothing has to end it. */
+/** Holds of appointment options. A hold expires by the clock of this service, so no job must end it. */
 export function createHoldService(ports: HoldPorts): Implementation<typeof HoldService> {
   const { now, tokens, holdsPerPrincipal } = ports;
   return {
@@ -60,7 +60,7 @@ export function createHoldService(ports: HoldPorts): Implementation<typeof HoldS
   };
 }
 
-/** Returns the option that an offer holds, so that its token can be made for each caller who reads it. */
+/** Returns the option of an offer. Each caller who reads the offer gets a token of this option. */
 function offeredOption(
   { slotId, serviceId, locationId, patientId, startsAt, endsAt }: HoldRecord,
   slot: Pick<OptionClaims, "generation" | "emergency">,

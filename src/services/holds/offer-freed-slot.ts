@@ -18,13 +18,17 @@ import { type HoldingCall, MAX_OF_PATIENT, takeOption } from "./take-option.js";
 const OPERATION = "offer_freed_slot";
 
 /**
- * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds it for the patient and writes
- * the event. Returns whether it did. The slot is due again when the hold expires. If another hold has the slot or the
- * last unit of its day, the slot is due when that hold expires. A slot after the horizon of its program is due when the
- * horizon reaches it. A slot that no entry wants is due when it starts. A slot that can no longer be offered is
- * forgotten.
+ * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds the slot for the patient and
+ * writes the event. Returns whether it offered the slot.
  *
- * Throws a CupoError if slot or patient changed since they were read.
+ * Also sets when the slot is due again:
+ * - after an offer, when its hold expires
+ * - if the horizon of the program does not include the slot yet, when it does
+ * - if another hold has the slot or the last unit of its day, when that hold expires
+ * - if no entry fits, when the slot starts
+ *
+ * Deletes the row of a freed slot that can no longer be offered. Throws a CupoError if the slot or the patient changed
+ * since they were read.
  */
 export async function offerFreedSlot(transaction: Transaction, slotId: string, nowMs: number): Promise<boolean> {
   const [{ freedSlotOfferMinutes: minutes }, slot] = await Promise.all([
@@ -45,7 +49,10 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
   return true;
 }
 
-/** The notice of the program applies to offers as it does to searches. */
+/**
+ * Returns whether a slot starts too soon for an offer. The notice of the program applies to offers as it does to
+ * searches.
+ */
 function isTooLate({ startsAt, offeredUntil }: OfferableSlot, nowMs: number, minutes: number): boolean {
   return !isOfferable(startsAt.getTime(), nowMs, minutes) || offeredUntil.getTime() < nowMs;
 }
@@ -93,7 +100,7 @@ async function offer(
   for (const effect of call.effects) transaction.send(appendServiceAudit(effect, tenantId, OPERATION));
 }
 
-/** The service itself, which sees the programs of an organization and company. */
+/** Returns the service itself as the principal, with the given organization and company. */
 function serviceOf(tenantId: string, owner: Pick<Principal, "organizationId" | "companyId">): Principal {
   return { id: SERVICE_PRINCIPAL, issuer: "", clientId: SERVICE_PRINCIPAL, tenantId, scopes: new Set(), ...owner };
 }

@@ -27,9 +27,9 @@ import { closedEntry } from "../appointments/served-entry.js";
 import { offeredAt, optionGone, requireSlots } from "../appointments/take-slots.js";
 import { capacityExhausted, isAny, refusalOf } from "../appointments/time-conflicts.js";
 
-/** How many options a principal can hold, for how long this one is held, and the time of the call. */
+/** The terms of a hold: the limit of its principal, its duration and the time of the call. */
 export interface HoldTerms {
-  /** Undefined does not count the hold: that of an offer. */
+  /** The highest number of live holds of the principal. Undefined for an offer, which is not counted. */
   readonly perPrincipal: number | undefined;
   /** The waitlist entry to which the option is offered. It must be open. */
   readonly waitlistEntryId?: string;
@@ -46,7 +46,7 @@ export interface HeldOption {
 /** The parts of a call that a hold needs. */
 export type HoldingCall = Pick<ReadyCall, "transaction" | "principal" | "newId" | "effects">;
 
-/** Returns what to throw for an error about the option itself. */
+/** Converts an error about the option itself to the error to throw. */
 export type Judge = (error: unknown) => unknown;
 
 const FIELD = "optionToken";
@@ -65,8 +65,8 @@ export function locksOf(subject: BusySubject) {
 }
 
 /**
- * Locks an option in the ordinary order and holds it. Throws 409 with all conflicts. Errors about the option alone go
- * through `judge`.
+ * Locks an option in the order of `lockInOrder`, and holds it. Throws 409 with all conflicts. `judge` converts the
+ * errors that concern only the option.
  */
 export async function takeOption(
   option: OptionClaims,
@@ -106,7 +106,7 @@ export async function takeOption(
   return { hold, option };
 }
 
-/** Locks an option in the ordinary order, and reads what decides whether it can be held. */
+/** Locks an option in the order of `lockInOrder`, and reads the data that decide whether it can be held. */
 async function lockOption(option: OptionClaims, { transaction, principal }: HoldingCall, terms: HoldTerms) {
   const { nowMs, waitlistEntryId } = terms;
   const subject = subjectOf(option);
@@ -121,12 +121,12 @@ async function lockOption(option: OptionClaims, { transaction, principal }: Hold
   return { locked, offer, busy, occupiedSlots, live, limits };
 }
 
-/** What the tenant allows the patient. */
+/** The limits of the tenant for the patient. */
 type Limits = Partial<BookingLimits & MoveLimits>;
 
 /**
- * Returns the limits of the tenant for what the option books or moves. An offer has no limits: they are checked when it
- * is booked.
+ * Returns the tenant's limits for the booking or the move with this option. An offer has no limits: they are checked
+ * when it is booked.
  */
 async function findLimits(
   transaction: Transaction,
@@ -139,7 +139,9 @@ async function findLimits(
   return findBookingLimits(transaction, { ...subject, serviceId, on: { slotId } }, nowMs);
 }
 
-/** Counts a hold of a client. An offer does not count for any client. */
+/**
+ * Counts a hold for its client. The call fails with 409 if the client has reached its limit. An offer is not counted.
+ */
 function countForPrincipal(
   transaction: Transaction,
   hold: HoldRecord,
@@ -150,9 +152,9 @@ function countForPrincipal(
 }
 
 /**
- * Returns the patient of the locked subject, who has `live` holds, and the conflicts of the patient, of the waitlist
- * entry and with the limits of the tenant. Throws 409 if the appointment cannot be moved, or no longer by this caller,
- * and 410 if the patient does not exist.
+ * Returns the patient of the locked subject, and the conflicts of the patient, the waitlist entry and the tenant's
+ * limits. `live` is the number of live holds of the patient. Throws 409 if the appointment cannot be moved, or not by
+ * this caller. Throws 410 if the patient does not exist.
  */
 function requireSubject(
   { patient, appointment, waitlistEntry }: Locked,
@@ -182,7 +184,7 @@ function judged<T>(judge: Judge, run: () => T): T {
   }
 }
 
-/** The hold ends when its slot begins, at the latest. */
+/** Creates a hold. It expires at the start of its slot at the latest. */
 function newHold(
   call: HoldingCall,
   { subject, serviceId, slotId }: OptionClaims,
