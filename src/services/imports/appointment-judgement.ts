@@ -15,9 +15,8 @@ export interface JudgedAppointment {
 }
 
 /**
- * Returns the draft with its ids, or an item for each invalid reference. Everything must exist. For a future
- * appointment, everything must also be active, and the program must offer the service with the practitioner, as for a
- * booking.
+ * Returns the draft with its ids, or an error item for each invalid reference. Every reference must exist. For a future
+ * appointment, every reference must also be active, and the program must offer the service with the practitioner.
  */
 export function judgeAppointment(
   draft: AppointmentDraft,

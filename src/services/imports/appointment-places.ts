@@ -10,15 +10,15 @@ import type { JudgedAppointment } from "./appointment-judgement.js";
 import type { ImportBatch } from "./import-batch.js";
 import { Diary, overlapErrors, type Span } from "./overlaps.js";
 
-/** An appointment with the free slots that it takes, ordered by start; none if it gets a slot of its own. */
+/** An appointment with the free slots that it takes, ordered by start. It has none if it gets a slot of its own. */
 export interface PlacedAppointment extends JudgedAppointment {
   readonly slots: readonly SlotRecord[];
 }
 
 /**
- * Finds the place of each appointment. Rejects an appointment if its patient has another live appointment at that time,
- * stored before or in this batch. Rejects a future appointment if its practitioner has one. A future appointment takes
- * the free slots that cover exactly its time, if the day has capacity.
+ * Finds the slots of each appointment. Rejects a live appointment if its patient has another one at that time, in the
+ * database or in this batch. Rejects a future appointment without an overbooking reason if its practitioner has another
+ * one at that time. A future appointment takes the free slots that cover exactly its time, if the day has capacity.
  *
  * Locks slots, practitioners and counters of days, in the order of `tables/locks.ts`.
  */
@@ -58,7 +58,7 @@ export async function placeAppointments(
   return withinCapacity(batch, placed);
 }
 
-/** Takes the slots away from appointments for which their day has no capacity left. */
+/** Removes the slots of each appointment whose day has no capacity left. Such an appointment gets a slot of its own. */
 async function withinCapacity({ call, nowMs }: ImportBatch, placed: readonly PlacedAppointment[]) {
   const days = placed.flatMap(({ slots: [first] }) => dayOf(first) ?? []);
   if (days.length === 0) return placed;
@@ -74,7 +74,7 @@ async function withinCapacity({ call, nowMs }: ImportBatch, placed: readonly Pla
   });
 }
 
-/** Returns the day whose capacity a slot of the rules counts for. */
+/** Returns the rule and date whose capacity a slot uses. Undefined for a slot without a rule. */
 export function dayOf(slot: SlotRecord | undefined) {
   if (slot?.ruleId === undefined) return undefined;
   return { ruleId: slot.ruleId, localDate: slot.localDate };

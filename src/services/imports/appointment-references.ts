@@ -21,7 +21,7 @@ export interface AppointmentDraft {
   readonly row: BatchRow;
   readonly value: ImportedAppointmentValid;
   readonly time: ImportedTime;
-  /** What is wrong with its time and status. */
+  /** The errors in its time, status, reason and dates. */
   readonly errors: readonly FieldError[];
   readonly patientId: string | undefined;
   readonly practitionerId: string | undefined;
@@ -38,7 +38,7 @@ type IdOf = (draft: AppointmentDraft) => string | undefined;
 /** The resources that drafts refer to, by id. */
 export type AppointmentReferences = Awaited<ReturnType<typeof readAppointmentReferences>>;
 
-/** Reads what drafts refer to. Locks their programs and patients, in this order. */
+/** Reads the resources that drafts refer to. Locks the programs first, then the patients. */
 export async function readAppointmentReferences(batch: ImportBatch, drafts: readonly AppointmentDraft[]) {
   const { transaction, principal } = batch.call;
   const idsBy = (idOf: IdOf) => distinct(drafts.map(idOf));
@@ -80,7 +80,9 @@ export async function readAppointmentReferences(batch: ImportBatch, drafts: read
   };
 }
 
-/** Returns the name of a program with a member in the sets of the references. */
+/**
+ * Returns a program and a member as one text. The sets `offered` and `members` of the references contain such texts.
+ */
 export function pairOf({ programId, memberId }: { readonly programId: string; readonly memberId: string }): string {
   return `${programId} ${memberId}`;
 }

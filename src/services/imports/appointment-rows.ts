@@ -13,8 +13,8 @@ import type { ImportBatch, RowOf } from "./import-batch.js";
 import { mapInTurns } from "./turns.js";
 
 /**
- * Imports appointments, past and future. They are at version 1, in the status that they have in the other system. An
- * appointment without slots of the schedule is overbooked, which keeps it out of the capacity of its day.
+ * Imports past and future appointments. They get version 1 and the status that they have in the other system. An
+ * appointment without slots of the schedule is overbooked, so it uses no capacity of its day.
  */
 export async function importAppointments(
   batch: ImportBatch,
@@ -81,7 +81,7 @@ async function write(batch: ImportBatch, placed: readonly PlacedAppointment[], d
   }
 }
 
-/** What an import does not say of an appointment. */
+/** The attributes of an appointment that an import does not contain. */
 const NOT_IMPORTED = {
   visitEndsAt: undefined,
   replacesAppointmentId: undefined,

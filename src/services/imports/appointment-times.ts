@@ -9,33 +9,33 @@ import { earlierDate } from "../../scheduling/local-date.js";
 import { earliestStepMs, type VisitMargins } from "../../scheduling/visit-times.js";
 import { nameIn } from "../resources/enum-names.js";
 
-/** When an appointment of another system takes place, and what became of it. */
+/** The time and the status of an imported appointment. */
 export interface ImportedTime {
   readonly startMs: number;
   readonly endMs: number;
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;
   readonly status: AppointmentStatus;
-  /** Whether the patient is still expected to come, at a time to come. */
+  /** Whether the appointment is PENDING or CONFIRMED and starts in the future. */
   readonly isAhead: boolean;
 }
 
-/** The current time, and how early each step of a visit is allowed. */
+/** The current time, and the limits for the times of imported appointments. */
 export interface ImportClock {
   readonly nowMs: number;
   /** Today's local date, YYYY-MM-DD. */
   readonly today: string;
-  /** Every start is before it. */
+  /** Each appointment must start before this time, in milliseconds since the epoch. */
   readonly endMs: number;
   readonly margins: VisitMargins;
 }
 
-/** Returns the clock of a batch, for a tenant with this horizon. */
+/** Returns the clock of a batch, for a tenant whose schedules reach `horizonDays` days ahead. */
 export function importClock(nowMs: number, margins: VisitMargins, horizonDays: number): ImportClock {
   return { nowMs, margins, today: localDateAt(nowMs), endMs: endOfBookableStarts(nowMs, horizonDays) };
 }
 
-/** Returns the time of an appointment, and an item for each part that a desk could not have entered. */
+/** Returns the time of an appointment, and an error item for each wrong time, status, reason or date. */
 export function judgeTime(
   value: ImportedAppointmentValid,
   clock: ImportClock,
@@ -51,7 +51,7 @@ export function judgeTime(
   return { time, errors };
 }
 
-/** Returns the time of an appointment, at the current time in milliseconds since the epoch. */
+/** Returns the time of an appointment. `nowMs` is the current time in milliseconds since the epoch. */
 export function readTime(
   value: Pick<ImportedAppointmentValid, "startsAt" | "endsAt" | "status">,
   nowMs: number,
@@ -111,7 +111,10 @@ function reasonErrors(value: ImportedAppointmentValid, status: AppointmentStatus
   return [...errors, item("comment", "INVALID_VALUE", "the field must be absent without a reason")];
 }
 
-/** Returns the last date (YYYY-MM-DD) on which an appointment of a local date can have been requested and booked. */
+/**
+ * Returns the last date (YYYY-MM-DD) for the request and the booking of an appointment: today, or its own date if
+ * earlier.
+ */
 export function latestAssignment(localDate: string, nowMs: number): string {
   return earlierDate(localDateAt(nowMs), localDate);
 }

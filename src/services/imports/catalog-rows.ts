@@ -18,13 +18,15 @@ import { missing } from "../resources/preconditions.js";
 import type { BatchRow, ImportBatch, RowOf } from "./import-batch.js";
 import { absentReference } from "./row-references.js";
 
-/** A row with the attributes of the resource that it becomes. */
+/** A row, and the attributes of the resource to create from it. */
 interface Draft<A extends object> {
   readonly row: BatchRow;
   readonly attributes: A;
 }
 
-/** Imports locations. A code that another location has is a duplicate; likewise below. */
+/**
+ * Imports locations. Rejects a location whose code another location has. The other imports of this file do the same.
+ */
 export async function importLocations(batch: ImportBatch, rows: readonly RowOf<CreateLocationRequestValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, address, active } }) => ({
     row,
@@ -88,7 +90,10 @@ function visibleIds({ call }: ImportBatch, table: Pick<ResourceTable<object>, "n
   return findVisibleIds(call.transaction, call.principal, table, ids);
 }
 
-/** Creates resources of the organization and company of the caller, at version 1. `member` is that of the row. */
+/**
+ * Creates resources of the caller's organization and company, at version 1. `member` is the field of the row that holds
+ * the resource; errors name it.
+ */
 async function createAll<A extends object>(
   batch: ImportBatch,
   table: ResourceTable<A>,

@@ -8,10 +8,10 @@ export interface Waiting {
   readonly requestedOn: string;
 }
 
-/** Returns the last local date of a wait within its limit; undefined if nothing limits it. */
+/** Returns the last local date of a wait within its limit; undefined without a limit. */
 export type DueDateOf = (waiting: Waiting) => string | undefined;
 
-/** Reads what limits these waits, by the current definitions, as a booking does for its own. */
+/** Reads the limits of these waits from the current opportunity definitions, as a booking does. */
 export async function readDueDates(
   transaction: Transaction,
   table: "appointment_types" | "healthcare_services",

@@ -12,7 +12,7 @@ import {
 } from "../../postgres/tables/imports/imported-resources.js";
 import type { RowHashes } from "./row-hashes.js";
 
-/** A valid row of the request, with its place in the request and its hashes. */
+/** A valid row of the request, with its index in the request and its hashes. */
 export interface BatchRow extends Pick<ImportedResource, "kind" | "key"> {
   readonly index: number;
   readonly row: ImportRowValid;
@@ -27,7 +27,7 @@ export interface RowOf<Resource> {
 
 type Outcome = MessageInitShape<typeof ImportOutcomeSchema>;
 
-/** A batch at work: the outcomes so far, and the resources that its rows refer to or become. */
+/** A running batch: the outcomes so far, and the imported resources of its rows and their references. */
 export class ImportBatch {
   readonly #outcomes: (Outcome | undefined)[];
   readonly #known = new Map<string, ImportedResource>();
@@ -43,7 +43,7 @@ export class ImportBatch {
     this.#outcomes = Array.from({ length: size });
   }
 
-  /** Reads which of these rows, and of the rows that they refer to, were imported before. */
+  /** Reads which of these rows were imported before, and which of the rows that they refer to. */
   async readKnown(rows: readonly BatchRow[]): Promise<void> {
     const referred = rows
       .flatMap(({ row }) => referencesOf(row))
@@ -53,18 +53,21 @@ export class ImportBatch {
       this.#known.set(resource.key, resource);
   }
 
-  /** Returns the import of the row with a key, now or before; undefined if it was not imported yet. */
+  /** Returns the resource of the row with this key, from this batch or an earlier one; undefined if there is none. */
   known(key: string): ImportedResource | undefined {
     return this.#known.get(key);
   }
 
-  /** Returns the id of the resource that a row refers to; undefined if it was not imported. The id need not exist. */
+  /**
+   * Returns the id of the resource that a row refers to; undefined if it was not imported. A given `resourceId` is not
+   * checked.
+   */
   resolve(kind: ImportKind, { sourceId, resourceId }: ImportReference): string | undefined {
     if (sourceId === undefined) return resourceId?.toLowerCase();
     return this.known(this.hashes.keyOf(kind, sourceId))?.resourceId;
   }
 
-  /** Notes that the row became a resource in this transaction, and the effects of that. */
+  /** Records that a row became a resource in this transaction: its outcome, the resource and the effect. */
   accept(row: BatchRow, resourceId: string, effect: Omit<Effect, "resourceId" | "action">): void {
     const { kind, key, contentHash } = row;
     const resource = { kind, key, contentHash, resourceId };
@@ -74,18 +77,20 @@ export class ImportBatch {
     this.call.effects.push({ ...effect, resourceId, action: "CREATE" });
   }
 
-  /** Notes that the row was imported before. */
+  /** Records the outcome of a row that was imported before. */
   keep({ index }: BatchRow, resourceId: string): void {
     this.#outcomes[index] = { state: ImportOutcome_State.UNCHANGED, resourceId };
   }
 
-  /** Notes why a row is rejected. `resourceId` is the resource that an earlier form of the row became. */
+  /**
+   * Records why a row is rejected. `resourceId` is the resource of an earlier import of the same row, if there was one.
+   */
   reject({ index }: Pick<BatchRow, "index">, errors: readonly FieldError[], resourceId?: string): void {
     const known = resourceId === undefined ? {} : { resourceId };
     this.#outcomes[index] = { state: ImportOutcome_State.REJECTED, errors: [...errors], ...known };
   }
 
-  /** Records the new resources as imported. */
+  /** Writes the new resources to the database as imported. */
   record(): void {
     if (this.#created.length > 0) insertImported(this.call.transaction, this.source, this.#created);
   }

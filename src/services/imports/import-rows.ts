@@ -10,7 +10,7 @@ import type { RowHashes } from "./row-hashes.js";
 import { mapInTurns } from "./turns.js";
 import { importWaitlistEntries } from "./waitlist-rows.js";
 
-/** The rows of a request, with the broken rules of each. */
+/** The rows of a request. `errors` has the validation errors of each row, in the same order. */
 export interface ValidatedRows {
   readonly rows: readonly ImportRow[];
   readonly errors: readonly (readonly FieldError[])[];
@@ -32,7 +32,7 @@ const kinds: Readonly<Record<Case, ImportKind>> = {
 
 /**
  * Imports the rows that were not imported before, kind by kind, so that rows can refer to rows of the same batch. Every
- * row gets an outcome. Appointments come last, because they lock most.
+ * row gets an outcome. Appointments come last, because they take the most locks.
  */
 export async function importRows(batch: ImportBatch, rows: ValidatedRows, clock: ImportClock): Promise<void> {
   const { first, repeated } = splitRepeated(await validRows(batch, rows));
@@ -88,7 +88,7 @@ async function validRows(batch: ImportBatch, { rows, errors, hashes }: Validated
   return found.flat();
 }
 
-/** Returns the rows whose id an earlier row of the batch has, and the others. */
+/** Splits rows: `repeated` has the rows whose kind and id an earlier row of the batch has, `first` has the others. */
 function splitRepeated(rows: readonly BatchRow[]) {
   const first: BatchRow[] = [];
   const repeated: BatchRow[] = [];
@@ -100,7 +100,7 @@ function splitRepeated(rows: readonly BatchRow[]) {
   return { first, repeated };
 }
 
-/** Notes the outcome of a row that was imported before. */
+/** Returns whether a row was imported before, in this batch or an earlier one. If so, records its outcome. */
 function isKnown(batch: ImportBatch, row: BatchRow): boolean {
   const known = batch.known(row.key);
   if (known === undefined) return false;

@@ -23,7 +23,7 @@ export interface ImportPorts {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly margins: VisitMargins;
-  /** Compiles the validation of messages by the rules of their proto. */
+  /** Compiles the validation of messages by the rules of their protos. */
   readonly validatorOf: ValidatorOf;
 }
 

@@ -3,10 +3,10 @@ import type { ImportedAppointmentValid } from "../../gen/cupo/clinic/v1/import_r
 import type { ImportedTime } from "./appointment-times.js";
 import { targetOf } from "./row-references.js";
 
-/** When something begins and ends, in milliseconds since the epoch. */
+/** A start and an end, in milliseconds since the epoch. */
 export type Span = Pick<ImportedTime, "startMs" | "endMs">;
 
-/** The times at which people are busy by rows of an import. */
+/** The busy times of people in one import, by the id of the person. */
 export class Diary {
   readonly #times = new Map<string, Span[]>();
 
@@ -21,7 +21,10 @@ export class Diary {
   }
 }
 
-/** Returns the errors of an appointment whose patient is busy, or whose practitioner is and whose row is refused for it. */
+/**
+ * Returns the errors of an appointment: one if its patient is busy, and one if it is refused because its practitioner
+ * is busy.
+ */
 export function overlapErrors(
   { patient, practitioner }: Pick<ImportedAppointmentValid, "patient" | "practitioner">,
   isPatientBusy: boolean,

@@ -11,7 +11,7 @@ export interface RowHashes {
   contentOf(row: ImportRow): string;
 }
 
-/** Creates the hashes with the key of a source. */
+/** Creates the hash functions with the key of a source. */
 export function createRowHashes(key: Buffer): RowHashes {
   return {
     keyOf: (kind, sourceId) => hash(key, `${kind}\n${sourceId}`),

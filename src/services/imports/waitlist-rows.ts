@@ -23,7 +23,7 @@ interface Draft {
 
 type References = Awaited<ReturnType<typeof readReferences>>;
 
-/** Imports open waitlist entries. Everything that they refer to must be active. */
+/** Imports open waitlist entries. Every resource that they refer to must be active. */
 export async function importWaitlistEntries(
   batch: ImportBatch,
   rows: readonly RowOf<ImportedWaitlistEntryValid>[],

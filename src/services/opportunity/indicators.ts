@@ -39,7 +39,7 @@ const ATTRIBUTES = {
   PROGRAM: "programId",
 } as const satisfies Record<string, GroupAttribute>;
 
-/** Returns the indicators of each group. Throws 422 for too many groups. */
+/** Returns the indicators of each group. Throws 422 for more than {@link MAX_GROUPS} groups. */
 export async function readIndicators(
   request: GetOpportunityIndicatorsRequestValid,
   { transaction }: ReadyCall,

@@ -42,7 +42,7 @@ const MAX_REPORTED = 100;
  *
  * Throws, in this order:
  * - 404 if the patient does not exist
- * - 409 for another version
+ * - 409 if the version is stale
  * - 409 if the patient was merged into another
  * - 409 for unfinished appointments and open cases
  * - 422 if the reason identifies the person
@@ -124,7 +124,7 @@ async function emptyRecords(call: ReadyCall, patientId: string, locked: LockedFo
   };
 }
 
-/** An overbooking reason becomes an empty text, so that the appointment still shows that it had one. */
+/** Removes the texts of an appointment. An overbooking reason becomes an empty text: this shows that there was one. */
 function emptyAppointment(call: ReadyCall, appointment: AppointmentRecord, at: Date): void {
   const overbookingReason = appointment.overbookingReason === undefined ? undefined : "";
   const version = appointment.version + 1;
@@ -162,7 +162,7 @@ function erasePatients(
   );
 }
 
-/** Ends the live holds of the patient and deletes all. Their counters are locked last. */
+/** Ends the live holds of the patient, then deletes all holds of the patient. The counters of holds are locked last. */
 function deleteHolds(call: ReadyCall, patientId: string, { holds }: LockedForErasure, at: Date): void {
   const live = holds.filter((hold) => isLiveHold(hold, at.getTime()));
   releaseHolds(call.transaction, live, at);

@@ -8,7 +8,9 @@ type Sign = (reason: string) => boolean;
 /** Parts of names that are also common words. They identify nobody. */
 const PARTICLES: ReadonlySet<string> = new Set(["DEL", "LAS", "LOS", "SAN", "VAN", "VON"]);
 const MIN_LETTERS = 3;
-/** Shorter numbers appear in many texts by chance. */
+/**
+ * The fewest digits or letters of a number that identifies a person. Shorter numbers appear in many texts by chance.
+ */
 const MIN_NUMBER = 5;
 
 /**

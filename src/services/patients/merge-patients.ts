@@ -105,7 +105,10 @@ async function moveWithEffects(call: ReadyCall, { table, resourceType, from, to 
   return moved.map(({ id }) => id);
 }
 
-/** The appointment keeps its slots, so the practitioner's time and the day's capacity do not change. */
+/**
+ * Moves an appointment to the survivor. It keeps its slots, so the practitioner's time and the day's capacity do not
+ * change.
+ */
 function moveAppointment(call: ReadyCall, appointment: AppointmentRecord, patientId: string, nowMs: number): void {
   const { id, version } = appointment;
   const moved: AppointmentRecord = { ...appointment, patientId, version: version + 1, updatedAt: new Date(nowMs) };
@@ -115,8 +118,8 @@ function moveAppointment(call: ReadyCall, appointment: AppointmentRecord, patien
 }
 
 /**
- * Ends the live holds of the duplicate, because they can overlap those of the survivor, and moves all to the survivor.
- * Their counters are locked last.
+ * Moves all holds of the duplicate to the survivor. Ends the live ones, because they can overlap holds of the survivor.
+ * The counters of holds are locked last.
  */
 function endHolds(call: ReadyCall, holds: readonly HoldRecord[], survivorId: string, nowMs: number): void {
   const [first] = holds;

@@ -117,7 +117,7 @@ async function listConsentsPage(request: ListConsentsRequestValid, call: ReadyCa
   return { consents: rows.map(toConsent), ...next };
 }
 
-/** Returns no data of the patient itself, so it records no access. */
+/** Lists the access records of a patient. They contain no data of the patient, so this read records no access. */
 async function listAccessRecordsPage(request: ListAccessRecordsRequestValid, call: ReadyCall) {
   const transaction = call.transaction;
   const { patientId } = request;

@@ -50,7 +50,10 @@ export function createPatientRecordMethods(now: () => number): RecordMethods {
   };
 }
 
-/** Requires that a patient was not merged into another. Otherwise throws 409 on `field`: the survivor can be changed. */
+/**
+ * Requires that a patient was not merged into another. Otherwise throws 409 on `field`; the survivor can be changed
+ * instead.
+ */
 export function refuseMerged({ mergedInto }: PatientRecord, field: string): void {
   if (mergedInto === undefined) return;
   throw conflict({
@@ -61,8 +64,8 @@ export function refuseMerged({ mergedInto }: PatientRecord, field: string): void
 }
 
 /**
- * Requires that the tenant has or had this patient. Otherwise throws 404. Evidence of erased patients can still be
- * read.
+ * Requires that the tenant has or had this patient. Otherwise throws 404. The records about an erased patient can still
+ * be read.
  */
 export async function requireOnRecord(transaction: Transaction, patientId: string): Promise<void> {
   requireFound((await isOnRecord(transaction, patientId)) || undefined, "patientId");

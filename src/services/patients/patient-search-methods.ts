@@ -42,8 +42,8 @@ export const patientSearchMethods: Pick<
 };
 
 /**
- * Returns a page of a search. One page scans a limited part of the index. If the scan stops before the end, the page
- * can have fewer rows than requested, and the next page continues there.
+ * Returns a page of a search. One page scans a limited part of the index. If the scan stops before the end of the
+ * index, the page can have fewer rows than requested. The next page continues there.
  */
 async function searchPage(request: SearchPatientsRequest, call: ReadyCall) {
   if (request.documentNumberPrefix !== undefined && !call.principal.scopes.has(DOCUMENT_SCOPE))
@@ -67,7 +67,7 @@ async function searchPage(request: SearchPatientsRequest, call: ReadyCall) {
   return { patients: rows.map(toPatientDetails), ...goesOn };
 }
 
-/** The prefixes that the search words of a patient must match. */
+/** Returns the prefixes of a search. Each must match a search word of the patient. */
 function beginningsOf({ name, phone, documentNumberPrefix }: SearchPatientsRequest): readonly string[] {
   const names = name === undefined ? [] : nameWords(name).toSorted((a, b) => b.length - a.length);
   return [

@@ -90,7 +90,7 @@ async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall
   return toPatient(updated);
 }
 
-/** 409: two ACTIVE patients would have the same document. */
+/** Returns a 409 error: two ACTIVE patients would have the same document. */
 export function duplicateDocument(): CupoError {
   return conflict({
     code: "DUPLICATE",

@@ -2,10 +2,10 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { FieldError } from "../../errors.js";
 import { formatInstant } from "../../scheduling/local-clock.js";
 
-/** How far the clock of a caller or of another system may be ahead of this one. */
+/** How far the clock of a caller or of another system may be ahead of the clock of this service, in milliseconds. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
-/** Returns an item if a consent was granted in the future. `field` is its path in the request. */
+/** Returns an error item if a consent was granted in the future. `field` is the path of the time in the request. */
 export function futureConsent(field: string, grantedAt: Timestamp, nowMs: number): FieldError[] {
   const latestMs = nowMs + CLOCK_SKEW_MS;
   if (timestampMs(grantedAt) <= latestMs) return [];

@@ -3,8 +3,8 @@ import { readWaitLimit, type WaitLimitSubject } from "../../postgres/tables/cata
 import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
 
 /**
- * Returns the last local date within the opportunity definition of a subject, for a request made on `requestedOn`. It
- * uses the current definition. Undefined if no definition applies.
+ * Returns the last local date of a wait that begins on `requestedOn`, by the current opportunity definition of a
+ * subject. Undefined if no definition applies.
  */
 export async function findDueDate(
   transaction: Transaction,

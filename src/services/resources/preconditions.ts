@@ -2,26 +2,26 @@ import { type FieldError, notFound, staleVersion } from "../../errors.js";
 import { isUuid } from "../../uuid.js";
 
 /**
- * Returns the resource. Throws 404 if it does not exist or is not visible to the principal; the answers are the same.
- * `field` is the request field with the id. It also names the resource in the message, unless `name` is given.
+ * Returns the resource. Throws 404 if it does not exist or is not visible to the principal; both cases have the same
+ * error. `field` is the request field with the id. It also names the resource in the message, unless `name` is given.
  */
 export function requireFound<T>(resource: T | undefined, field: string, name = nameIn(field)): T {
   if (resource === undefined) throw notFound(`There is no such ${name} (${field}).`);
   return resource;
 }
 
-/** An error item for a field whose resource does not exist or is not visible. */
+/** Returns an error item for a field whose resource does not exist or is not visible. */
 export function missing(field: string): FieldError {
   return { code: "NOT_FOUND", field, message: `there is no such ${nameIn(field)}` };
 }
 
-/** An error item for a field whose resource is not active. */
+/** Returns an error item for a field whose resource is not active. */
 export function inactive(field: string): FieldError {
   return { code: "INVALID_VALUE", field, message: `the ${nameIn(field)} is not active` };
 }
 
 /**
- * The kind of resource in words: `opportunity definition` for opportunityDefinitionId, `practitioner` for
+ * Returns the kind of a resource in words: `opportunity definition` for opportunityDefinitionId, `practitioner` for
  * practitionerIds[2].
  */
 function nameIn(field: string): string {

@@ -1,7 +1,7 @@
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ResourceHead } from "../../postgres/tables/resources/resources.js";
 
-/** Returns the two timestamps of a resource for its message. */
+/** Returns the timestamps of a resource as its message needs them. */
 export function timesOf({ createdAt, updatedAt }: Pick<ResourceHead, "createdAt" | "updatedAt">): {
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;

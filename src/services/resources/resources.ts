@@ -170,8 +170,8 @@ export interface Reference {
 
 /**
  * Requires that the caller may see each referenced resource. If `referrer` is an existing resource, everybody who may
- * see it must also be allowed to see the referenced resources. Otherwise throws 404 with each such field. One statement
- * per table.
+ * see it must also be allowed to see the referenced resources. Otherwise throws 404 with each such field. Sends one
+ * statement per table.
  */
 export async function requireReferences(
   call: ReadyCall,
@@ -182,7 +182,8 @@ export async function requireReferences(
 }
 
 /**
- * Throws 404 with these items; does nothing without items. For callers that send other queries in the same round trip.
+ * Throws 404 with these items; does nothing without items. Use it after checks that share a round trip with other
+ * queries.
  */
 export function refuseMissing(items: readonly FieldError[]): void {
   if (items.length > 0) throw unknownReferences(items);
