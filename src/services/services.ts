@@ -76,7 +76,10 @@ export interface ServicePorts extends Pick<TenantPorts, "isOperator"> {
   readonly validatorOf: ValidatorOf;
 }
 
-/** A proto service and its implemented methods. Other methods answer `unimplemented`, and 404 over REST. */
+/**
+ * A proto service and its implemented methods. A method without an implementation returns `unimplemented`, or 404 over
+ * REST.
+ */
 export interface ServiceEntry {
   readonly service: DescService;
   readonly implementation: object;

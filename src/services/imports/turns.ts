@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 
-/** The number of rows that are processed in one turn of the event loop. A turn takes less than a millisecond. */
+/** The highest number of rows that one turn of the event loop processes. A turn takes less than a millisecond. */
 const ROWS_A_TURN = 10;
 
 /**
- * Maps items in order, {@link ROWS_A_TURN} in each turn of the event loop, so that other calls do not wait for a whole
- * batch.
+ * Maps items in order, at most {@link ROWS_A_TURN} in each turn of the event loop. So other calls do not wait for a
+ * whole batch.
  */
 export async function mapInTurns<T, R>(items: readonly T[], map: (item: T, index: number) => R): Promise<R[]> {
   const mapped: R[] = [];

@@ -4,7 +4,7 @@ import { getHolidaysForYear } from "colombian-holidays";
 export interface LegalHoliday {
   /** The date on which it is celebrated, YYYY-MM-DD. */
   readonly date: string;
-  /** In Spanish. If two holidays fall on one date, both names. */
+  /** The name in Spanish. If two holidays fall on one date, both names with " / " between them. */
   readonly name: string;
 }
 

@@ -33,7 +33,10 @@ type MaterializationMethods = Pick<
   "materializeSchedule" | "getMaterializationStatus" | "updateProgramWindow" | "previewProgramWindowChange"
 >;
 
-/** The methods of ProgramService for the materialized schedule and how far it reaches. `now` returns milliseconds since the epoch. */
+/**
+ * The methods of ProgramService for the materialized schedule and how far it reaches. `now` returns milliseconds since
+ * the epoch.
+ */
 export function createMaterializationMethods(now: () => number, limits: SlotLimits): MaterializationMethods {
   return {
     async materializeSchedule({ programId }, call) {
@@ -84,7 +87,10 @@ async function updateWindow(
   return saveResource(call, programs, program, changes, nowMs);
 }
 
-/** Counts what a change would do. Throws 422 for a longer horizon without room for its slots. */
+/**
+ * Counts the effects of a change of the window, and writes nothing. Throws 422 for a longer horizon whose slots are too
+ * many.
+ */
 async function previewWindow(
   request: PreviewProgramWindowChangeRequestValid,
   call: ReadyCall,
@@ -108,7 +114,10 @@ async function previewWindow(
   return create(ProgramWindowPreviewSchema, { addedSlotCount, ...effects });
 }
 
-/** Returns the window of a program before and after a change. What the program does not have is that of the tenant. */
+/**
+ * Returns the window of a program before and after a change. Values that the program does not have are those of the
+ * tenant.
+ */
 function windowsOf(program: BookingWindow, changes: Partial<BookingWindow>, settings: BookingWindow) {
   const effective = (own: BookingWindow) => ({
     horizonDays: own.horizonDays ?? settings.horizonDays ?? HORIZON_DAYS,
@@ -117,7 +126,7 @@ function windowsOf(program: BookingWindow, changes: Partial<BookingWindow>, sett
   return { before: effective(program), after: effective({ ...program, ...changes }) };
 }
 
-/** Returns the number of slots that a longer horizon of a program adds. Throws 422 if they are too many. */
+/** Returns the number of slots that a longer horizon of a program adds. Throws 422 if the slots are too many. */
 function roomFor(
   { transaction }: ReadyCall,
   programId: string,

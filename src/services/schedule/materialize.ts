@@ -40,8 +40,8 @@ export async function readScheduleInputs(
  * Brings the slots of a program in line with its plan, up to the horizon. The transaction must hold the shared calendar
  * lock and the lock of the program.
  *
- * Slots that are not in the plan are withdrawn at once. Missing slots are added; if there are more than one transaction
- * should add, it adds the first part, and jobs add the others. A program that is not active gets no slots.
+ * Slots that are not in the plan are withdrawn at once. Missing slots are added. If they are more than one transaction
+ * should add, this call adds the first part, and jobs add the others. A program that is not active gets no slots.
  */
 export async function materializeProgram(
   transaction: Transaction,
@@ -117,7 +117,7 @@ export async function previewRemake(
   return { ...(await previewSlots(transaction, plan, new Date(nowMs), { limit })), through: plan.through };
 }
 
-/** Adds missing slots on the dates of a plan. Jobs add the slots after the last date that is made. */
+/** Adds missing slots on the dates of a plan, as far as the schedule is made. Jobs add the slots on later dates. */
 function addOnDates(
   transaction: Transaction,
   { isActive, through: made = "" }: MaterializationState,
@@ -130,8 +130,8 @@ function addOnDates(
 }
 
 /**
- * Adds the missing slots of a plan, or those of its first part. The schedule is made through the date `made` if that is
- * the whole plan; otherwise jobs add the others.
+ * Adds the missing slots of a plan, or those of its first part. If the part is the whole plan, the schedule is then
+ * made through the date `made`. Otherwise jobs add the other parts.
  */
 function addPart(transaction: Transaction, plan: ProgramPlan, made: string, now: Date): void {
   const [programId] = plan.programIds;

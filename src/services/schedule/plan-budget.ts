@@ -10,9 +10,9 @@ import { firstSent, type SentAttributes } from "./program-rule-change.js";
 
 /** Limits on the number of slots. */
 export interface SlotLimits {
-  /** For the rules and practitioners of one program, within the dates of one schedule. */
+  /** The highest number of slots in the plan of one program, over all dates of its schedule. */
   readonly perPlan: number;
-  /** For the open future slots of one tenant. */
+  /** The highest number of open future slots of one tenant. */
   readonly perTenant: number;
 }
 
@@ -26,7 +26,7 @@ export interface PlanSizeInputs {
 export interface PlanChange {
   readonly before: PlanSizeInputs;
   readonly after: PlanSizeInputs;
-  /** For how many days after today the schedule of the program is made. */
+  /** The schedule of the program reaches this many days after today. */
   readonly days: number;
   /** The request field on which an error is reported. */
   readonly field: string;
@@ -90,11 +90,11 @@ export async function requireRoomForSchedule(
 }
 
 /**
- * Returns how many slots the schedules of the tenant get in addition if the horizons of its active programs change.
- * `horizonOf` returns the new horizon of a program in days.
+ * Returns the number of slots that new horizons add to the schedules of the tenant's active programs. `horizonOf`
+ * returns the new horizon of a program in days.
  *
- * Throws 422 TOO_MANY on `horizonDays` if a program, or the tenant, would have more slots than it may have. A shorter
- * horizon always passes.
+ * Throws 422 TOO_MANY on `horizonDays` if a program or the tenant would exceed its slot limit. A shorter horizon always
+ * passes.
  */
 export async function requireRoomForHorizon(
   transaction: Transaction,

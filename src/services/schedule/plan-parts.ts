@@ -4,22 +4,22 @@ import type { DateSpan } from "../../scheduling/horizon.js";
 import { previousDate } from "../../scheduling/local-date.js";
 import type { PlanInputs, ProgramPlan } from "./plan-slots.js";
 
-/** Some slots of a plan, and the state of the schedule once they are added. */
+/** Some slots of a plan, and the state of the schedule after they are added. */
 export interface PlanPart {
   readonly plan: SlotPlan;
   readonly progress: MaterializationProgress;
 }
 
 /**
- * The highest number of slots that one transaction adds. This takes some tenths of a second, during which changes of
- * the program and of the holidays wait.
+ * The highest number of slots that one transaction adds. Adding them takes some tenths of a second. Changes of the
+ * program and of the holidays wait meanwhile.
  */
 export const MAX_SLOTS_IN_PART = 4_000;
 
 /**
  * Returns the next part of a plan, at most `maxSlots` slots. The part has one or more whole dates. If the first date
- * alone has more slots, the part has some practitioners of that date, at least one. `staff` is the number of
- * practitioners who already have the slots of that date.
+ * alone has more than `maxSlots`, the part has the slots of some practitioners on that date, at least one. `staff` is
+ * the number of practitioners who already have the slots of that date.
  */
 export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN_PART): PlanPart {
   const perDate = slotsPerPractitioner(plan);
@@ -50,7 +50,8 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
 
 /**
  * Returns the span from the first to the last date on which two plans of a program have different slots, or different
- * causes of displacement. Undefined if there is none. Any date may differ if the practitioners or the blocks differ.
+ * causes of displacement. Undefined if there is none. If the practitioners or the blocks differ, it is the whole span
+ * of the plan.
  */
 export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;

@@ -136,7 +136,10 @@ export function joinPlans(plans: readonly SlotPlan[], span: DateSpan, practition
   };
 }
 
-/** A block of a practitioner is in the plan of each of their programs. The joined plan has it once. */
+/**
+ * Joins the obstacles of several plans. A block of a practitioner is in the plan of each of their programs, and once in
+ * the result.
+ */
 function joinObstacles(all: readonly PlanObstacles[]): PlanObstacles {
   const blocks = new Map(
     all.flatMap(({ blocks: some }) => some.map((each) => [`${each.blockId} ${each.programId ?? ""}`, each] as const)),

@@ -14,13 +14,13 @@ export interface Replacement {
   readonly programId: string;
   readonly ids: readonly string[];
   readonly expectedVersion: number;
-  /** The members as references, for errors about missing ones. */
+  /** The members as references, for errors about missing members. */
   readonly references: readonly Reference[];
 }
 
 /**
  * Locks the program and returns its current set and its owner. Throws 404 if the program or a member does not exist,
- * 409 for another version.
+ * and 409 for a stale version.
  */
 export async function lockProgramSet(
   call: ReadyCall,

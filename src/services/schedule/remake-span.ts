@@ -44,7 +44,7 @@ export interface SpanChange {
 const NO_CHANGES: SlotChanges = { added: 0, withdrawn: 0, displaced: 0, firstDisplacedIds: [] };
 const NOBODY: DisplacedWanted = { limit: 0 };
 
-/** Returns what {@link remakeSpan} would do, and writes nothing. */
+/** Returns the changes that {@link remakeSpan} would make. Writes nothing. */
 export async function previewSpan(transaction: Transaction, change: SpanChange, nowMs: number): Promise<SlotChanges> {
   const plan = await planSpan(transaction, change, nowMs);
   if (plan === undefined) return NO_CHANGES;
@@ -55,9 +55,9 @@ export async function previewSpan(transaction: Transaction, change: SpanChange, 
  * Updates the slots of programs on a range of dates for a change that the same transaction writes. The transaction must
  * hold the exclusive calendar lock, so that no other transaction makes slots. Returns the changes.
  *
- * Slots that no longer fit are withdrawn at once. Slots that fit again are added at once. Jobs add them later if they
- * are more than one transaction should add or the tenant has no room for them. A program that never had a schedule gets
- * no slots, but its overbooked appointments can become displaced.
+ * Slots that no longer fit are withdrawn at once. Slots that fit again are added at once, unless they are more than one
+ * transaction should add or the tenant has no room for them. In these cases jobs add them later. A program that never
+ * had a schedule gets no slots, but its overbooked appointments can become displaced.
  */
 export async function remakeSpan(transaction: Transaction, change: SpanChange, nowMs: number): Promise<SlotChanges> {
   const plan = await planSpan(transaction, change, nowMs);
@@ -73,12 +73,15 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
   return done;
 }
 
-/** Counted waits end at most this many days after today: a patient can be attended before the appointment. */
+/**
+ * Waits in the indicators end at most this many days after today, because a patient can be attended before the start.
+ */
 const LAST_WAIT_DAYS = 2;
 
 /**
  * Updates the slots of one date for a holiday change that the same transaction writes. `programIds` must be all
- * programs of the tenant that have a schedule. If counted waits can include the date, their summaries are built anew.
+ * programs of the tenant that have a schedule. If a wait in the indicators can include the date, drops the tenant's
+ * summaries of waits. A job builds new ones.
  */
 export async function remakeDate(
   transaction: Transaction,
@@ -93,9 +96,9 @@ export async function remakeDate(
 }
 
 /**
- * Retains the slots of an appointment that the schedule of its program does not have, with the cause. The schedule gets
- * free slots in their place if only the location of the program differs. The transaction must have taken the slots and
- * must share the locks of the calendar and the program. Slots of the past stay as they are.
+ * Retains the slots of an appointment that its program's schedule does not have, and records the cause. If only the
+ * location of the program differs, the schedule gets free slots in their place. The transaction must have taken the
+ * slots, and must share the locks of the calendar and the program. Past slots do not change.
  */
 export async function retainUnfit(
   transaction: Transaction,
@@ -111,7 +114,7 @@ export async function retainUnfit(
   addMissingSlots(transaction, plan, now);
 }
 
-/** The id of an appointment, and where its slots are. */
+/** The id of an appointment, and the program, practitioner and date of its slots. */
 type TakenPlace = Pick<AppointmentRecord, "id" | "programId" | "practitionerId" | "localDate">;
 
 async function planSpan(
@@ -139,7 +142,7 @@ function cut(span: DateSpan, limit: DateSpan): DateSpan {
   return { from: laterDate(span.from, limit.from), through: earlierDate(span.through, limit.through) };
 }
 
-/** Leaves out the runs on dates on which the program has no slots. */
+/** Returns the plan without the runs on dates on which the program has no slots. */
 function withRunsOf(plan: SlotPlan, state: MaterializationState | undefined, nowMs: number): SlotPlan {
   if (state === undefined || !isMade(state)) return { ...plan, runs: [] };
   const { through } = changeableSpan(state, nowMs);

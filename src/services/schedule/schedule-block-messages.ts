@@ -35,8 +35,8 @@ export function toScheduleBlockDetails(kept: ScheduleBlockRecord): ScheduleBlock
 }
 
 /**
- * Returns the effect of a block change that was made or previewed. It includes the first of the displaced appointments,
- * as they are now.
+ * Returns the effect of a block change that was made or previewed. It includes the first displaced appointments as they
+ * are now.
  */
 export async function toScheduleBlockEffect(
   transaction: Transaction,

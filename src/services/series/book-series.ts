@@ -18,7 +18,7 @@ export interface BookedSeries {
 
 /**
  * Books appointments of a patient at a fixed interval of days: all of them, or none. The wait of the patient ends with
- * the first appointment. No opportunity definition limits the others, because each is planned for its own date.
+ * the first appointment. The later appointments have no due date, because each is planned for its own date.
  */
 export async function bookSeries(
   request: BookSeriesRequestValid,

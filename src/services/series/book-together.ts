@@ -41,7 +41,7 @@ export async function bookTogether(
   return appointments;
 }
 
-/** Checks the references of a visit. The result has the ids of the rows to lock in lower case. */
+/** Checks the references of a visit. In the result, the ids of rows to lock are in lower case. */
 async function judgeVisit(
   stated: GroupVisitValid & { readonly requestSourceId: string },
   call: ReadyCall,
@@ -56,7 +56,9 @@ async function judgeVisit(
   return { visit, references, length: withBuffer(stated.durationMinutes ?? typeMinutes, bufferMinutes) };
 }
 
-/** Returns the minutes of a visit, rounded up to whole slots. All slots count as long as the first slot. */
+/**
+ * Returns the minutes of a visit, rounded up to whole slots. It assumes that all slots are as long as the first one.
+ */
 function wholeSlots(minutes: number, first: SlotRecord | undefined): number {
   if (first === undefined) return minutes;
   const length = (first.endsAt.getTime() - first.startsAt.getTime()) / 60_000;
@@ -64,8 +66,8 @@ function wholeSlots(minutes: number, first: SlotRecord | undefined): number {
 }
 
 /**
- * Throws 409 if a visit does not begin when the one before it ends. That happens if slots of another rule have another
- * length.
+ * Throws 409 if a visit does not begin at the end of the previous one. This happens if a visit takes slots of another
+ * rule with another length.
  */
 function requireBackToBack(appointments: readonly AppointmentRecord[]): void {
   const found = appointments.flatMap(({ startsAt }, index) => {

@@ -59,8 +59,8 @@ interface ReadVisit {
 /**
  * Books visits in their order: all of them, or none. It waits for three round trips, whatever the number of visits.
  *
- * Throws 404 for everything that does not exist, 422 for everything that cannot be used. Throws 409 with all conflicts of
- * patients, waitlist entries, times, capacities and limits.
+ * Throws 404 with all references that do not exist, or 422 with all references that cannot be used. Throws 409 with all
+ * conflicts of patients, waitlist entries, times, capacities and limits.
  */
 export async function bookVisits(
   wanted: readonly WantedVisit[],
@@ -106,8 +106,8 @@ async function readVisit(visit: WantedVisit & FoundPlace, call: ReadyCall, nowMs
 }
 
 /**
- * Returns the conflicts of the patients and the waitlist entries. Throws 404 if something does not exist, and 422 if
- * something cannot be used.
+ * Returns the conflicts of the patients and the waitlist entries. Throws 404 with all resources that do not exist, or
+ * 422 with all resources that cannot be used.
  */
 function requireSubjects(
   visits: readonly WantedVisit[],

@@ -26,13 +26,16 @@ export interface ReadMove {
   readonly busy: BusyPeople;
   readonly limits: MoveLimits;
   /**
-   * Whether the moved appointment is a first visit. Undefined for a move within a calendar year, which does not change
-   * that.
+   * Whether the moved appointment is a first visit. Undefined for a move within one calendar year, which cannot change
+   * it.
    */
   readonly isFirst: boolean | undefined;
 }
 
-/** Reads the data that {@link judgeMove} needs. Call it after the locks, in the same round trip. */
+/**
+ * Reads the data that {@link judgeMove} needs. Call it after the statements that take the locks, in the same round
+ * trip.
+ */
 export async function readMove(
   move: FoundMove,
   exceptIds: readonly string[],
@@ -61,8 +64,8 @@ function yearOf(localDate: string): string {
 }
 
 /**
- * Adjusts the counts for the other moves of this call. All appointments have left their old days, and those moved
- * earlier are on their new days.
+ * Adjusts the counts of each move for the other moves of this call. The other appointments have left their old days.
+ * Those that moved earlier are on their new days.
  */
 export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly ReadMove[] {
   return moves.map((read, index) => {

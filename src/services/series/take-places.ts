@@ -10,7 +10,7 @@ import { isBookableStart } from "../../scheduling/booking-times.js";
 import { fill, placementOf, type TakenSlots } from "../appointments/take-slots.js";
 import { capacityExhausted, isAny, timeConflicts } from "../appointments/time-conflicts.js";
 
-/** A time that a call wants for one of several appointments. */
+/** The requested time of one of several appointments. */
 export interface WantedPlace {
   /** The field of its conflicts, such as `occurrences[2]`. */
   readonly field: string;
@@ -18,11 +18,11 @@ export interface WantedPlace {
   readonly practitionerId: string;
   readonly startMs: number;
   readonly minutes: number;
-  /** How long the visit lasts, if the slots have a buffer. */
+  /** The duration of the visit; undefined without a buffer. */
   readonly visitMinutes: number | undefined;
 }
 
-/** A wanted time with its slots, as they were before they were locked. */
+/** A requested time with its slots, as they were read before the locks. */
 export interface FoundPlace extends WantedPlace {
   /** Undefined if no slot begins at the wanted time. */
   readonly run: SlotRun | undefined;

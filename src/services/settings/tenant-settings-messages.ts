@@ -17,7 +17,10 @@ import { HORIZON_DAYS } from "../../scheduling/horizon.js";
 import { marginsOf, type VisitMargins } from "../../scheduling/visit-times.js";
 import { presentOf } from "../resources/present-of.js";
 
-/** Returns the settings, with defaults for those that are not set. `margins` are the defaults of the service. */
+/**
+ * Returns the settings of a tenant. Settings that it has not set have their defaults. `margins` are the default
+ * margins.
+ */
 export function toTenantSettings(
   { version, updatedAt, ...kept }: TenantSettingsRecord,
   margins: VisitMargins,

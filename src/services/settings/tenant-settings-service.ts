@@ -36,7 +36,7 @@ export interface SettingsPorts {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly slotLimits: SlotLimits;
-  /** Defaults of the settings. */
+  /** The margins of tenants that have not set their own. */
   readonly visitMargins: VisitMargins;
 }
 

@@ -8,9 +8,8 @@ import { nextFrom, readPage } from "../resources/pages.js";
 const LIST = "tenant export";
 
 /**
-/**
- * Returns a page of the rows of a tenant. The first page and the last one leave an audit row; that of the last page has
- * the number of rows of each table.
+ * Returns a page of the rows of a tenant. The first page and the last page each write an audit row. The audit row of
+ * the last page has the number of rows of each table.
  */
 export async function exportTenant(
   request: ExportTenantRequestValid,
@@ -25,8 +24,8 @@ export async function exportTenant(
 }
 
 /**
- * Reads one table after the other, each ordered by its primary key. The page token has the number of rows so far, by
- * table.
+ * Reads one table after the other, each ordered by its primary key. The page token contains the number of rows read so
+ * far from each table.
  */
 async function exportRows(request: ExportTenantRequestValid, transaction: Transaction) {
   const filters = [request.tenantId];
@@ -54,7 +53,7 @@ async function exportRows(request: ExportTenantRequestValid, transaction: Transa
   return { rows, counts };
 }
 
-/** Returns the numbers of rows in a page token, which are in the order of the tables. */
+/** Returns the number of rows of each table from a page token, which has them in the order of `tables`. */
 function countsIn(counted: string | undefined, tables: readonly TenantTable[]): Record<string, number> {
   if (counted === undefined) return {};
   const numbers: readonly number[] = JSON.parse(counted);

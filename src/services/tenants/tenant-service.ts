@@ -25,7 +25,7 @@ import { createDefaults } from "./create-defaults.js";
 import { exportTenant } from "./export-tenant.js";
 import { toTenant } from "./tenant-messages.js";
 
-/** The dependencies of the service. */
+/** The dependencies of the tenant service. */
 export interface TenantPorts {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;

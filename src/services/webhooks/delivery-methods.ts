@@ -81,7 +81,10 @@ async function listPage(request: ListWebhookDeliveriesRequestValid, call: ReadyC
   return { deliveries: rows.map(toDelivery), ...next };
 }
 
-/** Pending deliveries after the cursor are deleted, because the same events get new ones. */
+/**
+ * Sends the events after a cursor again. Deletes pending deliveries after it, because the same events get new
+ * deliveries.
+ */
 async function replay(request: ReplayWebhookRequestValid, call: ReadyCall, nowMs: number) {
   const cursor = cursorOf(request);
   const current = await lockResource(call, webhooks, request.webhookId);

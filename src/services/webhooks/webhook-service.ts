@@ -27,9 +27,9 @@ import {
 import { createDeliveryMethods } from "./delivery-methods.js";
 import { toWebhook } from "./webhook-messages.js";
 
-/** The dependencies of the service. */
+/** The dependencies of the webhook service. */
 export interface WebhookPorts {
-  /** Returns why events must not be sent to a URL, to complete "the URL must …"; undefined if they may. */
+  /** Returns undefined if events may be sent to a URL. Otherwise returns the end of the message "the URL must …". */
   readonly refusalOf: (url: string) => string | undefined;
   readonly newSecret: () => string;
   /** Encrypts bytes for storage. */
@@ -39,7 +39,7 @@ export interface WebhookPorts {
 /** The highest number of webhooks of a tenant. Each takes a part of the time of background jobs. */
 export const MAX_WEBHOOKS = 20;
 
-/** How long the previous secret signs in addition to a new one, in milliseconds. */
+/** After a rotation, events are signed with the previous secret too, for this many milliseconds. */
 const FORMER_SECRET_MS = 24 * 60 * 60 * 1_000;
 
 /** Webhooks. `now` returns milliseconds since the epoch. */
@@ -75,8 +75,8 @@ export function createWebhookService(now: () => number, ports: WebhookPorts): Im
 }
 
 /**
- * The end of the feed is read under the lock of the feed. So creations of a tenant run one after the other, and the
- * number of webhooks is right.
+ * Creates a webhook that begins at the end of the feed. Reading the end locks the feed. So the creations of one tenant
+ * run one after the other, and the number of webhooks is right.
  */
 async function create(
   { url, resourceTypes, eventTypes }: CreateWebhookRequestValid,
