@@ -109,8 +109,8 @@ export function limitConflicts(
 }
 
 /**
- * Returns a conflict on `field` if the patient has reached the tenant's limit of appointments on the day. The limit
- * does not apply to supervisors.
+ * Returns a conflict on `field` if the patient has reached the tenant's limit of appointments for the service on the
+ * day. The limit does not apply to supervisors.
  */
 export function roomConflicts(
   { onDay }: Partial<Pick<BookingLimits, "onDay">>,

@@ -73,7 +73,7 @@ export async function judgeReferences(
 
 /** How long an appointment takes. */
 export interface VisitLength {
-  /** The minutes that its slots cover: the visit and the buffer. */
+  /** The minutes that the slots of the appointment cover: the visit and the buffer. */
   readonly minutes: number;
   /** The duration of the visit; undefined without a buffer. */
   readonly visitMinutes: number | undefined;

@@ -54,15 +54,15 @@ export interface LockedTime {
   readonly startMs: number;
   /** The duration of the visit. */
   readonly durationMinutes: number;
-  /** The length that its slots must cover. A late entry has no buffer. */
+  /** The length that the slots must cover. A late entry has no buffer. */
   readonly length: VisitLength;
   readonly locationId: string;
   readonly locked: Locked;
   /** Whether the practitioner or the patient is busy during `locked.slots`. */
   readonly busy: BusyPeople;
   /**
-   * Who is busy during exactly the requested time, for an appointment outside the schedule. The practitioner is checked
-   * only for a late entry.
+   * Whether the patient is busy during exactly the requested time, for an appointment outside the schedule. For a late
+   * entry, also whether the practitioner is.
    */
   readonly beside: BusyPeople;
   readonly wait: Wait;

@@ -70,8 +70,8 @@ export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undef
 }
 
 /**
- * Takes the locked slots of an option and one unit of their day's capacity. A moved appointment returns the unit that
- * it used before. A booked hold passes its unit to the appointment.
+ * Takes the locked slots of an option and one unit of their day's capacity. A moved appointment frees the unit that it
+ * used before. A booked hold passes its unit to the appointment.
  *
  * Throws 409 for conflicts: those `found` before, those of the time, and a day without capacity. Throws 410 like {@link
  * requireSlots}, unless there are conflicts `found` before.
@@ -147,7 +147,7 @@ export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): 
 }
 
 /**
- * Takes one unit of the day's capacity and returns the unit of `heldDay`, if there is one. Throws 409 on `field` if
+ * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. Throws 409 on `field` if
  * conflicts were `found`.
  *
  * Without conflicts, the call fails with 409 on `field` if no capacity is left. The statement that takes the unit

@@ -123,7 +123,7 @@ function otherThan(practitionerId: string, span: SwappedSpan): string {
 }
 
 /**
- * Moves each appointment to the other practitioner. Its rule and date stay the same, so its unit of capacity does too.
+ * Moves each appointment to the other practitioner. Its rule and date stay the same, so it keeps its unit of capacity.
  */
 function carryOut(
   exchanges: readonly Exchange[],

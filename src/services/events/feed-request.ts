@@ -5,7 +5,7 @@ import { type EventRecord, type FeedCursor, type FeedPage, goesOn } from "../../
 import { parseCursor } from "./event-cursor.js";
 import { resourceTypeOf } from "./event-messages.js";
 
-/** Selects the events that a watch receives. `principal` also names the tenant that is watched. */
+/** Selects the events that a watch receives. The watch reads the feed of the principal's tenant. */
 export interface WatchFilter extends EventFilter {
   readonly principal: Principal;
 }

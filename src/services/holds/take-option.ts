@@ -59,7 +59,7 @@ export function subjectOf({ subject: { kind, id } }: OptionClaims): BusySubject 
   return kind === "PATIENT" ? { patientId: id } : { appointmentId: id };
 }
 
-/** Returns the rows of a subject to lock. */
+/** Returns the rows to lock for a patient to book or for an appointment to move. */
 export function locksOf(subject: BusySubject) {
   return "patientId" in subject ? { patient: { id: subject.patientId } } : { patient: subject, ...subject };
 }

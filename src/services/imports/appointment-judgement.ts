@@ -5,7 +5,7 @@ import { absentReference, inactiveReference, targetOf } from "./row-references.j
 
 type Found = { readonly active: boolean } | undefined;
 
-/** A draft whose references all exist. */
+/** An appointment to import whose references all exist. */
 export interface JudgedAppointment {
   readonly draft: AppointmentDraft;
   readonly patientId: string;

@@ -21,14 +21,14 @@ export interface AppointmentDraft {
   readonly row: BatchRow;
   readonly value: ImportedAppointmentValid;
   readonly time: ImportedTime;
-  /** The errors in its time, status, reason and dates. */
+  /** The errors in the time, status, reason and dates of the row. */
   readonly errors: readonly FieldError[];
   readonly patientId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly serviceId: string | undefined;
-  /** Also undefined if the row names no location. */
+  /** Undefined if the row names no location, or if the location is unknown. */
   readonly locationId: string | undefined;
-  /** Also undefined if the row names no payer. */
+  /** Undefined if the row names no payer, or if the payer is unknown. */
   readonly payerId: string | undefined;
   readonly programId: string;
 }

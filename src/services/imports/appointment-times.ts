@@ -13,7 +13,7 @@ import { nameIn } from "../resources/enum-names.js";
 export interface ImportedTime {
   readonly startMs: number;
   readonly endMs: number;
-  /** YYYY-MM-DD, local in America/Bogota. */
+  /** The local date of the start in America/Bogota, YYYY-MM-DD. */
   readonly localDate: string;
   readonly status: AppointmentStatus;
   /** Whether the appointment is PENDING or CONFIRMED and starts in the future. */

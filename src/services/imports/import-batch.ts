@@ -90,7 +90,7 @@ export class ImportBatch {
     this.#outcomes[index] = { state: ImportOutcome_State.REJECTED, errors: [...errors], ...known };
   }
 
-  /** Writes the new resources to the database as imported. */
+  /** Writes to the database that the new resources were imported. */
   record(): void {
     if (this.#created.length > 0) insertImported(this.call.transaction, this.source, this.#created);
   }

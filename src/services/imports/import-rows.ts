@@ -88,7 +88,7 @@ async function validRows(batch: ImportBatch, { rows, errors, hashes }: Validated
   return found.flat();
 }
 
-/** Splits rows: `repeated` has the rows whose kind and id an earlier row of the batch has, `first` has the others. */
+/** Splits rows. `repeated` has the rows whose kind and id an earlier row of the batch has. `first` has the others. */
 function splitRepeated(rows: readonly BatchRow[]) {
   const first: BatchRow[] = [];
   const repeated: BatchRow[] = [];

@@ -41,8 +41,8 @@ export function refuseNaming(reason: string, { patients, formerDocumentNumbers }
 }
 
 /**
- * How a reason can contain each attribute; undefined if the attribute identifies nobody. The type requires an entry for
- * each new attribute.
+ * Returns for each attribute a function that finds it in a reason; undefined if the attribute identifies nobody. The
+ * type requires an entry for each new attribute.
  */
 function signsOf(patient: PatientRecord): Readonly<Record<keyof PatientRecord, Sign | undefined>> {
   const { documentNumber, fullName, phone, email } = patient;

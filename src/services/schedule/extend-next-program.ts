@@ -28,9 +28,9 @@ export type Turn =
 const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /**
- * Adds at most one part of slots to the schedule of the tenant that ends earliest. It never waits for locks: it skips
- * locked programs. It does nothing while a transaction holds the calendar exclusively, for example to change the
- * holidays.
+ * Finds the schedule of the tenant that ends first, and adds at most one part of slots to it. It never waits for locks:
+ * it skips locked programs. It does nothing while a transaction holds the calendar exclusively, for example to change
+ * the holidays.
  */
 export async function extendNextProgram(transaction: Transaction, nowMs: number, maxOpenSlots: number): Promise<Turn> {
   const now = new Date(nowMs);

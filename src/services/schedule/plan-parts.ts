@@ -91,7 +91,7 @@ function onAnyDate(plan: ProgramPlan) {
   return { ...plan, runs: [], obstacles: { ...plan.obstacles, holidays: [] } };
 }
 
-/** Returns the runs and the closed rules of each date as text. */
+/** Returns the runs of each date, and the rules that holidays close on it, as text. */
 function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const each of [...runs, ...obstacles.holidays]) {

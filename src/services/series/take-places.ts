@@ -12,7 +12,7 @@ import { capacityExhausted, isAny, timeConflicts } from "../appointments/time-co
 
 /** The requested time of one of several appointments. */
 export interface WantedPlace {
-  /** The field of its conflicts, such as `occurrences[2]`. */
+  /** The field on which the conflicts of this time are reported, such as `occurrences[2]`. */
   readonly field: string;
   readonly programId: string;
   readonly practitionerId: string;
@@ -89,7 +89,7 @@ export function judgePlace(
 }
 
 /**
- * Takes one unit of capacity for each place, in their order, and gives back the units that the appointments used.
+ * Takes one unit of capacity for each place, in their order, and frees the units that the appointments used before.
  * Returns the slots to occupy. Throws 409 with all conflicts: those `found` before, those of the places, and each place
  * whose day has no capacity left.
  */

@@ -53,7 +53,9 @@ async function exportRows(request: ExportTenantRequestValid, transaction: Transa
   return { rows, counts };
 }
 
-/** Returns the number of rows of each table from a page token, which has them in the order of `tables`. */
+/**
+ * Returns the number of rows of each table, read from a page token. The token has the numbers in the order of `tables`.
+ */
 function countsIn(counted: string | undefined, tables: readonly TenantTable[]): Record<string, number> {
   if (counted === undefined) return {};
   const numbers: readonly number[] = JSON.parse(counted);
