@@ -76,7 +76,9 @@ export async function findOptions(
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
-/** Whether the slots to find depend on data of the appointment or its type. If not, both are read at the same time. */
+/**
+ * Whether the slots to find depend on the appointment or its type. If not, slots and patient are read at the same time.
+ */
 function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria): boolean {
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }

@@ -25,7 +25,7 @@ const OPERATION = "offer_freed_slot";
  * - after an offer, when its hold expires
  * - if the horizon of the program does not include the slot yet, when it does
  * - if another hold has the slot or the last unit of its day, when that hold expires
- * - if no entry fits, when the slot starts
+ * - otherwise, when the slot starts
  *
  * Deletes the row of a freed slot that can no longer be offered. Throws a CupoError if the slot or the patient changed
  * since they were read.

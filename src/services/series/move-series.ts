@@ -38,8 +38,8 @@ const FROM = "fromAppointmentId";
  * none. It waits for five round trips, whatever the number of appointments.
  *
  * Throws 404 for an unknown series, appointment or practitioner. Throws 422 for a start that cannot be booked and for
- * an inactive practitioner. Throws 409 for a stale version. Throws 409 with all conflicts of the patient, the times,
- * the capacity of the days and the limits of the tenant.
+ * an inactive practitioner. Throws 409 for a stale version and for an appointment that can no longer be changed. Throws
+ * 409 with all conflicts of the patient, the times, the capacity of the days and the limits of the tenant.
  */
 export async function moveSeries(
   request: MoveSeriesRequestValid,
