@@ -76,9 +76,7 @@ export async function findOptions(
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
-/**
- * Whether the slots to find depend on the appointment or its type. If not, slots and patient are read at the same time.
- */
+/** Whether the search depends on the appointment or its type. If not, slots and patient are read at the same time. */
 function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria): boolean {
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }

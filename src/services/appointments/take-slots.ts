@@ -73,8 +73,8 @@ export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undef
  * Takes the locked slots of an option and one unit of their day's capacity. A moved appointment frees the unit that it
  * used before. A booked hold passes its unit to the appointment.
  *
- * Throws 409 for conflicts: those `found` before, those of the time, and a day without capacity. Throws 410 like {@link
- * requireSlots}, unless there are conflicts `found` before.
+ * Throws 409 for conflicts: those `found` before, those of the time, and a day without capacity. Throws 410 like
+ * {@link requireSlots}, unless there are conflicts `found` before.
  */
 export async function takeSlots(
   transaction: Transaction,
