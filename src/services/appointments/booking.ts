@@ -82,8 +82,8 @@ export interface BookedVisit extends BookingReferences {
 }
 
 /**
- * Creates an appointment at version 1. Its status is PENDING. If it has begun, the patient is present and it is
- * CONFIRMED.
+ * Creates an appointment at version 1. It is PENDING. An appointment that has begun is CONFIRMED, because the patient
+ * is present.
  */
 export function newAppointment(
   call: ReadyCall,

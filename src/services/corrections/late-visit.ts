@@ -87,7 +87,7 @@ function missedSlots({ locked: { slots }, durationMinutes: minutes, locationId }
   return fill(slots, minutes) ? { slots, placement: placementOf(slots, locationId, undefined) } : undefined;
 }
 
-/** Returns the appointment as it was before its steps. Its day of assignment is the day of the visit. */
+/** Returns the appointment as it was before its steps. Its `assignedOn` is the day of the visit. */
 function bookedLate(
   request: EnterLateVisitRequestValid,
   call: ReadyCall,

@@ -2,7 +2,7 @@ import { getHolidaysForYear } from "colombian-holidays";
 
 /** A legal holiday of Colombia. */
 export interface LegalHoliday {
-  /** The date on which it is celebrated, YYYY-MM-DD. */
+  /** The date on which the holiday is celebrated, YYYY-MM-DD. */
   readonly date: string;
   /** The name in Spanish. If two holidays fall on one date, both names with " / " between them. */
   readonly name: string;
