@@ -8,7 +8,7 @@ import {
 import { type EligibilityRecord, EligibilityRecordSchema } from "../../gen/cupo/clinic/v1/eligibility_record_pb.js";
 import type { AttributedEligibilityRecord } from "../../postgres/tables/eligibility/eligibility.js";
 
-/** Converts an eligibility decision together with its question. */
+/** Converts an eligibility decision, together with the request that it answers. */
 export function toEligibilityRecord(kept: AttributedEligibilityRecord): EligibilityRecord {
   return create(EligibilityRecordSchema, {
     eligibilityDecision: toEligibilityDecisionDetails(kept),

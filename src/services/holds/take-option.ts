@@ -46,7 +46,7 @@ export interface HeldOption {
 /** The parts of a call that a hold needs. */
 export type HoldingCall = Pick<ReadyCall, "transaction" | "principal" | "newId" | "effects">;
 
-/** Converts an error about the option itself to the error to throw. */
+/** Receives an error that concerns only the option, and returns the error to throw. */
 export type Judge = (error: unknown) => unknown;
 
 const FIELD = "optionToken";
@@ -153,8 +153,8 @@ function countForPrincipal(
 
 /**
  * Returns the patient of the locked subject, and the conflicts of the patient, the waitlist entry and the tenant's
- * limits. `live` is the number of live holds of the patient. Throws 409 if the appointment cannot be moved, or not by
- * this caller. Throws 410 if the patient does not exist.
+ * limits. `live` is the number of live holds of the patient. Throws 409 if the appointment cannot be moved, or if this
+ * caller can no longer move it. Throws 410 if the patient does not exist.
  */
 function requireSubject(
   { patient, appointment, waitlistEntry }: Locked,

@@ -100,7 +100,7 @@ function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
   return texts;
 }
 
-/** The number of slots of each practitioner by date, only for dates with slots. */
+/** Returns for each date with slots how many slots each practitioner has. */
 function slotsPerPractitioner({ runs }: ProgramPlan): readonly (readonly [string, number])[] {
   const perDate = new Map<string, number>();
   for (const { localDate, count } of runs) perDate.set(localDate, (perDate.get(localDate) ?? 0) + count);
