@@ -30,7 +30,7 @@ class ConnectingClient extends Client {
 
 /**
  * Opens a small pool for the job queue, without pipelining. The queue listens on one of the connections, so every
- * serving process has one. Its application_name tells `migrate` which release is serving.
+ * serving process keeps a connection of this pool open. Its application_name shows `migrate` which release is serving.
  */
 export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueuePoolOptions): JobQueuePool {
   const address = new URL(url);

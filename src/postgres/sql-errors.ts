@@ -31,8 +31,8 @@ export type DatabaseFailure =
   | "OTHER";
 
 /**
- * Another call took what this one had chosen. The same transaction may succeed with another choice if it runs again.
- * `refusal` is the error of the call after the last attempt.
+ * Another call took the resource that this call had chosen. The same transaction may choose another resource if it runs
+ * again. `refusal` is the error of the call after the last attempt.
  */
 export class RaceLost extends Error {
   override readonly name = "RaceLost";

@@ -13,7 +13,9 @@ export interface TransactionStart {
   readonly plansOnce: boolean;
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
-  /** Whether COMMIT is sent with each batch of plain queries. The work must not need one transaction for all of them. */
+  /**
+   * Whether COMMIT is sent with each batch of plain queries. The work must not need one transaction for all batches.
+   */
   readonly endsEarly?: boolean;
 }
 
@@ -82,7 +84,7 @@ function nameOf(scope: TransactionScope): string {
   return "tenantId" in scope ? "cupo.tenant_id" : scope.setting;
 }
 
-/** Returns the value of the scope. Its characters are checked, because one form of the statement is a literal. */
+/** Returns the value of the scope. Its characters are checked, because SET LOCAL has the value in its text. */
 function valueOf(scope: TransactionScope): string {
   if ("tenantId" in scope) {
     if (!isLowerCaseUuid(scope.tenantId)) throw new Error("the tenant of a transaction must be a lower-case UUID");

@@ -31,7 +31,7 @@ const LOCK = 4_823_096_001;
  * second.
  */
 const PATIENCE = "SET LOCAL lock_timeout = '300ms'";
-/** With the pauses between tries, about five minutes. */
+/** The maximum number of tries of one migration. With the pauses between them, they take about five minutes. */
 const MAX_TRIES = 400;
 
 /**
@@ -94,8 +94,8 @@ async function bringUpToDate(database: Knex, url: string, options: MigrateOption
 }
 
 /**
- * Returns the last migration of the oldest release that can serve once these migrations are applied; undefined if there
- * are none.
+ * Returns the last migration of the oldest release that can serve once these migrations are applied. Returns undefined
+ * if no migration is pending.
  */
 async function oldestBeside(pending: readonly string[]): Promise<string | undefined> {
   const texts = new Map<string, string>();
