@@ -16,13 +16,13 @@ export interface AppointmentPlacement {
   readonly startsAt: Date;
   /** The end of its slots, with the buffer of its type. */
   readonly endsAt: Date;
-  /** When the visit ends, which the patient sees; undefined if the type had no buffer when it was booked. */
+  /** The end of the visit, as the patient sees it. Undefined if the type had no buffer at the time of booking. */
   readonly visitEndsAt: Date | undefined;
 }
 
 /**
- * Returns when the visit of an appointment ends, before its buffer. The database can have an end of another time, from a
- * release that did not know it.
+ * Returns when the visit of an appointment ends, before its buffer. It ignores a `visitEndsAt` outside the appointment:
+ * a release without this attribute may have moved the appointment.
  */
 export function visitEndOf({ startsAt, endsAt, visitEndsAt }: VisitTime): Date {
   return visitEndsAt !== undefined && visitEndsAt > startsAt && visitEndsAt < endsAt ? visitEndsAt : endsAt;
@@ -73,18 +73,18 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly payerId: string | undefined;
   /** How the visit takes place; undefined if it is not known. */
   readonly modality: VisitModality | undefined;
-  /** Where patient and practitioner meet. Only a VIDEO visit has one. */
+  /** The link to the video call. Only a VIDEO visit has one. */
   readonly joinLink: string | undefined;
   /**
-   * Whether the appointment is outside the schedule. It then may overlap others of its practitioner and uses no daily
-   * capacity.
+   * Whether the appointment is outside the schedule. An overbooked appointment may overlap other appointments of its
+   * practitioner and uses no daily capacity.
    */
   readonly overbooked: boolean;
   /** Why it was overbooked. The reason stays when the appointment is moved into the schedule. */
   readonly overbookingReason: string | undefined;
   /** The series in which it was booked. */
   readonly seriesId: string | undefined;
-  /** Whether it, or a step of it, was entered late. */
+  /** Whether the appointment or a change of its status was entered late. */
   readonly lateEntry: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -179,7 +179,7 @@ export async function lockAppointmentsOf(transaction: Transaction, patientId: st
   return readRecords(transaction, query);
 }
 
-/** Returns the ids of the appointments of a series, in any status. They never change. */
+/** Returns the ids of the appointments of a series, in any status. The set of ids never changes. */
 export async function findSeries(transaction: Transaction, seriesId: string): Promise<readonly string[]> {
   const query = sql("appointments").where({ tenant_id: transaction.tenantId, series_id: seriesId }).select("id");
   return (await transaction.rows<{ id: string }>(query)).map(({ id }) => id);

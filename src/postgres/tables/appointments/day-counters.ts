@@ -10,8 +10,8 @@ export interface DayOfRule {
 }
 
 /**
- * Returns the day whose capacity an appointment or slot uses. Undefined for undefined, and for an overbooked
- * appointment, which uses none.
+ * Returns the day whose capacity an appointment or slot uses. Returns undefined for an overbooked appointment, which
+ * uses no capacity, and without an argument.
  */
 export function countedDay(
   placed: { readonly ruleId: string | undefined; readonly localDate: string } | undefined,
@@ -106,7 +106,7 @@ export function bookHeldCapacity(
   transaction.require(bookUnit({ ...keyOf(transaction, day), now: new Date(nowMs), until }), refusal);
 }
 
-/** Returns a unit that is held until `until`. */
+/** Frees a unit that is held until `until`. */
 export function dropHeldCapacity(transaction: Transaction, day: DayOfRule, until: Date): void {
   transaction.send(dropUnit({ ...keyOf(transaction, day), until }));
 }
@@ -117,7 +117,7 @@ export async function takeLockedCapacity(transaction: Transaction, day: DayOfRul
   return (await transaction.rows(unit)).length === 1;
 }
 
-/** Returns one unit of a rule's capacity on a date. */
+/** Frees one unit of a rule's capacity on a date, which an appointment used. */
 export function giveCapacityBack(transaction: Transaction, day: DayOfRule): void {
   transaction.send(giveUnit(keyOf(transaction, day)));
 }

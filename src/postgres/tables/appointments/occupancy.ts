@@ -26,7 +26,7 @@ export interface OccupancyRecord {
   readonly programId: string;
   readonly locationId: string;
   readonly practitionerId: string;
-  /** Without the held ones. */
+  /** The number of free slots that start later than now and are not held. */
   readonly open: number;
   readonly held: number;
   readonly passed: number;

@@ -30,7 +30,7 @@ export interface OptionRecord extends Offer {
   readonly visitEndsAt: Date;
 }
 
-/** How many slots the first statement reads for each option of the page. Some of their people are busy. */
+/** How many slots the first statement reads for each option of the page. At some slots, people are busy. */
 const SLOTS_PER_OPTION = 1.5;
 const MAX_GROWTH = 4;
 /** In seconds. */
@@ -63,7 +63,7 @@ export async function searchOptions(
   }
 }
 
-/** The stretch ends before the next part of the day, or after enough days for a page of one practitioner. */
+/** Parts of a day: the stretch ends before the next day's part. One practitioner: it has enough days to fill a page. */
 function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
   return {
     from: new Date(Math.max(from.getTime(), after?.startsAt.getTime() ?? 0)),
@@ -84,8 +84,8 @@ function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, miss
 }
 
 /**
- * No row if no free slot is left; otherwise at least one. `stop` is the time before which all slots were looked at.
- * Times are milliseconds since the epoch: for a page, PostgreSQL's text of times takes longer to write and to read.
+ * A row of the result; there is none if no free slot is left. The statement has checked all slots before `stop`. Times
+ * are milliseconds since the epoch: for a page, PostgreSQL's text of times takes longer to write and to read.
  */
 type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
 type OptionTimes = Readonly<Record<"startsAt" | "endsAt" | "visitEndsAt", number>>;
@@ -160,7 +160,7 @@ const IS_PRACTITIONER_ACTIVE =
   "(SELECT d.active FROM practitioners d WHERE d.tenant_id = :tenantId AND d.id = s.practitioner_id)";
 
 /*
- * Whether a person is free is one index lookup for each slot; NOT EXISTS might be planned as a join of all slots and
+ * Each slot takes one index lookup for each person. NOT EXISTS might be planned as a join of all slots and
  * appointments.
  */
 const SLOT = {
@@ -181,7 +181,7 @@ const ALL_SLOTS = {
   endsAt: "(SELECT at + interval '24 hours' FROM stop)",
 };
 
-/** A patient who is free for the time of all slots needs no lookup for each. */
+/** A patient who is free during the time of all slots needs no lookup for each slot. */
 function isPatientFree(endsAt: string): string {
   return `(:patientId::uuid IS NULL OR (${busyTime("patient_id", { ...patient, ...ALL_SLOTS })}) IS NULL
       OR (${busyTime("patient_id", { ...patient, endsAt })}) IS NULL)`;
