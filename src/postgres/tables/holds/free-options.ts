@@ -4,7 +4,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { busyTime } from "../appointments/busy-times.js";
 
-/** An option to look at, as its token describes it. */
+/** An option to check, as its token describes it. */
 export interface WantedOption {
   readonly jti: string;
   readonly slotId: string;
@@ -12,7 +12,7 @@ export interface WantedOption {
   readonly generation: number;
 }
 
-/** Who wants one of the options: a patient, or an appointment that is to be moved. */
+/** The subject of the options: the patient of a new appointment, or the appointment to move. */
 export type WantedBy = { readonly patientId: string } | { readonly appointmentId: string };
 
 /**

@@ -3,7 +3,7 @@ import { sql } from "../../sql.js";
 
 const SCOPE = { setting: "cupo.holds", value: "on" } as const;
 
-/** The holds of all tenants. */
+/** Numbers of holds of all tenants. */
 export interface HoldCounts {
   /** Live holds of clients. */
   readonly live: number;

@@ -37,7 +37,7 @@ export interface WaitingEntry {
   readonly version: number;
   readonly patientId: string;
   readonly serviceId: string;
-  /** The date of the entry. */
+  /** The date on which the entry was created. */
   readonly requestedOn: string;
   readonly dueOn: string | undefined;
   readonly dateFrom: string;
@@ -70,7 +70,7 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
   ),
 );
 
-/** The highest number of entries to rank, besides those of the last date. */
+/** The maximum number of entries to rank. All further entries of the last date are ranked too. */
 const MOST_RANKED = 100;
 
 /**
@@ -111,7 +111,7 @@ const selectOffered = prepared(["tenantId", "holdId"], (names) =>
   ),
 );
 
-/** Returns what the token of an offer says about its slot; undefined if the hold is no offer or the slot is gone. */
+/** Returns the attributes of an offered slot for the token; undefined if the hold is no offer or the slot is gone. */
 export async function findOfferedSlot(
   transaction: Transaction,
   holdId: string,

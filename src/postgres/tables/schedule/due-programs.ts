@@ -38,9 +38,9 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 }
 
 /**
- * Locks the due program of the tenant whose schedule ends first, skipping programs that are locked; it does not wait.
- * Returns its id; undefined if there is none. A program is due if its schedule ends before its horizon, it and its
- * location are active, and it has a service. `today` is a local date.
+ * Locks the due program whose schedule ends first. It skips locked programs and does not wait. Returns the id of the
+ * program; undefined if there is none. A program is due if its schedule ends before its horizon, it and its location
+ * are active, and it has a service. `today` is a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);

@@ -14,10 +14,9 @@ export interface SlotPlan {
   readonly obstacles: PlanObstacles;
 }
 
-/** The reasons why a program does not have slots that its rules and practitioners would otherwise give it. */
+/** The reasons why a program lacks slots that follow from its rules and practitioners. */
 export interface PlanObstacles {
   readonly blocks: readonly PlannedBlock[];
-  /** Inactive programs, and programs at inactive locations. */
   readonly inactivePrograms: readonly string[];
   readonly programsAtInactiveLocations: readonly string[];
   readonly inactivePractitioners: readonly string[];
