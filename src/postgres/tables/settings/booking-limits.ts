@@ -4,7 +4,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES, MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 
-/** A limit of the tenant, and the number that the patient has. */
+/** A limit of the tenant, and the patient's number to compare with it. */
 export interface CountedLimit {
   readonly most: number;
   readonly count: number;
@@ -54,8 +54,8 @@ export async function findBookingLimits(
 }
 
 /**
- * Returns the limits that the tenant sets for a reschedule to the day of a slot. A reschedule within a day adds nothing
- * to it. Call it like {@link findBookingLimits}.
+ * Returns the limits that the tenant sets for a reschedule to the day of a slot. For a reschedule within one day, the
+ * count of that day is 0. Call it like {@link findBookingLimits}.
  */
 export async function findMoveLimits(
   transaction: Transaction,
