@@ -5,7 +5,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { bulkInsert, type LockedSource } from "./bulk-insert.js";
 
-/** The kinds of resources that can be imported, in an order in which each refers only to earlier ones. */
+/** The kinds of resources that can be imported. Each kind refers only to earlier kinds of the list. */
 export const importKinds = [
   "LOCATION",
   "PRACTITIONER",
@@ -42,16 +42,16 @@ const lockKey = prepared(["tenant_id", "source_system"], (key) =>
 const insert = bulkInsert("imported_resources", ["source_system", "kind", "source_key", "resource_id", "content_hash"]);
 
 /**
- * A batch looks up many rows by index. Without these settings the planner, which has seen the tables of a new tenant
- * while they were empty, would read whole tables instead.
+ * A batch looks up many rows by index. The planner may know the tables of a new tenant only from when they were empty.
+ * Without these settings, it would then read whole tables.
  */
 const BY_INDEX = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"].map((name) =>
   prepared([], () => sql.raw(`SET LOCAL ${name} = off`))({}),
 );
 
 /**
- * Locks a system from which the tenant imports until the transaction ends, so that its batches run one after the other.
- * Returns the key of its hashes, which the first batch creates.
+ * Locks the source of an import until the transaction ends, so that its batches run one after the other. Returns the
+ * key of its hashes, which the first batch creates.
  */
 export async function lockSource(transaction: Transaction, { tenantId, sourceSystem }: LockedSource): Promise<Buffer> {
   const key = { tenant_id: tenantId, source_system: sourceSystem };

@@ -37,8 +37,8 @@ export async function verifyInvariants(transaction: Transaction, nowMs: number):
 }
 
 /**
- * Only holds that end after this time are compared. Others may expire, and their time may be booked, before the
- * statement reads them.
+ * Only holds that expire more than 30 s from now are compared. Other holds may expire, and their time may be booked,
+ * before the statement reads them.
  */
 const HOLD_MARGIN_MS = 30_000;
 
@@ -61,10 +61,11 @@ const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.start
  * The service cannot write rows that are invalid, because policies of row-level security reject them; a superuser can.
  *
  * Each invariant selects the ids of its violations: ids of appointments, holds, slots, patients, webhooks, services of
- * summaries, or rules whose day is counted wrong. A replay makes new deliveries of events, so WEBHOOK_ORDER_WRONG
- * compares only the younger deliveries. An overbooked appointment may overlap other appointments and holds of its
- * practitioner, and no day counts it. All other invariants apply to it. A hold may overlap the appointment that it
- * reschedules. An offer holds for the patient and service of its waitlist entry. A series belongs to one patient.
+ * summaries, or rules whose day is counted wrong. A replay makes new deliveries of events. So WEBHOOK_ORDER_WRONG
+ * compares a pending delivery only with deliveries that were not created before it. An overbooked appointment may
+ * overlap other appointments and holds of its practitioner, and no day counts it. All other invariants apply to it. A
+ * hold may overlap the appointment that it reschedules. An offer has the patient and the service of its waitlist entry.
+ * A series belongs to one patient.
  */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_INVALID: `SELECT a.id FROM appointments a WHERE a.tenant_id = :tenant AND NOT (a.version >= 1

@@ -1,7 +1,7 @@
 import { LIVE_STATUSES } from "../appointments/appointment-status.js";
 import { countedColumns } from "../appointments/counted-appointments.js";
 
-/** The attributes of a summary. */
+/** The columns that identify a summary within its tenant. */
 export const cellKey = "month, service_id, location_id, program_id, payer_id, first_visit";
 
 /** The counted columns of a summary. Each is a sum, so the sum of two summaries is the summary of both. */
@@ -31,7 +31,7 @@ const COLUMNS = countedColumns.join(", ");
 /** SQL for the changes of a tenant, in the form of {@link COUNTED_APPOINTMENTS}. */
 export const COUNTED_CHANGES = `SELECT change, ${COLUMNS} FROM opportunity_changes WHERE tenant_id = :tenant`;
 
-/** SQL that takes back {@link COUNTED_CHANGES}. */
+/** SQL for {@link COUNTED_CHANGES} with the opposite sign, so that the sum of both is zero. */
 export const CHANGES_TAKEN_BACK = `SELECT -change, ${COLUMNS} FROM opportunity_changes WHERE tenant_id = :tenant`;
 
 const MONTH = (date: string) => `date_trunc('month', ${date}::timestamp)::date`;
@@ -40,7 +40,7 @@ const MONTH = (date: string) => `date_trunc('month', ${date}::timestamp)::date`;
 const workdays = (date: string) => `((${date} - date '0001-01-01' + 1) / 7 * 5
   + least((${date} - date '0001-01-01' + 1) % 7, 5) - width_bucket(${date}, (SELECT dates FROM free_days)))`;
 
-/** SQL for the number of waits of some days as a histogram: 0044-opportunity-summaries.sql explains it. */
+/** SQL for a histogram of waits by their number of days, in the form that 0044-opportunity-summaries.sql explains. */
 const histogram = (waits: string, days: string) => `sum(${waits} * ('1e' || 8 * greatest(${days}, 0))::numeric)`;
 
 /**

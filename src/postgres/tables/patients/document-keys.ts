@@ -1,13 +1,11 @@
-/**
- * Returns the key of a document type. Two types are the same if their keys are equal. The key ignores case and accents.
- */
+/** Returns the key of a document type. Two types are the same if their keys are equal. The key ignores case. */
 export function documentTypeKey(documentType: string): string {
   return foldCase(documentType);
 }
 
 /**
- * Returns the key of a document number. Two numbers are the same if their keys are equal. The key ignores case,
- * accents, spaces, dots, hyphens and slashes.
+ * Returns the key of a document number. Two numbers are the same if their keys are equal. The key ignores case, spaces,
+ * dots, hyphens and slashes.
  */
 export function documentNumberKey(documentNumber: string): string {
   return foldCase(documentNumber).replaceAll(/[ ./-]/g, "");
