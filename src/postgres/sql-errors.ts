@@ -19,7 +19,7 @@ export type DatabaseFailure =
   /** A statement reached its timeout, or an operator cancelled it. Nothing took effect. */
   | "TIMEOUT"
   | "UNIQUE_VIOLATION"
-  /** A division by zero or a violated foreign key. Statements that require a row cause it if there is none. */
+  /** A division by zero or a violated foreign key. Statements that require a row fail with it if there is no row. */
   | "NO_ROW"
   /** The role lacks a right. */
   | "FORBIDDEN"

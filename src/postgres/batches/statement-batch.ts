@@ -33,7 +33,7 @@ interface PendingStatement {
   parameters: EncodedParameter[];
   /** Whether the batch asks for the columns. */
   isDescribed: boolean;
-  /** Reads the rows; undefined until the columns are known, and if there are none. */
+  /** Reads the rows; undefined until the columns are known, and for a result without columns. */
   reader: RowReader | undefined;
   readonly rows: object[];
   unreadable?: unknown;

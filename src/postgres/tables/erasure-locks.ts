@@ -13,7 +13,7 @@ import type { PatientRecord } from "./patients/patients.js";
 export interface LockedForErasure {
   /** The patient and all patients merged into it, ordered by id; empty if the tenant has no such patient. */
   readonly patients: readonly PatientRecord[];
-  /** Appointments of the patient, ordered by id; cases and holds likewise. */
+  /** The appointments of the patient, like its cases and holds. Each list is ordered by id. */
   readonly appointments: readonly AppointmentRecord[];
   readonly cases: readonly DeskCaseRecord[];
   readonly holds: readonly HoldRecord[];

@@ -10,7 +10,7 @@ import type { PatientRecord } from "./patients/patients.js";
 export interface LockedForMerge {
   readonly survivor: PatientRecord | undefined;
   readonly duplicate: PatientRecord | undefined;
-  /** Appointments of the duplicate, ordered by id; holds likewise. */
+  /** The appointments of the duplicate, like its holds. Both lists are ordered by id. */
   readonly appointments: readonly AppointmentRecord[];
   readonly holds: readonly HoldRecord[];
 }

@@ -10,7 +10,10 @@ import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 /** An appointment with the displacement of its first retained slot; undefined if no slot is retained. */
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
-  /** Its position in the list: its start, or in a list of displaced appointments the start of its first retained slot. */
+  /**
+   * The time by which the list is ordered: the start of the appointment. In a list of displaced appointments, it is the
+   * start of the first retained slot.
+   */
   readonly listedAt: Date;
 }
 

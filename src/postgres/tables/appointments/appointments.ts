@@ -52,11 +52,12 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly cancellationReasonId: string | undefined;
   readonly noShowReasonId: string | undefined;
   readonly comment: string | undefined;
-  /** The local dates (YYYY-MM-DD) on which the wait of the patient begins and by which it must end. */
+  /** The local date (YYYY-MM-DD) on which the wait of the patient begins. */
   readonly requestedOn: string | undefined;
+  /** The local date (YYYY-MM-DD) by which the wait of the patient must end. */
   readonly dueOn: string | undefined;
   /**
-   * The local date (YYYY-MM-DD) of the booking. If it was not recorded, it is undefined, and the date of createdAt
+   * The local date (YYYY-MM-DD) of the booking. Undefined if the date was not recorded; then the date of createdAt
    * counts.
    */
   readonly assignedOn: string | undefined;
@@ -65,7 +66,7 @@ export interface AppointmentRecord extends AppointmentPlacement {
   /** The cancelled or missed appointment whose wait this one continues. */
   readonly replacesAppointmentId: string | undefined;
   /**
-   * Whether it is the patient's first appointment for the service in the calendar year; undefined if that was not
+   * Whether this is the patient's first appointment for the service in the calendar year; undefined if that was not
    * recorded.
    */
   readonly firstVisit: boolean | undefined;
@@ -80,9 +81,9 @@ export interface AppointmentRecord extends AppointmentPlacement {
    * practitioner and uses no daily capacity.
    */
   readonly overbooked: boolean;
-  /** Why it was overbooked. The reason stays when the appointment is moved into the schedule. */
+  /** Why the appointment was overbooked. The reason stays when the appointment is moved into the schedule. */
   readonly overbookingReason: string | undefined;
-  /** The series in which it was booked. */
+  /** The series in which the appointment was booked. */
   readonly seriesId: string | undefined;
   /** Whether the appointment or a change of its status was entered late. */
   readonly lateEntry: boolean;

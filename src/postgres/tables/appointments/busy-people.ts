@@ -4,7 +4,7 @@ import { sql } from "../../sql.js";
 import { RUN_OF_SLOTS, type SlotRun } from "../schedule/slot-locks.js";
 import { busyTime, visitEnd } from "./busy-times.js";
 
-/** Which of the two people of an appointment has another live appointment or hold at that time. */
+/** Whether the practitioner and the patient of an appointment have another live appointment or hold at its time. */
 export interface BusyPeople {
   readonly isPractitionerBusy: boolean;
   readonly isPatientBusy: boolean;
@@ -29,7 +29,9 @@ export interface BusyAt {
   readonly appointmentTypeId?: string | undefined;
 }
 
-/** Like {@link findBusyInRun}, for a move of several appointments of a patient. It ignores these appointments. */
+/**
+ * Like {@link findBusyInRun}, for a move of several appointments of a patient. It ignores the appointments `exceptIds`.
+ */
 export async function findBusyBeside(
   transaction: Transaction,
   run: SlotRun,

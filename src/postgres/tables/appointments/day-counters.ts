@@ -11,7 +11,7 @@ export interface DayOfRule {
 
 /**
  * Returns the day whose capacity an appointment or slot uses. Returns undefined for an overbooked appointment, which
- * uses no capacity, and without an argument.
+ * uses no capacity, and if `placed` is undefined.
  */
 export function countedDay(
   placed: { readonly ruleId: string | undefined; readonly localDate: string } | undefined,

@@ -33,9 +33,9 @@ export interface OptionQuery {
 
 /** The parts of a search that change the text of its statement. */
 export interface SearchShape {
-  /** Whether it is limited to parts of the day. */
+  /** Whether the search is limited to parts of the day. */
   readonly isWindowed: boolean;
-  /** Whether it is for one practitioner. */
+  /** Whether the search is for one practitioner. */
   readonly isOfOne: boolean;
   /** Whether options can have several slots. */
   readonly hasRuns: boolean;

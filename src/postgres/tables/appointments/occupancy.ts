@@ -34,7 +34,7 @@ export interface OccupancyRecord {
   readonly displaced: number;
   /** Minutes of the rules' hours that are covered by blocks. */
   readonly blockedMinutes: number;
-  /** Capacity of the program on that date; the same in each of its rows. */
+  /** Capacity of the program on the date. All rows of the program on that date have the same capacity. */
   readonly capacity: number;
   readonly capacityLeft: number;
 }

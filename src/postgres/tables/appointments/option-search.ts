@@ -20,7 +20,7 @@ import { runsFrom } from "./slot-runs.js";
 /** A bookable slot, or a run of adjacent slots from the start of the first to the end of the last. */
 export interface OptionRecord extends Offer {
   readonly slotId: string;
-  /** The latest generation of its slots. */
+  /** The latest generation of the slots of the option. */
   readonly generation: number;
   readonly programId: string;
   readonly practitionerId: string;
@@ -33,7 +33,7 @@ export interface OptionRecord extends Offer {
 /** How many slots the first statement reads for each option of the page. At some slots, people are busy. */
 const SLOTS_PER_OPTION = 1.5;
 const MAX_GROWTH = 4;
-/** In seconds. */
+/** A day, in seconds. */
 const DAY = 86_400;
 
 /**
@@ -63,7 +63,9 @@ export async function searchOptions(
   }
 }
 
-/** Parts of a day: the stretch ends before the next day's part. One practitioner: it has enough days to fill a page. */
+/**
+ * A stretch over parts of days ends before the same part of the next day. One practitioner needs days to fill a page.
+ */
 function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
   return {
     from: new Date(Math.max(from.getTime(), after?.startsAt.getTime() ?? 0)),

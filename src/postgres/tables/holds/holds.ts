@@ -15,7 +15,7 @@ export interface HoldRecord extends Omit<AppointmentPlacement, "visitEndsAt"> {
   readonly serviceId: string;
   readonly ruleId: string;
   readonly slotId: string;
-  /** Whether it uses a unit of its day's capacity. */
+  /** Whether the hold uses a unit of the capacity of its day. */
   readonly usesUnit: boolean;
   /** The principal that holds the time. The number of its live holds is limited. */
   readonly principal: string;
@@ -23,7 +23,7 @@ export interface HoldRecord extends Omit<AppointmentPlacement, "visitEndsAt"> {
   /** Undefined for a live hold, and for an expired hold that no transaction has ended yet. */
   readonly endedAt: Date | undefined;
   readonly bookedAppointmentId: string | undefined;
-  /** The waitlist entry to which it offers the time; undefined for a hold of a client. */
+  /** The waitlist entry to which the hold offers the time; undefined for a hold of a client. */
   readonly waitlistEntryId: string | undefined;
   readonly createdAt: Date;
 }

@@ -74,8 +74,8 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
 const MOST_RANKED = 100;
 
 /**
- * The order of the entries begins with the dates of their requests. So it is enough to rank the entries with the
- * earliest dates, including all entries of the last of these dates.
+ * Entries are ranked first by the date of their request. So it is enough to read the entries with the earliest dates,
+ * including all entries of the last of these dates.
  */
 const selectWaiting = prepared(["tenantId", "slotId", "now", "period", "maxHolds"], (names) =>
   sql.raw(

@@ -2,7 +2,7 @@ import type { Statement } from "../../../call.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** A system of a tenant whose row in `import_sources` the transaction has locked. */
+/** A system from which a tenant imports. The transaction has locked its row in `import_sources`. */
 export interface LockedSource {
   readonly tenantId: string;
   readonly sourceSystem: string;

@@ -54,9 +54,7 @@ export async function findNote(transaction: Transaction, id: string): Promise<No
   return readRecord(transaction, sql("notes").where({ tenant_id: transaction.tenantId, id }).select(noteColumns));
 }
 
-/**
- * Returns the note, locked until the transaction ends. The rows of the order in `tables/locks.ts` are locked before.
- */
+/** Returns the note, locked until the transaction ends. Take the locks of `tables/locks.ts` before this lock. */
 export async function lockNote(transaction: Transaction, id: string): Promise<NoteRecord | undefined> {
   const query = sql("notes").where({ tenant_id: transaction.tenantId, id }).select(noteColumns);
   return readRecord(transaction, query.forNoKeyUpdate());

@@ -9,7 +9,7 @@ export interface InvariantFindings {
   readonly liveAppointments: number;
   readonly occupiedSlots: number;
   readonly countedBookings: number;
-  /** Live overbooked appointments, which may break the rules of practitioners and capacities. */
+  /** The number of live overbooked appointments. They may break the rules of practitioners and capacities. */
   readonly overbooked: number;
   /** The invariants that are broken. */
   readonly findings: readonly InvariantFinding[];
@@ -52,8 +52,8 @@ const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
   FROM schema_partitions WHERE table_name = 'audit_events'`;
 
 /**
- * SQL for whether a slot was under a block, as the block is now, before the slot began. Slots that had already begun
- * are not changed by a block.
+ * SQL for whether a slot `s` overlaps a block `b` and began after the last change of the block. A block does not change
+ * slots that have begun.
  */
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 

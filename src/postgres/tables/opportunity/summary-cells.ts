@@ -36,7 +36,7 @@ export const CHANGES_TAKEN_BACK = `SELECT -change, ${COLUMNS} FROM opportunity_c
 
 const MONTH = (date: string) => `date_trunc('month', ${date}::timestamp)::date`;
 
-/** SQL for the workdays through a date: Monday to Friday, except active holidays. Day 0, 0001-01-01, was a Monday. */
+/** SQL for the number of workdays up to a date: Monday to Friday, except active holidays. 0001-01-01 was a Monday. */
 const workdays = (date: string) => `((${date} - date '0001-01-01' + 1) / 7 * 5
   + least((${date} - date '0001-01-01' + 1) % 7, 5) - width_bucket(${date}, (SELECT dates FROM free_days)))`;
 

@@ -8,7 +8,7 @@ import { readActiveRules } from "./program-rules.js";
 /** The attributes of an active program that determine its number of slots. */
 export interface PlannedProgram {
   readonly programId: string;
-  /** How many days ahead it can be booked. */
+  /** How many days ahead the program can be booked. */
   readonly horizonDays: number;
   /** Whether the program has its own horizon. Otherwise the horizon of the tenant applies. */
   readonly hasOwnHorizon: boolean;

@@ -6,8 +6,9 @@ import { CAUSE, CAUSE_ID, FITS, IN_SCOPE, IS_REPLACED, PLAN } from "./slot-judge
 
 /** The kinds of changes that the locked slots need. */
 interface ChangingSlots {
-  /** Whether slots exist that the plan does not have: free ones, and occupied ones. */
+  /** Whether free slots exist that the plan does not have. */
   readonly unfitFree: boolean;
+  /** Whether occupied slots exist that the plan does not have. */
   readonly unfitOccupied: boolean;
   /** Whether the plan has some retained slots again. */
   readonly fitting: boolean;

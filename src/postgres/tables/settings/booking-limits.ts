@@ -12,13 +12,13 @@ export interface CountedLimit {
 
 /** The limits that the tenant sets for a booking. A limit that is not set is undefined. */
 export interface BookingLimits {
-  /** Appointments that have not begun. */
+  /** The limit of the patient's appointments that have not begun. */
   readonly ahead: CountedLimit | undefined;
-  /** Appointments for the service that have not begun. */
+  /** The limit of the patient's appointments for the service that have not begun. */
   readonly ofService: CountedLimit | undefined;
-  /** Live appointments for the service on the local day. */
+  /** The limit of the patient's live appointments for the service on the local day. */
   readonly onDay: CountedLimit | undefined;
-  /** No-shows of the last {@link NO_SHOW_DAYS} days. */
+  /** The limit of the patient's no-shows in the last {@link NO_SHOW_DAYS} days. */
   readonly noShows: CountedLimit | undefined;
 }
 

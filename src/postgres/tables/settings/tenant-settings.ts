@@ -5,7 +5,7 @@ import { sql } from "../../sql.js";
 
 /** Settings of a tenant. An undefined setting was never set, or was removed. */
 export interface TenantSettingsAttributes {
-  /** Minutes from a reminder to the start of the appointment. */
+  /** Minutes from each reminder to the start of the appointment; undefined for two days and one day. */
   readonly reminderOffsetMinutes: readonly number[] | undefined;
   /** How many minutes a freed slot is held for the waitlist entry to which it is offered; undefined for no offers. */
   readonly freedSlotOfferMinutes: number | undefined;
@@ -23,11 +23,9 @@ export interface TenantSettingsAttributes {
   readonly attendedEarlyMinutes: number | undefined;
   /** Minutes after the start from which an appointment can be marked as a no-show. */
   readonly noShowGraceMinutes: number | undefined;
-  /**
-   * The maximum number of appointments of a patient that have not begun, in all and for each service; undefined for no
-   * limit.
-   */
+  /** The maximum number of appointments of a patient that have not begun; undefined for no limit. */
   readonly maxAppointmentsAhead: number | undefined;
+  /** The maximum number of appointments of a patient for one service that have not begun; undefined for no limit. */
   readonly maxAppointmentsAheadPerService: number | undefined;
   /** The maximum number of appointments of a patient for a service on a local day; undefined for no limit. */
   readonly maxAppointmentsPerServiceAndDay: number | undefined;

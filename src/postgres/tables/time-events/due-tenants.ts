@@ -19,8 +19,9 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
   ORDER BY tenant_id LIMIT ?`;
 
 /**
- * The bounds of the starts are computed outside the subquery of appointments. The addition is not leakproof. Inside,
- * row-level security would evaluate it after its own conditions, and no index could serve the comparison.
+ * The bounds of the starts are computed outside the subquery of appointments, because the addition is not leakproof.
+ * Inside the subquery, row-level security would evaluate the addition after its own conditions, and no index could
+ * serve the comparison.
  *
  * With the LIMIT, appointments are searched by index for each offset. A plain join would be planned as a scan of the
  * whole tenant. The settings are joined below the offsets, because Citus pushes down no table function over a table

@@ -111,9 +111,7 @@ export function resourceKey({ resourceType, resourceId }: Pick<DeliveryRecord, "
   return `${resourceType}/${resourceId}`;
 }
 
-/**
- * Returns when the next pending delivery is due, by the database's clock, perhaps in the past; undefined if none is.
- */
+/** Returns the due time of the next pending delivery, by the database's clock. Undefined if no delivery is pending. */
 export async function findNextAttempt(transaction: Transaction, webhook: string): Promise<Date | undefined> {
   const statement = nextStatement({ tenant: transaction.tenantId, webhook });
   const [row] = await transaction.rows<{ readonly next: Date | null }>(statement);
