@@ -8,7 +8,7 @@ import { type PurgedBatch, purgeBatch, purgeStatement } from "./purge-batch.js";
 import type { TransactionSource } from "./run-transaction.js";
 import { sql } from "./sql.js";
 
-/** A stored result. */
+/** The stored result of a call under its idempotency key. */
 export interface ResultRecord {
   readonly fingerprint: Buffer;
   readonly correlationId: string;

@@ -104,7 +104,7 @@ export class PipelinedTransaction implements Transaction {
     if (tag !== "COMMIT") this.#fail(new Error(`COMMIT was answered with ${tag}`), ignore);
   }
 
-  /** Rolls the transaction back, after all pending statements are sent. Does nothing if it ended early. */
+  /** Sends all pending statements, then rolls the transaction back. Sends no ROLLBACK if COMMIT has ended it early. */
   async rollback(): Promise<void> {
     this.#isEnding = true;
     this.#sendBatch();

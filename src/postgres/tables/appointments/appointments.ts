@@ -4,7 +4,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentStatus } from "./appointment-status.js";
 
-/** The part of an appointment that says where and when it takes place. */
+/** The attributes of an appointment that state its place and time. */
 export interface AppointmentPlacement {
   readonly programId: string;
   /** The rule whose daily capacity the appointment uses; undefined for an overbooked appointment. */
@@ -14,7 +14,7 @@ export interface AppointmentPlacement {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;
   readonly startsAt: Date;
-  /** The end of its slots, with the buffer of its type. */
+  /** The end of the appointment's slots, which includes the buffer of the appointment type. */
   readonly endsAt: Date;
   /** The end of the visit, as the patient sees it. Undefined if the type had no buffer at the time of booking. */
   readonly visitEndsAt: Date | undefined;

@@ -18,7 +18,7 @@ export interface FoundPatient extends PatientRecord {
 export interface PatientSearch {
   /** The beginning that is looked up in the index of words. */
   readonly leading: string;
-  /** All other beginnings. It may contain `leading` or a prefix of it. */
+  /** The beginnings that each found patient is checked for. They may include `leading` or a prefix of `leading`. */
   readonly beginnings: readonly string[];
   readonly status: string | undefined;
 }
@@ -28,7 +28,7 @@ const MAX_COUNT = 1_000;
 /** The maximum number of index entries that one page reads. It limits the time of any search. */
 const MAX_SCANNED = 5_000;
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
-/** Appended to a beginning, it sorts after all words with that beginning, because no word contains this character. */
+/** A beginning and this character sort after all words with that beginning, because no word contains the character. */
 const LAST = "\u{10ffff}";
 
 /** Returns the one of `beginnings` with which the fewest words of the tenant begin. Each count stops at 1,000. */
