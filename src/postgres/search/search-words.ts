@@ -25,7 +25,7 @@ export function searchWords({ fullName, phone, documentNumber }: SearchedPatient
   return [...new Set([...nameWords(fullName), ...phones.map(phoneWord), ...documents])];
 }
 
-/** Returns the words of a name or of a part of one, in upper case and without accents. */
+/** Returns the words of a name or of a part of a name, in upper case and without accents. */
 export function nameWords(name: string): readonly string[] {
   const words = fold(name).split(/[^\p{L}\p{N}]+/u);
   return [...new Set(words.filter((word) => word !== "").map(cut))];

@@ -31,7 +31,7 @@ export async function lockWithPatients(
 }
 
 /**
- * Like {@link lockWithPatients}, but it also locks the slots of the appointments, and the slots of these practitioners
+ * Like {@link lockWithPatients}, but it also locks slots: those of the appointments, and those of these practitioners
  * in the same programs at the same times.
  */
 export async function lockAllInOrder(

@@ -47,7 +47,7 @@ export async function findOutstandingTenants(source: TransactionSource): Promise
 }
 
 /**
- * Returns the number of events of all tenants that have no position yet. `oldestId` is the id of the audit row of the
+ * Returns the number of events without a position, over all tenants. `oldestId` is the id of the audit row of the
  * oldest such event, a UUID of version 7. It is undefined if there is no such event.
  */
 export async function readOutbox(source: TransactionSource): Promise<{ count: number; oldestId: string | undefined }> {

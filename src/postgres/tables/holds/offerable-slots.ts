@@ -22,7 +22,7 @@ export interface OfferableSlot {
   readonly endsAt: Date;
   /** Whether the slot could be booked if no hold prevented it. */
   readonly isOpen: boolean;
-  /** When the holds of its time, or of the last unit of its day, expire; undefined if there are none. */
+  /** When the holds of the slot's time, or of the last unit of its day, expire; undefined if no such hold is live. */
   readonly heldUntil: Date | undefined;
   /**
    * The instants at which the slot is first offered, by the horizon of its program, and last offered, by the notice.

@@ -115,8 +115,8 @@ export function countImported(transaction: Transaction, sourceSystem: string): P
 }
 
 /**
- * Empties the hashes of the imported rows of patients, of their appointments and of their waitlist entries, because an
- * erased person could be guessed from them. The rows stay, so that an import does not create the patient again.
+ * Empties the hashes of the imported rows of patients and of their appointments and waitlist entries. An erased person
+ * could be guessed from a hash. The rows stay, so that an import does not create the patient again.
  */
 export function forgetContent(transaction: Transaction, patientIds: readonly string[]): void {
   const { tenantId } = transaction;

@@ -58,7 +58,7 @@ const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
 /**
- * The service cannot write rows that are invalid, because policies of row-level security reject them; a superuser can.
+ * Row-level security keeps the service from writing invalid rows. A superuser can write them.
  *
  * Each invariant selects the ids of its violations: ids of appointments, holds, slots, patients, webhooks, services of
  * summaries, or rules whose day is counted wrong. A replay makes new deliveries of events. So WEBHOOK_ORDER_WRONG

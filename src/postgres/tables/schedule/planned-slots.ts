@@ -8,7 +8,7 @@ export interface SlotPlan {
   readonly through: string;
   /** The only practitioner whose slots the plan covers; undefined for all practitioners. */
   readonly practitionerId: string | undefined;
-  /** The practitioners of each program, without inactive ones and without those of inactive programs or locations. */
+  /** The active practitioners of each active program at an active location. */
   readonly staff: readonly Staff[];
   readonly runs: readonly PlannedRun[];
   readonly obstacles: PlanObstacles;

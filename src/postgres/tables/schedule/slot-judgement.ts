@@ -69,8 +69,8 @@ export const IS_IN_BLOCK = `(b.practitioner_id = s.practitioner_id OR b.program_
   AND s.starts_at < b.ends_at AND s.ends_at > b.starts_at`;
 
 /**
- * SQL for the id of the block that causes a displacement; NULL for other causes. Valid only for slots that the plan does
- * not have.
+ * SQL for the id of the block that causes a displacement; NULL for other causes. Valid only for slots that the plan
+ * does not have.
  */
 export const CAUSE_ID = `CASE WHEN ${meetsBlocks("s")} THEN
   (SELECT b.id FROM blocks b WHERE ${IS_IN_BLOCK} ORDER BY 1 LIMIT 1) END`;

@@ -24,7 +24,7 @@ export interface BookingLimits {
 
 /** The limits that the tenant sets for a reschedule. A limit that is not set is undefined. */
 export interface MoveLimits extends Pick<BookingLimits, "onDay"> {
-  /** An appointment can be rescheduled until this many hours before its start. */
+  /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
   readonly latestHours: number | undefined;
 }
 

@@ -40,7 +40,7 @@ export const webhooks: ResourceTable<WebhookAttributes> = {
   },
 };
 
-/** Returns the number of webhooks of the tenant, of all its organizations and companies. */
+/** Returns the number of webhooks of the tenant, over all organizations and companies. */
 export async function countWebhooks(transaction: Transaction): Promise<number> {
   const query = sql("webhooks").where({ tenant_id: transaction.tenantId }).count({ count: "*" });
   const [row] = await transaction.rows<{ readonly count: string }>(query);
