@@ -51,8 +51,8 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknow
 
 const writer = new MessageWriter();
 /**
- * The columns of the named statements of each connection, undefined for statements without columns. They cannot change:
- * PostgreSQL rejects a prepared statement whose columns have changed.
+ * The columns of the named statements of each connection; undefined for statements without columns. The columns cannot
+ * change: PostgreSQL rejects a prepared statement whose columns have changed.
  */
 const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>();
 

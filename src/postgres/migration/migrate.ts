@@ -27,8 +27,8 @@ export interface MigrateOptions extends UpgradeOptions {
 const LOCK = 4_823_096_001;
 
 /**
- * How long a migration waits for the lock of a table. Calls on the same table queue up behind it and fail after one
- * second.
+ * How long a migration waits for the lock of a table. Meanwhile, later calls on the table wait too, and a call fails
+ * after one second.
  */
 const PATIENCE = "SET LOCAL lock_timeout = '300ms'";
 /** The maximum number of tries of one migration. With the pauses between them, they take about five minutes. */

@@ -41,7 +41,7 @@ export async function hasNewerMigrations(
 
 /**
  * Returns the last migration of the oldest release that can serve a database with these migrations. Returns undefined
- * for no migrations. A migration that states nothing is compatible only with releases that have it.
+ * for an empty list. A migration that states nothing is compatible only with releases that have it.
  */
 export function oldestReleaseWith(
   migrations: readonly string[],

@@ -23,7 +23,7 @@ export interface LockedForErasure {
 
 /**
  * Locks all patient records of a person, then the waitlist entries, appointments, holds and cases of the patient, in
- * the order of `locks.ts`. Until the transaction ends, no other call can change them or add to them.
+ * the order of `locks.ts`. Until the transaction ends, no other call can change these records or add new ones.
  */
 export async function lockForErasure(transaction: Transaction, patientId: string): Promise<LockedForErasure> {
   const [patients, , appointments, holds, cases, formerDocumentNumbers] = await Promise.all([

@@ -30,7 +30,7 @@ export interface AppointmentChangeRecord {
   readonly actor: string | undefined;
   readonly correlationId: string;
   readonly changedAt: Date;
-  /** When the change happened, if it was entered late. */
+  /** When the change really happened, for a change that was entered late; undefined for other changes. */
   readonly happenedAt: Date | undefined;
   /** The reason of a correction or a late entry; undefined for other changes. */
   readonly correctionReason: string | undefined;

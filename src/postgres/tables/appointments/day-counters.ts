@@ -117,7 +117,7 @@ export async function takeLockedCapacity(transaction: Transaction, day: DayOfRul
   return (await transaction.rows(unit)).length === 1;
 }
 
-/** Frees one unit of a rule's capacity on a date, which an appointment used. */
+/** Frees one unit of a rule's capacity on a date. An appointment has used the unit. */
 export function giveCapacityBack(transaction: Transaction, day: DayOfRule): void {
   transaction.send(giveUnit(keyOf(transaction, day)));
 }

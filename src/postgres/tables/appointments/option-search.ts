@@ -74,7 +74,7 @@ function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }
   };
 }
 
-/** If a statement found few of the missing options, the next one reads more slots, over a longer time. */
+/** If a statement found few of the missing options, the next statement reads more slots, over a longer time. */
 function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, missingBefore: number): Reach {
   const growth = (2.5 * missing) / Math.max(missingBefore - missing, 1);
   const isScarce = growth >= MAX_GROWTH;

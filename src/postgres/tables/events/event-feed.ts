@@ -88,8 +88,8 @@ const oldestStatement = prepared(["tenant"], ({ tenant }) =>
 );
 
 /**
- * Reads at most `limit` events after a position and the state of the feed. It is one statement, so both are as of one
- * instant. Returns undefined if the tenant has no feed yet; {@link assignNextPositions} creates it.
+ * Reads at most `limit` events after a position, and the state of the feed. One statement reads both, so they are as of
+ * one instant. Returns undefined if the tenant has no feed yet; {@link assignNextPositions} creates it.
  */
 export async function readFeed(transaction: Transaction, after: number, limit: number): Promise<FeedPage | undefined> {
   const rows = await transaction.rows<FeedRow>(readStatement({ tenant: transaction.tenantId, after, limit }));

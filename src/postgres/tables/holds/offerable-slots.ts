@@ -130,8 +130,9 @@ export async function findOfferableSlot(
 }
 
 /**
- * Returns open waitlist entries that a freed slot suits, among them the first one in the order of `waitingOrder`. Their
- * patients are active, free at the time, and have fewer than `maxHolds` live holds. The slot was not offered to them.
+ * Returns open waitlist entries that a freed slot suits. The first entry in the order of `waitingOrder` is among them.
+ * Their patients are active, free at the time, and have fewer than `maxHolds` live holds. The slot was not offered to
+ * them.
  */
 export async function findWaitingEntries(
   transaction: Transaction,

@@ -93,7 +93,7 @@ export function insertImported(
   transaction.send(insert(source, records));
 }
 
-/** Returns hexadecimal digits as PostgreSQL reads bytes. */
+/** Returns hexadecimal digits in the form in which PostgreSQL reads bytes. */
 function bytes(hex: string): string {
   return `\\x${hex}`;
 }

@@ -152,7 +152,8 @@ const RULES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The names are cast to text and have an alias: Citus loses the names of untyped literals, and column lists of a CTE.
+ * Citus loses the names of untyped literals and the column list of a CTE. So the names are cast to text and have an
+ * alias.
  */
 const VERIFY = `WITH
   live AS MATERIALIZED (SELECT * FROM appointments

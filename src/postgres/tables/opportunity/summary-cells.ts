@@ -44,9 +44,9 @@ const workdays = (date: string) => `((${date} - date '0001-01-01' + 1) / 7 * 5
 const histogram = (waits: string, days: string) => `sum(${waits} * ('1e' || 8 * greatest(${days}, 0))::numeric)`;
 
 /**
- * SQL for the CTEs that make summaries, `cells`, from a CTE `counted` with rows like {@link COUNTED_APPOINTMENTS}.
- * Waits with the same dates are added first, because a histogram is expensive. The parameter `tenant` is the id of the
- * tenant.
+ * SQL for CTEs after a CTE `counted` with rows like {@link COUNTED_APPOINTMENTS}. The last one, `cells`, has the
+ * summaries of these rows. Waits with the same dates are added first, because a histogram is expensive. The parameter
+ * `tenant` is the id of the tenant.
  */
 export const CELLS = `free_days AS (
     SELECT coalesce(array_agg(date ORDER BY date), '{}') AS dates FROM holidays

@@ -68,8 +68,9 @@ interface PractitionerTime {
 }
 
 /**
- * Notes the free slots in times that appointments left, in all programs of their practitioners, if the tenant offers
- * freed slots. A transaction calls it once, last, because freed slots come last in the order of locks.
+ * Notes the free slots in times that appointments have left, in all programs of the practitioners. Does nothing if the
+ * tenant does not offer freed slots. Call it once and last in a transaction, because freed slots come last in the order
+ * of locks.
  */
 export function noteFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(note(listsOf(transaction, times)));

@@ -14,7 +14,7 @@ export interface SlotPlan {
   readonly obstacles: PlanObstacles;
 }
 
-/** The reasons why a program lacks slots that follow from its rules and practitioners. */
+/** The reasons why a program has fewer slots than its rules and practitioners would make. */
 export interface PlanObstacles {
   readonly blocks: readonly PlannedBlock[];
   readonly inactivePrograms: readonly string[];
