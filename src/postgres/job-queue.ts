@@ -81,7 +81,7 @@ export function requestDelivery(transaction: Transaction, webhookId: string): vo
   );
 }
 
-/** Removes the job with a key, unless it runs. */
+/** Removes the job with a key, unless the job is running. */
 export async function removeJob(pool: Pick<Pool, "query">, key: string): Promise<void> {
   await pool.query("SELECT graphile_worker.remove_job($1)", [key]);
 }

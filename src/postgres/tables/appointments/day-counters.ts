@@ -3,7 +3,7 @@ import { liveHolds, withHold, withoutHold } from "../../held-until.js";
 import { prepared, preparedRequired } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** A rule and a local date (YYYY-MM-DD), whose daily capacity is counted. */
+/** A rule and a local date (YYYY-MM-DD). The used capacity of a rule is counted for each date. */
 export interface DayOfRule {
   readonly ruleId: string;
   readonly localDate: string;

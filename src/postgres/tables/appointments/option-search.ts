@@ -64,7 +64,8 @@ export async function searchOptions(
 }
 
 /**
- * A stretch over parts of days ends before the same part of the next day. One practitioner needs days to fill a page.
+ * Returns the reach of the first statement. For parts of days, it ends before the same part of the next day. For one
+ * practitioner, it is longest, because a page needs many days.
  */
 function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
   return {

@@ -49,7 +49,9 @@ export function emptyCases(transaction: Transaction, ids: readonly string[]): vo
   transaction.send(query.whereRaw("id = ANY(?::uuid[])", [ids as string[]]));
 }
 
-/** Closes the open waitlist entries of a patient and empties all their close reasons. Returns the changed entries. */
+/**
+ * Closes the open waitlist entries of a patient. Empties the close reason of every entry. Returns the changed entries.
+ */
 export async function emptyEntriesOfPatient(
   transaction: Transaction,
   patientId: string,

@@ -26,9 +26,9 @@ const FURTHEST_BEHIND = `SELECT max(?::date + ${PLANNED_DAYS} - p.materialized_t
     AND EXISTS (SELECT FROM program_services o WHERE o.tenant_id = p.tenant_id AND o.program_id = p.id)`;
 
 /**
- * Returns the maximum number of days, over all tenants, by which the schedule of a due program ends before its horizon;
- * 0 if no program is due. Due programs are those of {@link lockNextDueProgram}. Row-level security allows a transaction
- * with cupo.jobs to read them.
+ * Returns the largest delay of the due programs of all tenants: the number of days from the end of the schedule to the
+ * horizon. Returns 0 if no program is due. Due programs are those of {@link lockNextDueProgram}. Row-level security
+ * allows a transaction with cupo.jobs to read them.
  */
 export async function findFurthestBehind(source: TransactionSource, today: string): Promise<number> {
   const [row] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
