@@ -12,7 +12,7 @@ export interface AppointmentFilter {
   readonly practitionerId: string | undefined;
   readonly programId: string | undefined;
   readonly locationId: string | undefined;
-  /** Several practitioners, locations or services, without duplicates; empty for any. */
+  /** Ids without duplicates; empty for any practitioner. The next two lists work alike. */
   readonly practitionerIds: readonly string[];
   readonly locationIds: readonly string[];
   readonly serviceIds: readonly string[];

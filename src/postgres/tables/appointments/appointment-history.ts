@@ -36,7 +36,7 @@ export interface AppointmentChangeRecord {
   readonly correctionReason: string | undefined;
   /** The previous patient, if the change is a merge of patients. */
   readonly mergedFromPatientId: string | undefined;
-  /** The wait before the change, if the change corrects it. */
+  /** The wait before the change, if the change corrects the wait. */
   readonly waitBefore: RecordedWait | undefined;
   /** The visit before the change, if the change is about the visit. */
   readonly visitBefore: RecordedVisit | undefined;

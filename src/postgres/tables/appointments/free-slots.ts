@@ -55,7 +55,7 @@ const NAMES = [
 const WINDOW_NAMES = ["starts", "ends"] as const;
 const ONE_NAMES = ["practitionerId"] as const;
 
-/** A name of {@link namesOf}. */
+/** A name that {@link namesOf} can return. */
 export type SlotName = (typeof NAMES | typeof WINDOW_NAMES | typeof ONE_NAMES)[number];
 
 /** Returns the names of the values that {@link freeSlots} and the CTE `offered` need. */

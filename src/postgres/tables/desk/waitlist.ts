@@ -55,7 +55,7 @@ export interface WaitlistFilter extends DeskFilter<DeskWaitlistEntryRecord["desk
   readonly serviceId: string | undefined;
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** Several services, locations or practitioners, without duplicates; empty for any. */
+  /** Ids without duplicates; empty for any service. The next two lists work alike. */
   readonly serviceIds: readonly string[];
   readonly locationIds: readonly string[];
   readonly practitionerIds: readonly string[];

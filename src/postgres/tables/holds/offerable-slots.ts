@@ -24,10 +24,9 @@ export interface OfferableSlot {
   readonly isOpen: boolean;
   /** When the holds of the slot's time, or of the last unit of its day, expire; undefined if no such hold is live. */
   readonly heldUntil: Date | undefined;
-  /**
-   * The instants at which the slot is first offered, by the horizon of its program, and last offered, by the notice.
-   */
+  /** When the slot is first offered, by the horizon of its program. */
   readonly offeredFrom: Date;
+  /** When the slot is last offered, by the minimum notice of its program. */
   readonly offeredUntil: Date;
 }
 

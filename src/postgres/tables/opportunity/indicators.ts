@@ -9,8 +9,9 @@ export type GroupAttribute = "month" | "serviceId" | "locationId" | "payerId" | 
 
 /** The months, filters and groups of indicators. */
 export interface IndicatorQuery {
-  /** The first days of the first and the last month, YYYY-MM-DD. */
+  /** The first day of the first month, YYYY-MM-DD. */
   readonly monthFrom: string;
+  /** The first day of the last month, YYYY-MM-DD. */
   readonly monthTo: string;
   readonly serviceId: string | undefined;
   readonly locationId: string | undefined;

@@ -53,8 +53,9 @@ export interface DueQuery {
   /** Events that were due at this instant or earlier are not written. */
   readonly notBefore: Date;
   readonly until: Date;
-  /** The local date at `until`, YYYY-MM-DD, and its time zone. */
+  /** The local date at `until`, YYYY-MM-DD. */
   readonly today: string;
+  /** The time zone of local dates. */
   readonly timeZone: string;
   readonly noShowGraceMinutes: number;
 }

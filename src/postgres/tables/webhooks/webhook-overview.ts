@@ -64,8 +64,9 @@ export async function findWaitingWebhooks(source: TransactionSource): Promise<We
 
 /** State of the deliveries and webhooks of all tenants. */
 export interface WebhookState {
-  /** The number of pending deliveries of active webhooks, and the age of the oldest. */
+  /** The number of pending deliveries of active webhooks. */
   readonly pending: number;
+  /** The age of the oldest of these deliveries, in seconds; 0 if there is none. */
   readonly oldestSeconds: number;
   readonly disabled: number;
 }
