@@ -16,7 +16,7 @@ export interface UpgradeOptions {
   readonly despiteOlder?: boolean | undefined;
   /** Called with a line about the oldest release that may keep serving, and with one for each migration before it runs. */
   readonly onProgress?: ((text: string) => void) | undefined;
-  /** Called with a line for each serving release that is too old, or may be. */
+  /** Called with a line for each serving release that is or may be too old. */
   readonly onWarning?: ((text: string) => void) | undefined;
 }
 

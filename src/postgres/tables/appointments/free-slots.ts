@@ -11,7 +11,7 @@ export interface OptionQuery {
   readonly appointmentId: string | undefined;
   /** The day on which the appointment to move already uses a unit of capacity. */
   readonly heldDay: DayOfRule | undefined;
-  /** The current time. Holds that end later are live. */
+  /** The current time. Holds that expire later are live. */
   readonly now: Date;
   readonly serviceId: string;
   /** The duration in minutes, which may need several slots; undefined for one slot of any length. */
