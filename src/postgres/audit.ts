@@ -60,8 +60,9 @@ const insertAllNoted = prepared(["tenantId", "keyHash", "rows"], (names) =>
 );
 
 /**
- * Returns one statement for each change of the call, or two for many changes. They insert the audit rows, and the outbox
- * rows from which the change feed is made. `hashOfKey` returns the stored hash of the call's idempotency key.
+ * Returns one statement for each change of the call; for more than 20 changes, two in all. They insert the audit rows,
+ * and the outbox rows from which the change feed is made. `hashOfKey` returns the stored hash of the call's idempotency
+ * key.
  *
  * Send these statements last, when the call holds the locks of everything it changed. Of two calls that change the same
  * resource, the later one then gets the later sequence value in the outbox.
@@ -78,8 +79,8 @@ export function appendAudit(call: Call, principal: Principal, hashOfKey: () => B
 }
 
 /**
- * Records that the caller began to export a tenant, or exported it, with the number of rows of each table. The row is in
- * the audit trail of the caller's tenant. Nothing changed, so there is no event.
+ * Records the beginning or the end of an export of a tenant, in the audit trail of the caller's tenant. `counts` is the
+ * number of rows of each table at the end, and undefined at the beginning. Nothing changed, so there is no event.
  */
 export function recordExport(
   { transaction, principal, operation, actor, correlationId }: ReadyCall,
@@ -96,7 +97,7 @@ export function recordExport(
   transaction.send(sql("audit_events").insert({ ...row, details: row.details ?? null }));
 }
 
-/** The principal of changes that the service makes by itself. Clients have an issuer and a space in theirs. */
+/** The principal of changes that the service makes by itself. It has no space, and every client's principal has one. */
 export const SERVICE_PRINCIPAL = "cupo";
 
 /** Returns a statement like those of {@link appendAudit}, for a change that the service makes by itself. */

@@ -13,7 +13,7 @@ export interface DatabaseOptions {
   readonly maxConnections: number;
   /** How long a call waits for a free or new connection before it is answered with 503. */
   readonly acquireTimeoutMs: number;
-  /** Closes a connection in use without traffic for this long. Must be above every time limit set in the server. */
+  /** Closes a connection in use after this long without traffic. Must be longer than every time limit of the server. */
   readonly queryTimeoutMs: number;
   /** Called when named prepared statements were lost. From then on, statements are not named. */
   readonly onStatementsUnnamed?: () => void;
@@ -193,8 +193,8 @@ function monitorReachability(
 }
 
 /**
- * Destroys a connection in use without traffic for `timeoutMs`. It replaces pg's `query_timeout`, which starts and
- * stops a timer for each statement. Traffic only postpones the socket's own timeout.
+ * Destroys a connection in use after `timeoutMs` without traffic. The socket's own timeout costs less than pg's
+ * `query_timeout`, which starts and stops a timer for each statement.
  */
 function breakSilentConnections(pool: Pool, timeoutMs: number): void {
   const inUse = new WeakSet<PoolClient>();

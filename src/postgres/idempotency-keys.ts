@@ -8,7 +8,7 @@ import { type PurgedBatch, purgeBatch, purgeStatement } from "./purge-batch.js";
 import type { TransactionSource } from "./run-transaction.js";
 import { sql } from "./sql.js";
 
-/** A stored result. */
+/** The stored result of a call under its idempotency key. */
 export interface ResultRecord {
   readonly fingerprint: Buffer;
   readonly correlationId: string;
@@ -78,12 +78,12 @@ export class DeferredResponse {
 }
 
 /**
- * Claims the key. If the key is already taken, the statement fails with a unique violation; if the tenant is not active,
- * with NO_ROW. This aborts the transaction and all statements sent after the claim. If another open transaction holds
- * the claim, the statement waits for it.
+ * Claims the key. The statement fails with a unique violation if the key is already taken, and with NO_ROW if the
+ * tenant is not active. This aborts the transaction and all statements sent after the claim. If another open
+ * transaction holds the claim, the statement waits for it.
  *
- * Once the key is claimed, later statements wait for locks as long as `lockTimeoutMs` says; without it, as before. Citus
- * rejects that form.
+ * With `lockTimeoutMs`, the statement also sets the lock timeout of all later statements of the transaction. Citus
+ * rejects this form of the statement.
  */
 export function claimKey(claim: IdempotencyClaim, response: DeferredResponse, lockTimeoutMs?: number): Statement {
   const row = {
@@ -108,8 +108,8 @@ export function findResult(claim: IdempotencyClaim): Statement {
 }
 
 /**
- * Erases every stored response of the tenant that contains one of these ids, with the request's fingerprint. The key
- * stays taken, so a retry does not repeat the operation. Responses contain UUIDs as text. The statement scans all
+ * Erases every stored response of the tenant that contains one of these ids, and the fingerprint of its request. The
+ * key stays taken, so a retry does not repeat the operation. Responses contain UUIDs as text. The statement scans all
  * results of the tenant, because no column names the subject of a response and erasures are rare.
  */
 export function eraseResults(transaction: Transaction, ids: readonly string[]): void {

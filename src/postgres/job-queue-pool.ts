@@ -16,8 +16,8 @@ export interface JobQueuePoolOptions {
 const CONNECT_MS = 5_000;
 
 /**
- * Limits the time to open a connection. The pool's own option of this name would also limit the wait for a connection
- * in use, which a job can hold for long. The queue could then not mark a job as done.
+ * Limits the time to open a connection. The pool's option connectionTimeoutMillis would also limit the wait for a
+ * connection that jobs use, perhaps for long. The queue could then not mark a job as done.
  */
 class ConnectingClient extends Client {
   constructor(config?: string | ClientConfig) {
@@ -30,7 +30,7 @@ class ConnectingClient extends Client {
 
 /**
  * Opens a small pool for the job queue, without pipelining. The queue listens on one of the connections, so every
- * serving process has one. Its application_name tells `migrate` which release is serving.
+ * serving process keeps a connection of this pool open. Its application_name shows `migrate` which release is serving.
  */
 export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueuePoolOptions): JobQueuePool {
   const address = new URL(url);

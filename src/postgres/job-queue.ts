@@ -31,7 +31,7 @@ export function requestExtension(transaction: Transaction): void {
   );
 }
 
-/** The task that erases all tenants that are being erased. */
+/** The task that erases every tenant whose erasure was requested. */
 export const ERASE_TENANTS = "erase_tenants";
 
 /** Queues the erasure of tenants after the commit. */
@@ -55,7 +55,7 @@ export function deliveryKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): 
   return `${DELIVER_WEBHOOK}:${webhookId}`;
 }
 
-/** Returns the key of the job that continues when the lease of a process that died has ended. */
+/** Returns the key of the job that sends to a webhook after the sending process died and its lease expired. */
 export function successorKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
   return `${DELIVER_WEBHOOK}:${webhookId}:successor`;
 }
@@ -63,7 +63,7 @@ export function successorKey({ webhookId }: Pick<DeliveryPayload, "webhookId">):
 const ADD_DELIVERY = `SELECT graphile_worker.add_job(identifier => '${DELIVER_WEBHOOK}', payload => asked.payload, job_key => asked.key)
   FROM unnest($1::json[], $2::text[]) AS asked (payload, key)`;
 
-/** Queues a job for each of these webhooks, in a statement of its own. */
+/** Queues a job for each of these webhooks, in one statement outside any transaction. */
 export async function addDeliveryJobs(pool: Pick<Pool, "query">, webhooks: readonly DeliveryPayload[]): Promise<void> {
   const payloads = webhooks.map(({ tenantId, webhookId }) => JSON.stringify({ tenantId, webhookId }));
   await pool.query(ADD_DELIVERY, [payloads, webhooks.map(deliveryKey)]);
@@ -81,7 +81,7 @@ export function requestDelivery(transaction: Transaction, webhookId: string): vo
   );
 }
 
-/** Removes the job with a key, unless it runs. */
+/** Removes the job with a key, unless the job is running. */
 export async function removeJob(pool: Pick<Pool, "query">, key: string): Promise<void> {
   await pool.query("SELECT graphile_worker.remove_job($1)", [key]);
 }

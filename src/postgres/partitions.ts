@@ -4,7 +4,7 @@ import { sql } from "./sql.js";
 const NEXT = "SELECT cupo_tend_partitions(to_timestamp(?::float8 / 1000)) AS done";
 
 /**
- * Does the next due maintenance step of the tables that are partitioned by month, in its own transaction. The step
+ * Runs the next due maintenance step for the tables that are partitioned by month, in its own transaction. The step
  * creates a partition ahead of time or drops one. A partition is dropped if all its rows are past the table's
  * retention, both by `nowMs` (milliseconds since the epoch) and by the database's clock.
  *

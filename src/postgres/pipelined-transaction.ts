@@ -21,9 +21,9 @@ const COMMIT: BatchedStatement = { text: "COMMIT", values: [], name: undefined, 
  * COMMIT with the last. So a call takes one round trip, plus one for each result that it awaits before it continues.
  *
  * Scope, limits and the kind of plans are set for the transaction only, so they cannot outlive it on a pooled
- * connection. One statement sets them all. On Citus each is a SET LOCAL of its own, the only form that Citus forwards
- * to its workers. After `commit`, `rollback` or `restart`, further statements are rejected, because they would run in
- * the next transaction of the connection.
+ * connection. One statement sets them all. On Citus, each setting has its own SET LOCAL, because Citus forwards only
+ * that form to its workers. After `commit`, `rollback` or `restart`, further statements are rejected, because they
+ * would run in the next transaction of the connection.
  */
 export class PipelinedTransaction implements Transaction {
   readonly #client: PoolClient;
@@ -35,7 +35,7 @@ export class PipelinedTransaction implements Transaction {
   #failure: unknown;
   /** Whether all statements are plain queries. */
   #isPlain = true;
-  /** Resolves when the COMMIT of the last batch that ended early is answered; undefined if none is the last one. */
+  /** Defined if the last batch ended the transaction early. Resolves when the COMMIT of that batch is answered. */
   #ended: Promise<void> | undefined;
   #isEnding = false;
   #isCommitted = false;
@@ -80,7 +80,7 @@ export class PipelinedTransaction implements Transaction {
 
   /**
    * Sends COMMIT after all other statements and waits for all results. Rejects with the first failure if a statement
-   * failed, and if the server answers COMMIT with the tag ROLLBACK, as it does for an aborted transaction.
+   * failed. Also rejects if the server answers COMMIT with the tag ROLLBACK, as it does for an aborted transaction.
    */
   async commit(): Promise<void> {
     const ended = this.#ended ?? this.#sendCommit();
@@ -104,7 +104,7 @@ export class PipelinedTransaction implements Transaction {
     if (tag !== "COMMIT") this.#fail(new Error(`COMMIT was answered with ${tag}`), ignore);
   }
 
-  /** Rolls the transaction back, after all pending statements are sent. Does nothing if it ended early. */
+  /** Sends all pending statements, then rolls the transaction back. Sends no ROLLBACK if COMMIT has ended it early. */
   async rollback(): Promise<void> {
     this.#isEnding = true;
     this.#sendBatch();

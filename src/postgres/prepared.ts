@@ -9,7 +9,7 @@ export class Parameter {
   constructor(readonly name: string) {}
 }
 
-/** Values that a statement is built with, or a parameter in place of each. */
+/** The values that a statement is built with. A parameter can stand for any of them. */
 export type Bound<Name extends string> = Readonly<Record<Name, string | Parameter>>;
 
 /**

@@ -1,30 +1,33 @@
 import { runAcrossTenants, type TransactionSource } from "./run-transaction.js";
 import { sql } from "./sql.js";
 
-/** What a batch of a purge deleted. */
+/** The result of one batch of a purge. */
 export interface PurgedBatch {
   readonly deleted: number;
-  /** The time of the last row that was deleted. Undefined if there was none. The next batch begins here. */
+  /** The latest time of a deleted row; undefined if no row was deleted. The next batch begins at this time. */
   readonly until: Date | undefined;
 }
 
-/** Deletes at most `limit` rows of all tenants that are past a retention, from `since` on, oldest first. */
+/**
+ * Deletes rows of all tenants that are past a retention: at most `limit` rows, oldest first. Skips rows older than
+ * `since`.
+ */
 export type PurgeBatch = (source: TransactionSource, limit: number, since?: Date) => Promise<PurgedBatch>;
 
 /** The rows that a purge deletes. The names are those of columns. */
 export interface Purged {
   readonly table: string;
   readonly key: readonly string[];
-  /** Rows whose time here is longer ago than the retention are deleted. Large tables need an index on it. */
+  /** The column that is compared with the retention. Large tables need an index on it. */
   readonly time: string;
 }
 
 /**
- * Returns the statement of a purge. Its parameters are the retention, as an interval in PostgreSQL's syntax, the time at
- * which to begin, and the highest number of rows.
+ * Returns the statement of a purge. It has three parameters: the retention, as an interval in PostgreSQL's syntax; the
+ * time at which to begin; and the maximum number of rows.
  *
- * The time at which to begin matters: while an old snapshot is open, dead index entries stay. A batch that began at the
- * front of the index would read those of all batches before it.
+ * The time at which to begin saves work. While an old snapshot is open, the index keeps the entries of deleted rows. A
+ * batch that began at the front of the index would read the entries that all earlier batches deleted.
  */
 export function purgeStatement({ table, key, time }: Purged): string {
   const columns = key.join(", ");
@@ -36,8 +39,8 @@ export function purgeStatement({ table, key, time }: Purged): string {
 /**
  * Runs a {@link purgeStatement} from `since` on, by default from the oldest row.
  *
- * The transaction sets cupo.purge_retention to the retention. Row-level security then shows only rows older than that.
- * Each table has a minimum: a purge with a shorter retention fails with 22023.
+ * The transaction sets cupo.purge_retention to the retention. Row-level security then shows only rows that are older
+ * than the retention. Each table has a minimum: a purge with a shorter retention fails with 22023.
  */
 export function purgeBatch(
   source: TransactionSource,

@@ -24,8 +24,7 @@ export interface ReadinessProbeOptions {
 const WITHIN_MS = 800;
 
 /**
- * Opens a probe with its own connection, so that a service whose connections are all in use does not appear to have no
- * database.
+ * Opens a probe with its own connection. So the probe also works while calls use all connections of the service's pool.
  */
 export function openReadinessProbe({ url, onModeChanged }: ReadinessProbeOptions): ReadinessProbe {
   const address = new URL(url);
@@ -54,7 +53,7 @@ export function openReadinessProbe({ url, onModeChanged }: ReadinessProbeOptions
   return { takesWrites: () => inTime(ask()), close: () => pool.end() };
 }
 
-/** Limits connecting and querying together. Each of the two has the same limit by itself. */
+/** Limits connecting and querying together to 0.8 s. The pool applies this limit to each of the two alone. */
 function inTime(answer: Promise<boolean>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, WITHIN_MS, false)));

@@ -18,9 +18,9 @@ const BACKGROUND_LIMITS: TransactionLimits = {
 };
 
 /**
- * Runs work in one transaction on its own connection, commits it and releases the connection. If anything fails, the
- * transaction is rolled back. It then rejects with the error; if an earlier statement caused the error, with the
- * failure of that statement.
+ * Runs work in one transaction on its own connection, commits it and releases the connection. If anything fails, it
+ * rolls the transaction back and rejects with the error. If a failed statement caused that error, it rejects with the
+ * failure of the statement.
  *
  * `instead` is called with the error of failed work. It returns other work for a new transaction on the same
  * connection, or rejects. The ROLLBACK of the failed transaction is sent with the first statements of the new one.
@@ -97,8 +97,8 @@ export function runAsTenant<T>(
 const IS_ACTIVE = "SELECT state = 'ACTIVE' AS active FROM tenants WHERE tenant_id = ? FOR SHARE";
 
 /**
- * Runs background work like {@link runAsTenant}. Returns undefined, with nothing done, if the tenant is suspended or
- * erased.
+ * Runs background work like {@link runAsTenant}. If the tenant is suspended, being erased or erased, it does nothing
+ * and returns undefined.
  */
 export function runAsActiveTenant<T>(
   source: TransactionSource,

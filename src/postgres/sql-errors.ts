@@ -19,7 +19,7 @@ export type DatabaseFailure =
   /** A statement reached its timeout, or an operator cancelled it. Nothing took effect. */
   | "TIMEOUT"
   | "UNIQUE_VIOLATION"
-  /** A division by zero or a violated foreign key. Statements that require a row cause it if there is none. */
+  /** A division by zero or a violated foreign key. Statements that require a row fail with it if there is no row. */
   | "NO_ROW"
   /** The role lacks a right. */
   | "FORBIDDEN"
@@ -31,8 +31,8 @@ export type DatabaseFailure =
   | "OTHER";
 
 /**
- * Another call took what this one had chosen. The same transaction may succeed with another choice if it runs again.
- * `refusal` is the error of the call after the last attempt.
+ * Another call took the resource that this call had chosen. The same transaction may choose another resource if it runs
+ * again. `refusal` is the error of the call after the last attempt.
  */
 export class RaceLost extends Error {
   override readonly name = "RaceLost";

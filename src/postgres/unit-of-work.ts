@@ -61,9 +61,9 @@ export class UnitOfWork implements IdempotentWork {
    * awaits no result, its response is stored with the claim and the call takes one round trip.
    *
    * `work` uses `call.transaction` and returns the bytes to store. It may run more than once: up to three more times
-   * after serialization failures, deadlocks or lost races, and once more after a lost connection. In the latter case the key shows
-   * whether the first run committed. Rejects with the error of the work, with a conflict for a violated unique
-   * constraint, or with a 503.
+   * after serialization failures, deadlocks or lost races, and once more after a lost connection. After a lost
+   * connection, the key shows whether the first run committed. Rejects with the error of the work, with a conflict for
+   * a violated unique constraint, or with a 503.
    */
   async execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work): Promise<Outcome> {
     const outcome = await this.#repeat((isRerun) => this.#attempt(claim, call, principal, work, isRerun));
@@ -168,8 +168,8 @@ function bind(call: Call, transaction: Transaction): void {
 }
 
 /**
- * Returns the work to run instead of work that failed with `error`. If the claim of the key failed, that work returns
- * the outcome for the caller. Rejects if the claim did not cause the failure, and with 409 if the tenant is not active.
+ * Explains a transaction whose claim of the key failed. Returns work for a new transaction, which returns the outcome
+ * for the caller. Rejects with `error` if the claim did not fail, and with 409 if the tenant is not active.
  */
 async function explainClaim(
   claim: IdempotencyClaim,

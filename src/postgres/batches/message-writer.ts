@@ -4,7 +4,7 @@ export type EncodedParameter = string | Buffer | null;
 const INITIAL_BYTES = 16 * 1024;
 /** A buffer that grew above this size is not kept. */
 const MAX_KEPT_BYTES = 256 * 1024;
-/** Up to this length, a loop writes ASCII faster than a call of Node.js. */
+/** Up to this many characters, a loop writes ASCII faster than `Buffer.write` does. */
 const MAX_SHORT = 48;
 const MAX_ASCII = 0x7f;
 const MAX_BYTES_PER_UNIT = 3;
@@ -60,7 +60,7 @@ export class MessageWriter {
     this.#writeBytes(SYNC);
   }
 
-  /** Returns a copy of the messages and begins again without any. */
+  /** Returns a copy of the messages and removes them from the writer. */
   take(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
@@ -68,7 +68,7 @@ export class MessageWriter {
     return taken;
   }
 
-  /** Writes the code and reserves the length, which counts itself but not the code. */
+  /** Writes the code and reserves four bytes for the length. The length includes these bytes, but not the code. */
   #begin(code: number): number {
     this.#reserve(5);
     this.#bytes[this.#length] = code;

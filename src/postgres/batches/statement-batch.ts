@@ -7,7 +7,7 @@ export interface BatchedStatement {
   readonly values: readonly unknown[];
   /** The name of the prepared statement, which lives as long as the connection; undefined for an unnamed statement. */
   readonly name: string | undefined;
-  /** Defaults to unknown: the batch then asks for the columns. */
+  /** False if the result has no columns. Without it, the batch asks the server for the columns. */
   readonly hasColumns?: false;
 }
 
@@ -18,7 +18,7 @@ export interface StatementAnswer {
   readonly tag: string;
 }
 
-/** Receives the outcome of a statement. One of the functions is called once. Both must not throw. */
+/** Receives the outcome of a statement. Exactly one of the functions is called, once. Neither may throw. */
 export interface StatementOutcome {
   answered(answer: StatementAnswer): void;
   /** Called with the error of the statement, of its values or of the connection. */
@@ -33,7 +33,7 @@ interface PendingStatement {
   parameters: EncodedParameter[];
   /** Whether the batch asks for the columns. */
   isDescribed: boolean;
-  /** Reads the rows; undefined until the columns are known, and if there are none. */
+  /** Reads the rows; undefined until the columns are known, and for a result without columns. */
   reader: RowReader | undefined;
   readonly rows: object[];
   unreadable?: unknown;
@@ -51,8 +51,8 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknow
 
 const writer = new MessageWriter();
 /**
- * The columns of the named statements of each connection, undefined for statements without columns. They cannot change:
- * PostgreSQL rejects a prepared statement whose columns have changed.
+ * The columns of the named statements of each connection; undefined for statements without columns. The columns cannot
+ * change: PostgreSQL rejects a prepared statement whose columns have changed.
  */
 const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>();
 
@@ -69,7 +69,8 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  */
 export class StatementBatch extends Query {
   /**
-   * Name and text of the statement whose result is being received. pg's client reads them to remember what is prepared.
+   * Name and text of the statement whose result is being received. pg's client reads both to record which statements
+   * are prepared.
    */
   declare name: string | undefined;
   declare text: string;

@@ -3,7 +3,7 @@ import type { Inspection } from "./open-inspection.js";
 /** State of a table that is partitioned by month. */
 export interface PartitionFacts {
   readonly table: string;
-  /** How many months its rows are kept; undefined: without limit. */
+  /** How many months the rows of the table are kept; undefined: without limit. */
   readonly keptMonths: number | undefined;
   /** Rows created before this instant have a partition. */
   readonly madeBefore: Date;

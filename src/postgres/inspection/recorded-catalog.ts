@@ -4,7 +4,7 @@ import { MIGRATIONS_FOLDER } from "../migration/known-migrations.js";
 /** An object of the catalog as the migrations create it. */
 export interface RecordedObject {
   readonly definition: string;
-  /** The migration that created it or changed it last. */
+  /** The migration that created the object or changed it last. */
   readonly migration: string;
 }
 

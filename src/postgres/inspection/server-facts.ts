@@ -2,7 +2,7 @@ import type { Inspection } from "./open-inspection.js";
 
 /** Facts about a server and its database. */
 export interface ServerFacts {
-  /** As PostgreSQL reports it: 150004 is 15.4. */
+  /** The version as a number: 150004 is 15.4. */
   readonly versionNumber: number;
   readonly version: string;
   /** Identifies the server and the database on it. */
@@ -13,7 +13,7 @@ export interface ServerFacts {
   readonly clockAheadMs: number;
   /** Maximum number of connections that this role can have to this database. */
   readonly allowedConnections: number;
-  /** Processes of the service that are connected now, counted by the connections of their readiness probes. */
+  /** The number of processes of the service that are connected now, by the connections of their readiness probes. */
   readonly processes: number;
   readonly databaseBytes: number;
 }

@@ -17,8 +17,8 @@ const MISSING = new Set(["42P01", "3F000", "42501"]);
 
 /**
  * Returns whether the schema is exactly that of this release and the audit trail is kept for `auditRetentionMonths`
- * (undefined: without limit). The retention is not compared if the role has no right to set it. Runs one statement on
- * the service's own connections, because at every start but the first nothing has to be done.
+ * (undefined: without limit). The retention is not compared if the role has no right to set it. Runs only one
+ * statement, on the service's own connections, because most starts have nothing to migrate.
  *
  * Returns false also if the schema cannot be read. Then `migrate` reports what to do.
  */

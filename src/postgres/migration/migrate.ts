@@ -27,11 +27,11 @@ export interface MigrateOptions extends UpgradeOptions {
 const LOCK = 4_823_096_001;
 
 /**
- * How long a migration waits for the lock of a table. Calls on the same table queue up behind it and fail after one
- * second.
+ * How long a migration waits for the lock of a table. Meanwhile, later calls on the table wait too, and a call fails
+ * after one second.
  */
 const PATIENCE = "SET LOCAL lock_timeout = '300ms'";
-/** With the pauses between tries, about five minutes. */
+/** The maximum number of tries of one migration. With the pauses between them, they take about five minutes. */
 const MAX_TRIES = 400;
 
 /**
@@ -94,8 +94,8 @@ async function bringUpToDate(database: Knex, url: string, options: MigrateOption
 }
 
 /**
- * Returns the last migration of the oldest release that can serve once these migrations are applied; undefined if there
- * are none.
+ * Returns the last migration of the oldest release that can serve once these migrations are applied. Returns undefined
+ * if no migration is pending.
  */
 async function oldestBeside(pending: readonly string[]): Promise<string | undefined> {
   const texts = new Map<string, string>();

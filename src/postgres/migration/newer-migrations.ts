@@ -4,13 +4,13 @@ const STATED = /^-- Compatible from: (\S+)$/m;
 
 /**
  * Returns the last migration of the oldest release that can serve during and after a migration, as the migration's text
- * states it. Undefined if the text states none: then no older release can.
+ * states it. Undefined if the text states none: then no older release can serve.
  */
 export function oldestReleaseFor(sql: string): string | undefined {
   return STATED.exec(sql)?.[1];
 }
 
-/** Stores what a migration states, for releases that do not have its text. */
+/** Stores the oldest release that a migration states, for releases that do not have the migration's text. */
 export async function recordCompatibility(database: Knex, migration: string, sql: string): Promise<void> {
   const oldest = oldestReleaseFor(sql);
   if (oldest === undefined) return;
@@ -40,8 +40,8 @@ export async function hasNewerMigrations(
 }
 
 /**
- * Returns the last migration of the oldest release that can serve a database with these migrations; undefined if there
- * are none. A migration that states nothing is compatible only with releases that have it.
+ * Returns the last migration of the oldest release that can serve a database with these migrations. Returns undefined
+ * for an empty list. A migration that states nothing is compatible only with releases that have it.
  */
 export function oldestReleaseWith(
   migrations: readonly string[],
@@ -53,7 +53,7 @@ export function oldestReleaseWith(
     .at(-1);
 }
 
-/** The statement of an applied migration, as a row of `schema_compatibility`. */
+/** A row of `schema_compatibility`: the last migration of the oldest release that a migration is compatible with. */
 export interface Compatibility {
   readonly migration: string;
   readonly oldest_release: string;

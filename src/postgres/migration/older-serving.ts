@@ -2,7 +2,7 @@ import { runAcrossTenants, type TransactionSource } from "../run-transaction.js"
 import { sql } from "../sql.js";
 import { servingName } from "./serving-releases.js";
 
-/** The first name is that of releases that do not name their last migration. */
+/** Finds connections of older releases. Early releases use the first name, which does not end with a migration. */
 const OLDER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
   AND (application_name = ? OR starts_with(application_name, ?) AND application_name < ? COLLATE "C") LIMIT 1`;
 

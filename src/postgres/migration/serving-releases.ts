@@ -14,9 +14,9 @@ export function servingName(last: string): string {
 export interface UpgradeOptions {
   /** Whether to migrate although a serving release is too old. */
   readonly despiteOlder?: boolean | undefined;
-  /** Called with a line about the oldest release that may keep serving, and with one for each migration before it runs. */
+  /** Called with a line about the oldest release that may keep serving, and with a line before each migration. */
   readonly onProgress?: ((text: string) => void) | undefined;
-  /** Called with a line for each serving release that is too old, or may be. */
+  /** Called with a line for each serving release that is or may be too old. */
   readonly onWarning?: ((text: string) => void) | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Matches everything that can contain a semicolon that ends no statement: comments, literals, quoted names and
- * dollar-quoted bodies. It also matches the keywords around an SQL body, BEGIN ATOMIC … END, and around CASE … END
- * inside it.
+ * Matches the parts of a text in which a semicolon does not end a statement: comments, literals, quoted names and
+ * dollar-quoted bodies. It also matches the keywords that begin and end an SQL body (BEGIN ATOMIC … END) or a CASE
+ * inside such a body.
  */
 const PARTS = new RegExp(
   [

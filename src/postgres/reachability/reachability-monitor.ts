@@ -12,12 +12,10 @@ export interface ReachabilityOptions {
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
-/**
- * The pause between two probes, the timeout of a probe, and how many probes in a row must fail before the database is
- * unreachable.
- */
+/** The pause before the first of two probes, and between probes of an unreachable database. */
 const PAUSE_MS = 300;
 const PROBE_TIMEOUT_MS = 800;
+/** After this many failed probes in a row, the database is unreachable. */
 const FAILED_PROBES = 2;
 /** The error of pending queries. `classifyFailure` reads it as a lost connection. */
 const MESSAGE = "Query read timeout";

@@ -1,6 +1,6 @@
 import { connect, type TcpNetConnectOpts } from "node:net";
 
-/** Where a server listens. */
+/** The address at which a server listens. */
 export type TcpAddress = Pick<TcpNetConnectOpts, "host" | "port">;
 
 /** SSLRequest of PostgreSQL's protocol: servers and poolers answer it with one byte, without authentication. */

@@ -16,8 +16,8 @@ export const LEFT_ALONE_MS = 5_000;
 /** Decides when a replica gets no reads, so that reads do not wait for it. */
 export interface ReplicaPause {
   /**
-   * Returns whether the primary reads without asking the replica. Once per {@link LEFT_ALONE_MS} it returns false, for
-   * the read that tries the replica.
+   * Returns whether reads must go to the primary. During a pause it returns false once per {@link LEFT_ALONE_MS}, for
+   * one read that tries the replica.
    */
   isOn(): boolean;
   /** Records the outcome of a read that asked the replica. */

@@ -25,7 +25,7 @@ export function searchWords({ fullName, phone, documentNumber }: SearchedPatient
   return [...new Set([...nameWords(fullName), ...phones.map(phoneWord), ...documents])];
 }
 
-/** Returns the words of a name or of a part of one, in upper case and without accents. */
+/** Returns the words of a name or of a part of a name, in upper case and without accents. */
 export function nameWords(name: string): readonly string[] {
   const words = fold(name).split(/[^\p{L}\p{N}]+/u);
   return [...new Set(words.filter((word) => word !== "").map(cut))];
@@ -45,16 +45,16 @@ export function significantDigits(phone: string): string {
 }
 
 /**
- * Returns the beginning of the search words of all telephone numbers that end in these digits. A country code does not
- * count.
+ * Returns the search word of a telephone number: its last 10 digits in reverse order. The search words of all numbers
+ * that end in these digits begin with it.
  */
 export function phoneWord(phone: string): string {
   return PHONE + Array.from(significantDigits(phone)).toReversed().join("");
 }
 
 /**
- * Returns the search word of a document number, or the beginning of it for a part of one. Only letters and digits
- * count.
+ * Returns the search word of a document number, which has only its letters and digits. For the first characters of a
+ * number, it returns the beginning of that word.
  */
 export function documentWord(documentNumber: string): string {
   return DOCUMENT + cut(fold(documentNumber).replaceAll(/[^\p{L}\p{N}]/gu, ""));

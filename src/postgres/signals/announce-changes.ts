@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "pg";
 import { CHANNEL, NOTIFY, toPayload } from "./change-signals.js";
 
-/** Notifies all processes of the tenants whose data changed. */
+/** Sends notifications to all processes. They name the tenants whose data changed. */
 export interface Announcer {
   /** Notifies within 50 ms that a change of this tenant was committed. */
   announce(tenantId: string): void;

@@ -11,7 +11,7 @@ import {
   takeLockedCapacity,
 } from "./appointments/day-counters.js";
 
-/** What a change of capacity depends on, apart from the days. */
+/** The current time of a change of capacity, and the hold that is being booked. */
 export interface CapacityTerms {
   readonly nowMs: number;
   /** The end of the hold that is being booked, if it uses a unit of the day `wanted`. */
@@ -19,9 +19,9 @@ export interface CapacityTerms {
 }
 
 /**
- * Takes a unit of capacity of the day `wanted` and returns one of the day `old`, if given. Does nothing if both are the
- * same day. The unit of a hold becomes that of the appointment. The call fails with `refusal` if no unit is left. The
- * result is not awaited.
+ * Takes a unit of capacity of the day `wanted` and frees a unit of the day `old`, if given. The unit of a hold becomes
+ * the unit of the appointment. If both are the same day, it only frees the unit of the hold, if any. The call fails
+ * with `refusal` if no unit is left. The result is not awaited.
  *
  * In the lock order of `locks.ts`, only the counters of principals and freed slots come after the counters of days.
  */
@@ -86,16 +86,16 @@ export async function exchangeLockedCapacity(
   return true;
 }
 
-/** The day of which a unit is taken, and the day of which a unit is returned; either can be undefined. */
+/** The day of which a unit is taken, and the day of which a unit is freed. Either can be undefined. */
 export interface ExchangedDays {
   readonly wanted: DayOfRule | undefined;
   readonly old: DayOfRule | undefined;
 }
 
 /**
- * Like {@link exchangeCapacity}, for several appointments. It locks the days, gives all old units back, then takes the
- * new ones in this order. Returns for each appointment whether a unit was left. If one was not, the caller must not
- * commit.
+ * Like {@link exchangeCapacity}, for several appointments. It locks the days, frees all old units, then takes the new
+ * ones in the order of `exchanges`. Returns for each exchange whether a unit was left. If any result is false, the
+ * caller must not commit.
  */
 export async function exchangeCapacities(
   transaction: Transaction,

@@ -13,7 +13,7 @@ import type { PatientRecord } from "./patients/patients.js";
 export interface LockedForErasure {
   /** The patient and all patients merged into it, ordered by id; empty if the tenant has no such patient. */
   readonly patients: readonly PatientRecord[];
-  /** Appointments of the patient, ordered by id; cases and holds likewise. */
+  /** The appointments of the patient, like its cases and holds. Each list is ordered by id. */
   readonly appointments: readonly AppointmentRecord[];
   readonly cases: readonly DeskCaseRecord[];
   readonly holds: readonly HoldRecord[];
@@ -23,7 +23,7 @@ export interface LockedForErasure {
 
 /**
  * Locks all patient records of a person, then the waitlist entries, appointments, holds and cases of the patient, in
- * the order of `locks.ts`. Until the transaction ends, no other call can change them or add to them.
+ * the order of `locks.ts`. Until the transaction ends, no other call can change these records or add new ones.
  */
 export async function lockForErasure(transaction: Transaction, patientId: string): Promise<LockedForErasure> {
   const [patients, , appointments, holds, cases, formerDocumentNumbers] = await Promise.all([

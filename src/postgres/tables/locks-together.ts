@@ -31,8 +31,8 @@ export async function lockWithPatients(
 }
 
 /**
- * Like {@link lockWithPatients}, with the slots of the appointments. It also locks the slots of these practitioners in
- * the same programs at the same times.
+ * Like {@link lockWithPatients}, but it also locks slots: those of the appointments, and those of these practitioners
+ * in the same programs at the same times.
  */
 export async function lockAllInOrder(
   transaction: Transaction,
@@ -46,7 +46,7 @@ export async function lockAllInOrder(
   return { ...locked, slots };
 }
 
-/** The rows that several times of practitioners need. */
+/** The rows to lock before appointments are placed at several times of practitioners. */
 export interface WantedTimes {
   readonly patientIds?: readonly string[];
   /** The waitlist entries that bookings fulfil. */
@@ -66,7 +66,7 @@ export interface LockedTimes {
   readonly activePractitioners: ReadonlySet<string>;
 }
 
-/** Locks the rows of several times, each kind ordered by id, in the order of `lockInOrder` in `locks.ts`. */
+/** Locks the rows, each kind ordered by id. The kinds follow the order of `lockInOrder` in `locks.ts`. */
 export async function lockTimesInOrder(transaction: Transaction, wanted: WantedTimes): Promise<LockedTimes> {
   const practitionerIds = inOrder(wanted.practitionerIds);
   const [patients, entries, slots, areActive] = await Promise.all([

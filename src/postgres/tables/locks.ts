@@ -35,7 +35,7 @@ export interface WantedLocks {
   readonly freesSlot?: boolean;
   /**
    * Whether to lock the slots and the practitioner at the appointment's time, because the appointment becomes live
-   * again. The calendar and the program are shared, because the schedule may no longer have the time.
+   * again. It also locks the calendar and the program FOR SHARE, because the schedule may no longer have the time.
    */
   readonly takesTimeAgain?: boolean;
 }
@@ -79,8 +79,8 @@ export interface Locked {
 
 /**
  * Locks the rows that bookings, reschedulings and status changes share with other transactions, always in the same
- * order. The order prevents deadlocks. All statements are sent at once, so they share a round trip with what the caller
- * sends in the same turn of the event loop. A transaction may skip steps of the order, but never goes back:
+ * order. The order prevents deadlocks. All statements are sent at once, so they share a round trip with the other
+ * statements of the caller's turn of the event loop. A transaction may skip steps of the order, but never goes back:
  *
  * 1. the idempotency key, which `unit-of-work.ts` claims before the operation;
  * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for those that
@@ -98,14 +98,16 @@ export interface Locked {
  * 8. the practitioner, when an appointment takes or regains time, and when the practitioner is activated or
  *    deactivated. Slots alone are not enough: several programs can have slots at the same time, and an overbooked
  *    appointment has no slot of the rules;
- * 9. holds: the one that an appointment books, and the expired ones in the time of a new one, ordered by id. They come
- *    after the practitioner, under whose lock expired holds end. A merge or an erasure locks all holds of the patient;
+ * 9. holds: the one that an appointment books, and the expired ones in the time of a new hold, ordered by id. They come
+ *    after the practitioner, because expired holds end under the practitioner's lock. A merge or an erasure locks all
+ *    holds of the patient;
  * 10. the counters of days, ordered by rule and date (`capacities.ts`). An appointment or a hold uses one unit, however
  *    many slots it has; an overbooked one uses none;
  * 11. the counters of the holds of principals (`hold-holders.ts`);
  * 12. freed slots (`freed-slots.ts`). A call that frees or offers a slot locks the slot first.
  *
- * A hold with alternatives first locks a free slot that nobody has locked (`free-options.ts`). It waits for none.
+ * A hold with alternatives first locks a free slot that no other transaction has locked (`free-options.ts`). It never
+ * waits for that lock.
  *
  * The job that writes the events of time locks the tenant's progress, which only that job locks, then waitlist entries
  * and appointments.
@@ -113,8 +115,8 @@ export interface Locked {
  * A transaction that changes several appointments locks all rows of one kind, ordered by id, before the next kind
  * (`locks-together.ts`).
  *
- * Other bookings do not lock the program. Foreign keys lock referenced rows FOR KEY SHARE. Of all these locks that
- * conflicts only with FOR UPDATE, which merges and erasures take on patients.
+ * Other bookings do not lock the program. Foreign keys lock referenced rows FOR KEY SHARE. FOR KEY SHARE conflicts only
+ * with FOR UPDATE, which merges and erasures take on patients.
  */
 export async function lockInOrder(transaction: Transaction, wanted: WantedLocks): Promise<Locked> {
   const { programId, patient: patientKey, waitlistEntryId, appointmentId, option, time } = wanted;

@@ -10,15 +10,15 @@ import type { PatientRecord } from "./patients/patients.js";
 export interface LockedForMerge {
   readonly survivor: PatientRecord | undefined;
   readonly duplicate: PatientRecord | undefined;
-  /** Appointments of the duplicate, ordered by id; holds likewise. */
+  /** The appointments of the duplicate, like its holds. Both lists are ordered by id. */
   readonly appointments: readonly AppointmentRecord[];
   readonly holds: readonly HoldRecord[];
 }
 
 /**
  * Locks both patients of a merge, then all waitlist entries, appointments and holds of the duplicate, in the order of
- * `locks.ts`. Until the transaction ends, no other call books, holds, reschedules or adds waitlist entries for
- * either. Rows that the merge moves afterwards are locked by other transactions only after the patient.
+ * `locks.ts`. Until the transaction ends, no other call books, holds, reschedules or adds waitlist entries for either
+ * patient. The merge then moves further rows. Other transactions lock those rows only after the patient.
  */
 export async function lockForMerge(
   transaction: Transaction,

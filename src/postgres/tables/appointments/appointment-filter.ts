@@ -12,7 +12,7 @@ export interface AppointmentFilter {
   readonly practitionerId: string | undefined;
   readonly programId: string | undefined;
   readonly locationId: string | undefined;
-  /** Several practitioners, locations or services, without duplicates; empty for any. */
+  /** Ids without duplicates; empty for any practitioner. The next two lists work alike. */
   readonly practitionerIds: readonly string[];
   readonly locationIds: readonly string[];
   readonly serviceIds: readonly string[];
@@ -97,8 +97,8 @@ const IS_WANTED = `(SELECT (a.location_id = ANY(?::uuid[]) OR ?::integer = 0)
   FROM appointments AS a WHERE a.tenant_id = ? AND a.id = s.appointment_id)`;
 
 /**
- * Looks up the location, the service and the status of appointments one by one, in the order of the slots. A join might read all
- * appointments. CASE keeps the order of the two conditions: the first one excludes most slots.
+ * Looks up the location, the service and the status of appointments one by one, in the order of the slots. A join might
+ * read all appointments. CASE makes PostgreSQL check IS_WANTED first, because it excludes most slots.
  */
 function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
   const { practitionerId, programId, practitionerIds, serviceIds, statuses } = filter;

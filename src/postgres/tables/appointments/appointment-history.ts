@@ -15,7 +15,7 @@ export interface AppointmentChangeRecord {
   readonly fromEndsAt: Date | undefined;
   readonly fromProgramId: string | undefined;
   readonly fromPractitionerId: string | undefined;
-  /** Also undefined for changes before the location was recorded. */
+  /** Undefined for the booking, and for changes from before locations were recorded. */
   readonly fromLocationId: string | undefined;
   readonly toStatus: AppointmentStatus;
   readonly toStartsAt: Date;
@@ -30,13 +30,13 @@ export interface AppointmentChangeRecord {
   readonly actor: string | undefined;
   readonly correlationId: string;
   readonly changedAt: Date;
-  /** When the change happened, if it was entered late. */
+  /** When the change really happened, for a change that was entered late; undefined for other changes. */
   readonly happenedAt: Date | undefined;
   /** The reason of a correction or a late entry; undefined for other changes. */
   readonly correctionReason: string | undefined;
   /** The previous patient, if the change is a merge of patients. */
   readonly mergedFromPatientId: string | undefined;
-  /** The wait before the change, if the change corrects it. */
+  /** The wait before the change, if the change corrects the wait. */
   readonly waitBefore: RecordedWait | undefined;
   /** The visit before the change, if the change is about the visit. */
   readonly visitBefore: RecordedVisit | undefined;
@@ -160,7 +160,7 @@ function visitOf({ serviceId, appointmentTypeId, modality, joinLink }: Appointme
   return { serviceId, appointmentTypeId, modality, joinLink };
 }
 
-/** Returns the status of an appointment before its last cancellation; undefined if the history has none. */
+/** Returns the status of an appointment before its last cancellation; undefined if the history has no cancellation. */
 export async function findStatusBeforeCancellation(
   transaction: Transaction,
   appointmentId: string,
@@ -174,7 +174,7 @@ export async function findStatusBeforeCancellation(
   return (await readRecord<{ fromStatus: AppointmentStatus }>(transaction, query))?.fromStatus;
 }
 
-/** Returns when the last check-in of an appointment happened; undefined if the history has none. */
+/** Returns when the last check-in of an appointment happened; undefined if the history has no check-in. */
 export async function findCheckInTime(transaction: Transaction, appointmentId: string): Promise<Date | undefined> {
   const query = sql("appointment_history")
     .where({ tenant_id: transaction.tenantId, appointment_id: appointmentId, to_status: "CHECKED_IN" })

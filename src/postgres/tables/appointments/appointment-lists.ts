@@ -10,7 +10,10 @@ import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 /** An appointment with the displacement of its first retained slot; undefined if no slot is retained. */
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
-  /** Its position in the list: its start, or in a list of displaced appointments the start of its first retained slot. */
+  /**
+   * The time by which the list is ordered: the start of the appointment. In a list of displaced appointments, it is the
+   * start of the first retained slot.
+   */
   readonly listedAt: Date;
 }
 
@@ -22,8 +25,8 @@ const DISPLACEMENT = `(SELECT jsonb_strip_nulls(jsonb_build_object('cause', s.re
 
 /**
  * Makes the planner read an index in the order of the list, so that it stops after the page. Otherwise it might read
- * all matching rows and sort them. It often underestimates their number, because program, practitioner, status and time
- * are correlated.
+ * all matching rows and sort them. The planner often underestimates the number of matching rows, because program,
+ * practitioner, status and time are correlated.
  */
 const IN_ORDER = ["SET LOCAL enable_bitmapscan = off", "SET LOCAL enable_seqscan = off"];
 

@@ -4,7 +4,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentStatus } from "./appointment-status.js";
 
-/** The part of an appointment that says where and when it takes place. */
+/** The attributes of an appointment that state its place and time. */
 export interface AppointmentPlacement {
   readonly programId: string;
   /** The rule whose daily capacity the appointment uses; undefined for an overbooked appointment. */
@@ -14,15 +14,15 @@ export interface AppointmentPlacement {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;
   readonly startsAt: Date;
-  /** The end of its slots, with the buffer of its type. */
+  /** The end of the appointment's slots, which includes the buffer of the appointment type. */
   readonly endsAt: Date;
-  /** When the visit ends, which the patient sees; undefined if the type had no buffer when it was booked. */
+  /** The end of the visit, as the patient sees it. Undefined if the type had no buffer at the time of booking. */
   readonly visitEndsAt: Date | undefined;
 }
 
 /**
- * Returns when the visit of an appointment ends, before its buffer. The database can have an end of another time, from a
- * release that did not know it.
+ * Returns when the visit of an appointment ends, before its buffer. It ignores a `visitEndsAt` outside the appointment:
+ * a release without this attribute may have moved the appointment.
  */
 export function visitEndOf({ startsAt, endsAt, visitEndsAt }: VisitTime): Date {
   return visitEndsAt !== undefined && visitEndsAt > startsAt && visitEndsAt < endsAt ? visitEndsAt : endsAt;
@@ -52,11 +52,12 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly cancellationReasonId: string | undefined;
   readonly noShowReasonId: string | undefined;
   readonly comment: string | undefined;
-  /** The local dates (YYYY-MM-DD) on which the wait of the patient begins and by which it must end. */
+  /** The local date (YYYY-MM-DD) on which the wait of the patient begins. */
   readonly requestedOn: string | undefined;
+  /** The local date (YYYY-MM-DD) by which the wait of the patient must end. */
   readonly dueOn: string | undefined;
   /**
-   * The local date (YYYY-MM-DD) of the booking. If it was not recorded, it is undefined, and the date of createdAt
+   * The local date (YYYY-MM-DD) of the booking. Undefined if the date was not recorded; then the date of createdAt
    * counts.
    */
   readonly assignedOn: string | undefined;
@@ -65,7 +66,7 @@ export interface AppointmentRecord extends AppointmentPlacement {
   /** The cancelled or missed appointment whose wait this one continues. */
   readonly replacesAppointmentId: string | undefined;
   /**
-   * Whether it is the patient's first appointment for the service in the calendar year; undefined if that was not
+   * Whether this is the patient's first appointment for the service in the calendar year; undefined if that was not
    * recorded.
    */
   readonly firstVisit: boolean | undefined;
@@ -73,18 +74,18 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly payerId: string | undefined;
   /** How the visit takes place; undefined if it is not known. */
   readonly modality: VisitModality | undefined;
-  /** Where patient and practitioner meet. Only a VIDEO visit has one. */
+  /** The link to the video call. Only a VIDEO visit has one. */
   readonly joinLink: string | undefined;
   /**
-   * Whether the appointment is outside the schedule. It then may overlap others of its practitioner and uses no daily
-   * capacity.
+   * Whether the appointment is outside the schedule. An overbooked appointment may overlap other appointments of its
+   * practitioner and uses no daily capacity.
    */
   readonly overbooked: boolean;
-  /** Why it was overbooked. The reason stays when the appointment is moved into the schedule. */
+  /** Why the appointment was overbooked. The reason stays when the appointment is moved into the schedule. */
   readonly overbookingReason: string | undefined;
-  /** The series in which it was booked. */
+  /** The series in which the appointment was booked. */
   readonly seriesId: string | undefined;
-  /** Whether it, or a step of it, was entered late. */
+  /** Whether the appointment or a change of its status was entered late. */
   readonly lateEntry: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -179,7 +180,7 @@ export async function lockAppointmentsOf(transaction: Transaction, patientId: st
   return readRecords(transaction, query);
 }
 
-/** Returns the ids of the appointments of a series, in any status. They never change. */
+/** Returns the ids of the appointments of a series, in any status. The set of ids never changes. */
 export async function findSeries(transaction: Transaction, seriesId: string): Promise<readonly string[]> {
   const query = sql("appointments").where({ tenant_id: transaction.tenantId, series_id: seriesId }).select("id");
   return (await transaction.rows<{ id: string }>(query)).map(({ id }) => id);

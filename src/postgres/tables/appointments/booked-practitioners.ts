@@ -4,8 +4,8 @@ import type { IdsOf } from "../schedule/availability.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 
 /**
- * Returns the practitioners with live appointments in a program that start at `from` or later and before `to`. They
- * need not work in the program any more.
+ * Returns the practitioners with live appointments in a program that start at `from` or later and before `to`. Some of
+ * them may no longer work in the program.
  */
 export async function findBookedPractitioners(
   transaction: Transaction,

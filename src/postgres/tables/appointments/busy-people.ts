@@ -4,7 +4,7 @@ import { sql } from "../../sql.js";
 import { RUN_OF_SLOTS, type SlotRun } from "../schedule/slot-locks.js";
 import { busyTime, visitEnd } from "./busy-times.js";
 
-/** Which of the two people of an appointment has another live appointment or hold at that time. */
+/** Whether the practitioner and the patient of an appointment have another live appointment or hold at its time. */
 export interface BusyPeople {
   readonly isPractitionerBusy: boolean;
   readonly isPatientBusy: boolean;
@@ -16,17 +16,22 @@ export const nobodyBusy: BusyPeople = { isPractitionerBusy: false, isPatientBusy
 /** The patient of a booking, by id or as the patient of the appointment to move. */
 export type BusySubject = { readonly patientId: string } | { readonly appointmentId: string };
 
-/** The present time by the clock of the service, and the hold that is being booked, if any. */
+/** The terms of a check: the current time by the service's clock, the hold to ignore, and the length of the visit. */
 export interface BusyAt {
   readonly nowMs: number;
   readonly holdId?: string | undefined;
-  /** How long the patient is busy: the visit without the buffer. Undefined: as long as the appointment to move, or all. */
+  /**
+   * How many minutes the patient is busy: the visit without the buffer. If undefined, the visit is as long as that of
+   * the appointment to move or of the type to book. Without either, it fills the run.
+   */
   readonly visitMinutes?: number | undefined;
-  /** The type to book, whose duration is that of the visit if it has a buffer. */
+  /** The appointment type to book. If it has a buffer, the visit is as long as the duration of the type. */
   readonly appointmentTypeId?: string | undefined;
 }
 
-/** Like {@link findBusyInRun}, for a move of several appointments of a patient. It ignores these appointments. */
+/**
+ * Like {@link findBusyInRun}, for a move of several appointments of a patient. It ignores the appointments `exceptIds`.
+ */
 export async function findBusyBeside(
   transaction: Transaction,
   run: SlotRun,
@@ -40,9 +45,9 @@ export async function findBusyBeside(
 }
 
 /**
- * Returns whether the practitioner of a run of slots and a patient have live appointments or holds in its time. The
- * given appointment and the given hold are ignored. Nobody is busy if the run no longer exists. Call it after the locks
- * of both people, in the same round trip: then the query sees the locked state.
+ * Returns whether the practitioner of a run of slots and a patient have live appointments or holds in the time of the
+ * run. The given appointment and the given hold are ignored. Nobody is busy if the run no longer exists. Call it after
+ * the locks of both people, in the same round trip: then the query sees the locked state.
  */
 export async function findBusyInRun(
   transaction: Transaction,
@@ -77,7 +82,7 @@ const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_mi
 const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId AND a.visit_ends_at > a.starts_at AND a.visit_ends_at <= a.ends_at)`;
 
-/** Returns SQL for the time of a run. The visit takes its first slots, until it is long enough. */
+/** Returns a query for the time of a run. The visit ends with the slot in which the `visitMinutes` are over. */
 function timeOfRun(visitMinutes: string): string {
   return `SELECT f.practitioner_id, min(r.starts_at) AS starts_at, max(r.ends_at) AS ends_at, coalesce(max(r.ends_at)
       FILTER (WHERE r.starts_at < f.starts_at + make_interval(mins => ${visitMinutes})), max(r.ends_at)) AS visit_ends_at

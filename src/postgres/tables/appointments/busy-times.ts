@@ -3,7 +3,7 @@ import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 import type { AppointmentPlacement } from "./appointments.js";
 
-/** The operands of the comparison, each as SQL: a column, or a placeholder with its type. */
+/** The operands of {@link busyTime}, each as SQL: a column, or a placeholder with its type. */
 export interface ComparedTime {
   readonly tenantId: string;
   readonly personId: string;
@@ -11,7 +11,7 @@ export interface ComparedTime {
   readonly endsAt: string;
   /** The id of an appointment to ignore, or NULL. */
   readonly exceptId: string;
-  /** The time after which a hold must end to count. */
+  /** The current time. A hold counts only if it expires later. */
   readonly now: string;
   /** The id of a hold to ignore, or NULL. Undefined ignores none. */
   readonly exceptHoldId?: string;
@@ -27,8 +27,9 @@ export function visitEnd(row: string): string {
  * Returns SQL for the id of one live appointment or hold of a person that overlaps a time.
  *
  * Two appointments overlap if each begins before the other ends; adjacent ones do not overlap. The exclusion
- * constraints use ranges for the same rule. This query does not, because range operators are not leakproof and no index
- * serves them under row-level security. The limit of 24 hours narrows the index scan; no appointment lasts longer.
+ * constraints use ranges for the same rule. This query compares instants: range operators are not leakproof, so no
+ * index serves them under row-level security. The limit of 24 hours narrows the index scan; no appointment lasts
+ * longer.
  *
  * The constraints keep the appointments of a person apart, except overbooked ones of a practitioner. So the query reads
  * only the last appointment that begins before the end of the time. It reads overbooked ones separately.

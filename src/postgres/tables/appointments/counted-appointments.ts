@@ -28,7 +28,7 @@ const NOT_KNOWN = "00000000-0000-0000-0000-000000000000";
 
 type CountRow = Readonly<Record<(typeof countColumns)[number], unknown>>;
 
-/** Statements for one row, that of a new appointment, and for two, those of a changed one. */
+/** The statements that insert one row for a new appointment, and two rows for a changed one. */
 const inserts = [1, 2].map((count) => {
   const rows = Array.from({ length: count }, (_, row) =>
     countColumns.map((column) => ({ column, name: nameOf(column, row) })),

@@ -3,15 +3,15 @@ import { liveHolds, withHold, withoutHold } from "../../held-until.js";
 import { prepared, preparedRequired } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** A rule and a local date (YYYY-MM-DD), whose daily capacity is counted. */
+/** A rule and a local date (YYYY-MM-DD). The used capacity of a rule is counted for each date. */
 export interface DayOfRule {
   readonly ruleId: string;
   readonly localDate: string;
 }
 
 /**
- * Returns the day whose capacity an appointment or slot uses. Undefined for undefined, and for an overbooked
- * appointment, which uses none.
+ * Returns the day whose capacity an appointment or slot uses. Returns undefined for an overbooked appointment, which
+ * uses no capacity, and if `placed` is undefined.
  */
 export function countedDay(
   placed: { readonly ruleId: string | undefined; readonly localDate: string } | undefined,
@@ -106,7 +106,7 @@ export function bookHeldCapacity(
   transaction.require(bookUnit({ ...keyOf(transaction, day), now: new Date(nowMs), until }), refusal);
 }
 
-/** Returns a unit that is held until `until`. */
+/** Frees a unit that is held until `until`. */
 export function dropHeldCapacity(transaction: Transaction, day: DayOfRule, until: Date): void {
   transaction.send(dropUnit({ ...keyOf(transaction, day), until }));
 }
@@ -117,7 +117,7 @@ export async function takeLockedCapacity(transaction: Transaction, day: DayOfRul
   return (await transaction.rows(unit)).length === 1;
 }
 
-/** Returns one unit of a rule's capacity on a date. */
+/** Frees one unit of a rule's capacity on a date. An appointment has used the unit. */
 export function giveCapacityBack(transaction: Transaction, day: DayOfRule): void {
   transaction.send(giveUnit(keyOf(transaction, day)));
 }

@@ -11,8 +11,8 @@ export interface Visit {
 }
 
 /**
- * Returns whether a visit would be the first: the patient has no live appointment for the service in the calendar year.
- * Call it after the lock of the patient.
+ * Returns whether a visit would be the first: the patient has no live appointment for the service in the calendar year,
+ * other than `exceptId`. Call it after the lock of the patient.
  */
 export async function isFirstVisit(
   transaction: Transaction,

@@ -9,14 +9,14 @@ export interface OptionQuery {
   readonly patientId: string | undefined;
   /** The patient's appointment that is to be moved. Its own time does not count as busy. */
   readonly appointmentId: string | undefined;
-  /** The day on which that appointment already uses a unit of capacity. */
+  /** The day on which the appointment to move already uses a unit of capacity. */
   readonly heldDay: DayOfRule | undefined;
-  /** The current time. Holds that end later are live. */
+  /** The current time. Holds that expire later are live. */
   readonly now: Date;
   readonly serviceId: string;
   /** The duration in minutes, which may need several slots; undefined for one slot of any length. */
   readonly minutes: number | undefined;
-  /** How long the patient is busy: the duration without the buffer; undefined for all of it. */
+  /** How many minutes the patient is busy: the duration without the buffer; undefined for the whole duration. */
   readonly visitMinutes: number | undefined;
   /** Slots start at `from` or later and before `to`. */
   readonly from: Date;
@@ -33,9 +33,9 @@ export interface OptionQuery {
 
 /** The parts of a search that change the text of its statement. */
 export interface SearchShape {
-  /** Whether it is limited to parts of the day. */
+  /** Whether the search is limited to parts of the day. */
   readonly isWindowed: boolean;
-  /** Whether it is for one practitioner. */
+  /** Whether the search is for one practitioner. */
   readonly isOfOne: boolean;
   /** Whether options can have several slots. */
   readonly hasRuns: boolean;
@@ -55,7 +55,7 @@ const NAMES = [
 const WINDOW_NAMES = ["starts", "ends"] as const;
 const ONE_NAMES = ["practitionerId"] as const;
 
-/** A name of {@link namesOf}. */
+/** A name that {@link namesOf} can return. */
 export type SlotName = (typeof NAMES | typeof WINDOW_NAMES | typeof ONE_NAMES)[number];
 
 /** Returns the names of the values that {@link freeSlots} and the CTE `offered` need. */
@@ -63,12 +63,12 @@ export function namesOf({ isWindowed, isOfOne }: SearchShape): readonly SlotName
   return [...NAMES, ...(isWindowed ? WINDOW_NAMES : []), ...(isOfOne ? ONE_NAMES : [])];
 }
 
-/** How far one statement looks. */
+/** The part of the search that one statement covers. */
 export interface Reach {
   readonly from: Date;
   /** About how many slots to read. */
   readonly wanted: number;
-  /** How many seconds after the first free slot the last one starts, at most. */
+  /** The last slot starts at most this many seconds after the first free slot. */
   readonly stretch: number;
 }
 
@@ -103,8 +103,8 @@ export function valuesOf(
 }
 
 /**
- * Returns the seed of the order of slots that begin together. It depends on the appointment or patient of the search, so
- * that callers who search at the same time are not all offered the same slot first.
+ * Returns the seed that orders slots with the same start. It depends on the appointment or patient of the search, so
+ * that simultaneous searches begin with different slots.
  */
 function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" | "patientId">): string {
   const subject = appointmentId ?? patientId;
@@ -112,15 +112,15 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
 }
 
 /**
- * Returns SQL for CTEs. They follow the CTE `offered` of programs, with the ids and locations of the programs and when
- * their slots can be booked: from `opens` and before `closes`.
+ * Returns SQL for CTEs. They follow the CTE `offered`, which has a row for each program. Slots of the program can be
+ * booked from `opens` and before `closes`.
  *
  * - `next`: the start of the next free slot on any day. No row if there is none.
- * - `found`: the first free slots of each program from there. They ignore who is busy.
+ * - `found`: the first free slots of each program from that start on, whether or not people are busy then.
  * - `stop`: `at`, the time before which `found` is complete.
  *
- * Each program, and each part of a day, is read in order until it has its share of the wanted slots. So the cost follows
- * the page. Slots that begin together are read together, because `found` has no order among them.
+ * Each program, and each part of a day, is read in order until it has its share of the wanted slots. So the cost
+ * depends on the page size. Slots with the same start are read together, because `found` has no order among them.
  */
 export function freeSlots(shape: SearchShape): string {
   const slots = `slots s WHERE s.tenant_id = :tenantId AND s.program_id = p.id AND s.appointment_id IS NULL
@@ -149,8 +149,8 @@ export function freeSlots(shape: SearchShape): string {
 }
 
 /**
- * How many slots of each program are read. A practitioner rarely works in several programs, so a search for one
- * practitioner reads all slots from the first program.
+ * How many slots are read from each program: an equal share. A search for one practitioner reads all wanted slots from
+ * each program, because a practitioner rarely works in several programs.
  */
 const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bigint FROM offered)";
 
@@ -158,8 +158,8 @@ const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bi
 const END = "n.starts_at + make_interval(secs => :stretch::float8)";
 
 /**
- * Every free slot is a slot of the rules, but the index by practitioner is partial and is used only if the condition
- * says so.
+ * The last two conditions are true for every free slot. PostgreSQL uses the partial index by practitioner only if the
+ * query has these conditions.
  */
 const OF_PRACTITIONER = "AND s.practitioner_id = :practitionerId AND NOT s.retained AND s.rule_id IS NOT NULL";
 

@@ -26,7 +26,7 @@ export interface OccupancyRecord {
   readonly programId: string;
   readonly locationId: string;
   readonly practitionerId: string;
-  /** Without the held ones. */
+  /** The number of free slots that start later than now and are not held. */
   readonly open: number;
   readonly held: number;
   readonly passed: number;
@@ -34,7 +34,7 @@ export interface OccupancyRecord {
   readonly displaced: number;
   /** Minutes of the rules' hours that are covered by blocks. */
   readonly blockedMinutes: number;
-  /** Capacity of the program on that date; the same in each of its rows. */
+  /** Capacity of the program on the date. All rows of the program on that date have the same capacity. */
   readonly capacity: number;
   readonly capacityLeft: number;
 }

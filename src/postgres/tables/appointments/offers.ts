@@ -16,8 +16,8 @@ type ProgramVisibility = { readonly [K in "organizationId" | "companyId"]: strin
 
 /**
  * Returns a query for the programs `p` in which a principal can book a service. Program, location and service are
- * active, the program offers the service, and the principal can see the program. Searching for options and booking one
- * use this same query. Whether the practitioner is active is checked separately.
+ * active, the program offers the service, and the principal can see the program. A search for options and a booking use
+ * the same query. Whether the practitioner is active is checked separately.
  */
 export function offeringPrograms(
   { tenantId }: Bound<"tenantId">,
@@ -52,8 +52,8 @@ function boundsAt(at: Parameter): readonly Knex.Raw[] {
 }
 
 /**
- * Returns the offer of a service in a slot; undefined if the service cannot be booked there. With `at`, the slot must be
- * within the notice and the horizon of its program at that time.
+ * Returns the offer of a service in a slot; undefined if the service cannot be booked there. With `at`, the slot must
+ * be within the notice and the horizon of its program at that time.
  */
 export async function findOffer(
   transaction: Transaction,

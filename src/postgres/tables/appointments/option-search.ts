@@ -20,7 +20,7 @@ import { runsFrom } from "./slot-runs.js";
 /** A bookable slot, or a run of adjacent slots from the start of the first to the end of the last. */
 export interface OptionRecord extends Offer {
   readonly slotId: string;
-  /** The latest generation of its slots. */
+  /** The latest generation of the slots of the option. */
   readonly generation: number;
   readonly programId: string;
   readonly practitionerId: string;
@@ -30,10 +30,10 @@ export interface OptionRecord extends Offer {
   readonly visitEndsAt: Date;
 }
 
-/** How many slots the first statement reads for each option of the page. Some of their people are busy. */
+/** How many slots the first statement reads for each option of the page. At some slots, people are busy. */
 const SLOTS_PER_OPTION = 1.5;
 const MAX_GROWTH = 4;
-/** In seconds. */
+/** A day, in seconds. */
 const DAY = 86_400;
 
 /**
@@ -63,7 +63,10 @@ export async function searchOptions(
   }
 }
 
-/** The stretch ends before the next part of the day, or after enough days for a page of one practitioner. */
+/**
+ * Returns the reach of the first statement. For parts of days, it ends before the same part of the next day. For one
+ * practitioner, it is longest, because a page needs many days.
+ */
 function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
   return {
     from: new Date(Math.max(from.getTime(), after?.startsAt.getTime() ?? 0)),
@@ -72,7 +75,7 @@ function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }
   };
 }
 
-/** If a statement found few of the missing options, the next one reads more slots, over a longer time. */
+/** If a statement found few of the missing options, the next statement reads more slots, over a longer time. */
 function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, missingBefore: number): Reach {
   const growth = (2.5 * missing) / Math.max(missingBefore - missing, 1);
   const isScarce = growth >= MAX_GROWTH;
@@ -84,8 +87,8 @@ function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, miss
 }
 
 /**
- * No row if no free slot is left; otherwise at least one. `stop` is the time before which all slots were looked at.
- * Times are milliseconds since the epoch: for a page, PostgreSQL's text of times takes longer to write and to read.
+ * A row of the result; there is none if no free slot is left. The statement has checked all slots before `stop`. Times
+ * are milliseconds since the epoch: for a page, PostgreSQL's text of times takes longer to write and to read.
  */
 type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
 type OptionTimes = Readonly<Record<"startsAt" | "endsAt" | "visitEndsAt", number>>;
@@ -160,7 +163,7 @@ const IS_PRACTITIONER_ACTIVE =
   "(SELECT d.active FROM practitioners d WHERE d.tenant_id = :tenantId AND d.id = s.practitioner_id)";
 
 /*
- * Whether a person is free is one index lookup for each slot; NOT EXISTS might be planned as a join of all slots and
+ * Each slot takes one index lookup for each person. NOT EXISTS might be planned as a join of all slots and
  * appointments.
  */
 const SLOT = {
@@ -181,7 +184,7 @@ const ALL_SLOTS = {
   endsAt: "(SELECT at + interval '24 hours' FROM stop)",
 };
 
-/** A patient who is free for the time of all slots needs no lookup for each. */
+/** A patient who is free during the time of all slots needs no lookup for each slot. */
 function isPatientFree(endsAt: string): string {
   return `(:patientId::uuid IS NULL OR (${busyTime("patient_id", { ...patient, ...ALL_SLOTS })}) IS NULL
       OR (${busyTime("patient_id", { ...patient, endsAt })}) IS NULL)`;

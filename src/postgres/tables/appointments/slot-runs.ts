@@ -1,7 +1,8 @@
 /**
- * SQL for a query of those free slots that begin a run of free slots of the same rule with at least `:minutes`. Each
- * has the end and the latest generation of its run, and the end of the slots for `:visitMinutes`. It selects from the
- * free slots `s` in the order of `slots`, which is kept. It makes one index lookup for each slot that the caller reads.
+ * Returns a query for the free slots that begin a run. A run is adjacent free slots of one rule with at least
+ * `:minutes` in all. Each row has the end and the latest generation of the run, and the end of the visit
+ * (`:visitMinutes`). `slots` is a query for free slots, whose order the result keeps. The query makes one index lookup
+ * for each row of `slots` that is read.
  *
  * All slots of a rule have the same length, so the number of slots shows whether one is missing.
  */

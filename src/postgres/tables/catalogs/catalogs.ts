@@ -5,7 +5,7 @@ export interface AppointmentTypeAttributes {
   readonly code: string;
   readonly name: string;
   readonly durationMinutes: number;
-  /** How long the practitioner stays free after such an appointment. */
+  /** How many minutes after the visit the practitioner has no other appointment. */
   readonly bufferMinutes: number;
   readonly opportunityDefinitionId: string;
   readonly active: boolean;

@@ -4,7 +4,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { OpportunityDefinitionAttributes } from "./reference-data.js";
 
-/** The maximum wait of a resource, without holidays. */
+/** The maximum wait of the appointment type or service with the id `holderId`. */
 export interface HeldWaitLimit extends Pick<OpportunityDefinitionAttributes, "maxWaitDays" | "dayKind"> {
   readonly holderId: string;
 }
@@ -51,10 +51,11 @@ export type WaitLimitSubject =
   | { readonly caseCategory: string; readonly owner: Owner };
 
 /**
- * Returns the limit of a wait that begins on the local date `from`, or on a later one up to `through`. It comes from the
- * subject's active opportunity definition; undefined if there is none. Of several that limit a category, the one of the
- * owner's company comes first, then the one of its organization. Holidays are read for three times the maximum number of
- * days plus 100.
+ * Returns the limit of a wait that begins on a local date from `from` to `through`. It comes from the subject's active
+ * opportunity definition; undefined if there is none. If several definitions limit a category, the definition of the
+ * owner's company comes first, then that of the owner's organization.
+ *
+ * Holidays are read until 100 days plus three times the maximum wait after `through`.
  */
 export async function readWaitLimit(
   transaction: Transaction,

@@ -5,7 +5,7 @@ import { sql } from "../../sql.js";
 export interface DeskFilter<Status extends string> {
   /** The statuses that staff see, without duplicates; at least one. */
   readonly statuses: readonly Status[];
-  /** It was created at `createdFrom` or later and before `createdTo`. */
+  /** The time of creation is `createdFrom` or later and before `createdTo`. */
   readonly createdFrom: Date | undefined;
   readonly createdTo: Date | undefined;
 }

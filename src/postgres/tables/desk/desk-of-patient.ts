@@ -5,7 +5,7 @@ import { byId, type ListPage } from "../resources/lists.js";
 import { cases, type DeskCaseRecord } from "./user-attention-cases.js";
 import { type DeskWaitlistEntryRecord, entries } from "./waitlist.js";
 
-/** Who empties the records of a patient, and when. */
+/** The principal and the actor who empty the records of a patient, and the time. */
 export interface Emptying {
   readonly principal: string;
   readonly actor: string | undefined;
@@ -49,7 +49,9 @@ export function emptyCases(transaction: Transaction, ids: readonly string[]): vo
   transaction.send(query.whereRaw("id = ANY(?::uuid[])", [ids as string[]]));
 }
 
-/** Closes the open waitlist entries of a patient and empties the close reasons of all. Returns the changed entries. */
+/**
+ * Closes the open waitlist entries of a patient. Empties the close reason of every entry. Returns the changed entries.
+ */
 export async function emptyEntriesOfPatient(
   transaction: Transaction,
   patientId: string,

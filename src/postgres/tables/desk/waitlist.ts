@@ -16,7 +16,7 @@ export interface WaitlistEntryRecord {
   readonly preferredPeriods: readonly string[];
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** The status in the access API, which does not show closing. */
+  /** The status in the access API. Closing the entry does not change it. */
   readonly status: "ACTIVE";
   readonly createdAt: Date;
   /** The last local date of the allowed wait, YYYY-MM-DD; undefined for no limit. */
@@ -29,11 +29,11 @@ export interface DeskWaitlistEntryRecord extends WaitlistEntryRecord, Closable {
   readonly version: number;
   /** The appointment that was booked for the entry. */
   readonly appointmentId: string | undefined;
-  /** The oldest first; undefined if the wish never changed. */
+  /** The wishes that were replaced, the oldest first; undefined if the wish never changed. */
   readonly earlierWishes: readonly EarlierWish[] | undefined;
 }
 
-/** What suits the patient of an entry. */
+/** The dates, periods, location and practitioner that suit the patient of an entry. */
 export type Wish = Pick<
   WaitlistEntryRecord,
   "dateFrom" | "dateTo" | "preferredPeriods" | "locationId" | "practitionerId"
@@ -55,7 +55,7 @@ export interface WaitlistFilter extends DeskFilter<DeskWaitlistEntryRecord["desk
   readonly serviceId: string | undefined;
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** Several services, locations or practitioners, without duplicates; empty for any. */
+  /** Ids without duplicates; empty for any service. The next two lists work alike. */
   readonly serviceIds: readonly string[];
   readonly locationIds: readonly string[];
   readonly practitionerIds: readonly string[];

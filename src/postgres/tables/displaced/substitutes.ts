@@ -3,7 +3,9 @@ import { readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { busyTime } from "../appointments/busy-times.js";
 
-/** A practitioner who is free at the times of some appointments, which are ordered by start. */
+/**
+ * A practitioner who is free at the times of these appointments. The ids are ordered by the start of the appointment.
+ */
 export interface Substitute {
   readonly practitionerId: string;
   readonly appointmentIds: readonly string[];
@@ -35,7 +37,10 @@ const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
     AND (${BUSY}) IS NULL
   GROUP BY m.practitioner_id ORDER BY count(*) DESC, m.practitioner_id`;
 
-/** Returns the colleagues who could take over appointments at their times, with the most appointments first. */
+/**
+ * Returns the practitioners who could take over some of the appointments at the same times. The practitioner with the
+ * most appointments comes first.
+ */
 export async function findSubstitutes(
   transaction: Transaction,
   principal: Principal,

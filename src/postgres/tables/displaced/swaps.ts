@@ -36,7 +36,7 @@ export async function findInSpan(transaction: Transaction, span: SwappedSpan): P
   return rows.map(({ id }) => id);
 }
 
-/** Returns the appointments at whose time the other practitioner has a hold, or an appointment that is not swapped. */
+/** Returns those of `ids` at whose time the other practitioner has a hold, or an appointment that is not in `ids`. */
 export async function findObstructed(
   transaction: Transaction,
   { practitionerId, otherPractitionerId }: SwappedSpan,

@@ -3,7 +3,7 @@ import { readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** What happened to a resource: a change, or something that time makes. */
+/** The action of an event: a change of a resource, or an instant that was reached, such as that of a reminder. */
 export type EventAction = Effect["action"] | "REMINDER_DUE" | "NO_SHOW_DUE" | "EXPIRED";
 
 /** An event of a tenant: its position in the feed and the data of its audit row. */
@@ -23,7 +23,7 @@ export interface EventRecord {
 
 /** A position in the feed of a tenant. Reading continues after the event at this position. */
 export interface FeedCursor {
-  /** Lower-case UUID. A feed that was restored from a backup gets another one. */
+  /** Lower-case UUID. A feed that was restored from a backup gets another id. */
   readonly feedId: string;
   readonly position: number;
 }
@@ -88,8 +88,8 @@ const oldestStatement = prepared(["tenant"], ({ tenant }) =>
 );
 
 /**
- * Reads at most `limit` events after a position and the state of the feed. It is one statement, so both are as of one
- * instant. Returns undefined if the tenant has no feed yet; {@link assignNextPositions} creates it.
+ * Reads at most `limit` events after a position, and the state of the feed. One statement reads both, so they are as of
+ * one instant. Returns undefined if the tenant has no feed yet; {@link assignNextPositions} creates it.
  */
 export async function readFeed(transaction: Transaction, after: number, limit: number): Promise<FeedPage | undefined> {
   const rows = await transaction.rows<FeedRow>(readStatement({ tenant: transaction.tenantId, after, limit }));
@@ -104,11 +104,11 @@ export async function readFeed(transaction: Transaction, after: number, limit: n
 }
 
 /**
- * Assigns the next positions of the feed to committed events without one, in the order of the outbox, at most
- * {@link MAX_ASSIGNED}.
+ * Assigns the next positions of the feed to at most {@link MAX_ASSIGNED} committed events that have no position yet, in
+ * the order of the outbox.
  *
  * The feed is locked until the transaction ends, so one transaction at a time assigns positions. A separate statement
- * after the lock reads the outbox, so it sees what others committed meanwhile. The results are not awaited.
+ * after the lock reads the outbox, so it sees the events that others committed meanwhile. The results are not awaited.
  */
 export function assignNextPositions(transaction: Transaction): void {
   const key = { tenant_id: transaction.tenantId };

@@ -47,8 +47,8 @@ export async function findOutstandingTenants(source: TransactionSource): Promise
 }
 
 /**
- * Returns the number of events of all tenants without a position, and the id of the oldest one's audit row, a UUID of
- * version 7. `oldestId` is undefined if there is none.
+ * Returns the number of events without a position, over all tenants. `oldestId` is the id of the audit row of the
+ * oldest such event, a UUID of version 7. It is undefined if there is no such event.
  */
 export async function readOutbox(source: TransactionSource): Promise<{ count: number; oldestId: string | undefined }> {
   const [[counted], [oldest]] = await runAcrossTenants(source, SCOPE, (transaction) =>

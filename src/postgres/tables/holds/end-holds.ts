@@ -5,8 +5,8 @@ import { dropHolder } from "./hold-holders.js";
 import { endHold, type HoldRecord } from "./holds.js";
 
 /**
- * Ends live holds that the transaction has locked, and returns their units of capacity. Counters of days, then those of
- * principals, then freed slots are locked in their order.
+ * Ends live holds that the transaction has locked, and frees their units of capacity. It locks the counters of days,
+ * then the counters of principals, then freed slots, each kind in its order.
  */
 export function releaseHolds(transaction: Transaction, holds: readonly HoldRecord[], at: Date): void {
   for (const { id } of holds) endHold(transaction, id, at, undefined);

@@ -4,7 +4,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { busyTime } from "../appointments/busy-times.js";
 
-/** An option to look at, as its token describes it. */
+/** An option to check, as its token describes it. */
 export interface WantedOption {
   readonly jti: string;
   readonly slotId: string;
@@ -12,7 +12,7 @@ export interface WantedOption {
   readonly generation: number;
 }
 
-/** Who wants one of the options: a patient, or an appointment that is to be moved. */
+/** The subject of the options: the patient of a new appointment, or the appointment to move. */
 export type WantedBy = { readonly patientId: string } | { readonly appointmentId: string };
 
 /**
@@ -79,8 +79,8 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
 /**
- * The run of an option has no gap if the sum of its slots equals the time from its start to its end. The run may have
- * become too short, because slots were withdrawn.
+ * The run of an option has no gap if the total length of its slots equals the time from its start to its end. The run
+ * may have become too short, because slots were withdrawn.
  */
 const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
     SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,

@@ -24,15 +24,16 @@ const dropHold = prepared(["tenant_id", "principal", "until"], (names) =>
   sql.raw(`UPDATE hold_holders h SET held = ${withoutHold("h.held")} WHERE ${OF_PRINCIPAL}`, names),
 );
 
-/** Who holds until when. */
+/** The principal of a hold, and when the hold expires. */
 export interface HolderUntil {
   readonly principal: string;
   readonly expiresAt: Date;
 }
 
 /**
- * Counts one more hold of a principal. If it has `limit` live holds already, the call fails with `refusal`. Counters of
- * principals come last in the lock order, so calls of one principal wait for each other only while they commit.
+ * Adds a hold to the count of its principal. If the principal already has `limit` live holds, the call fails with
+ * `refusal`. Counters of principals come late in the lock order, so calls of one principal wait for each other only
+ * while they commit.
  */
 export function requireHolder(
   transaction: Transaction,
@@ -45,7 +46,7 @@ export function requireHolder(
   transaction.require(addHold({ ...key, now: new Date(nowMs), until, limit }), refusal);
 }
 
-/** Counts one hold of a principal less. */
+/** Removes a hold from the count of its principal. */
 export function dropHolder(transaction: Transaction, { principal, expiresAt: until }: HolderUntil): void {
   transaction.send(dropHold({ tenant_id: transaction.tenantId, principal, until }));
 }

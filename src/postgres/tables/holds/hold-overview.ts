@@ -3,13 +3,13 @@ import { sql } from "../../sql.js";
 
 const SCOPE = { setting: "cupo.holds", value: "on" } as const;
 
-/** The holds of all tenants. */
+/** Numbers of holds of all tenants. */
 export interface HoldCounts {
-  /** Live holds of clients. */
+  /** The number of live holds of clients. */
   readonly live: number;
-  /** Live offers to waitlist entries. */
+  /** The number of live offers to waitlist entries. */
   readonly offered: number;
-  /** Holds and offers that expired in the last hour. */
+  /** The number of holds and offers that expired in the last hour. */
   readonly expired: number;
 }
 

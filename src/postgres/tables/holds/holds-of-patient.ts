@@ -19,7 +19,7 @@ export async function lockHoldsOf(transaction: Transaction, patientId: string): 
   return readRecords(transaction, query);
 }
 
-/** Moves all holds of a patient to another one in a merge. The transaction has locked and ended them. */
+/** Moves all holds of a patient to another patient in a merge. The transaction has locked and ended them. */
 export function moveHolds(transaction: Transaction, fromPatientId: string, toPatientId: string): void {
   const moved = sql("appointment_holds").where({ tenant_id: transaction.tenantId, patient_id: fromPatientId });
   transaction.send(moved.update({ patient_id: toPatientId }));

@@ -6,24 +6,24 @@ import type { AppointmentPlacement } from "../appointments/appointments.js";
 import type { BusySubject } from "../appointments/busy-people.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
 
-/** A stored hold of a time of a practitioner and a patient. */
+/** A stored hold, which reserves a time of a practitioner and a patient. */
 export interface HoldRecord extends Omit<AppointmentPlacement, "visitEndsAt"> {
   readonly id: string;
   readonly patientId: string;
-  /** The appointment that it reschedules; undefined for a new one. */
+  /** The appointment to reschedule to the held time; undefined if the hold is for a new appointment. */
   readonly appointmentId: string | undefined;
   readonly serviceId: string;
   readonly ruleId: string;
   readonly slotId: string;
-  /** Whether it uses a unit of its day's capacity. */
+  /** Whether the hold uses a unit of the capacity of its day. */
   readonly usesUnit: boolean;
-  /** Who holds it. Its live holds are counted. */
+  /** The principal that holds the time. The number of its live holds is limited. */
   readonly principal: string;
   readonly expiresAt: Date;
-  /** Undefined for a live hold and for one that expired unnoticed. */
+  /** Undefined for a live hold, and for an expired hold that no transaction has ended yet. */
   readonly endedAt: Date | undefined;
   readonly bookedAppointmentId: string | undefined;
-  /** The waitlist entry to which it offers the time; undefined for a hold of a client. */
+  /** The waitlist entry to which the hold offers the time; undefined for a hold of a client. */
   readonly waitlistEntryId: string | undefined;
   readonly createdAt: Date;
 }
@@ -136,8 +136,8 @@ export function endHold(
 }
 
 /**
- * Ends the expired holds of a locked practitioner in a time, as the constraint against overlaps requires. Holds are
- * locked ordered by id.
+ * Ends the expired holds of a locked practitioner in a time. Otherwise the constraint against overlaps would reject a
+ * new hold there. The holds are locked ordered by id.
  */
 export function endExpiredHolds(
   transaction: Transaction,

@@ -22,12 +22,11 @@ export interface OfferableSlot {
   readonly endsAt: Date;
   /** Whether the slot could be booked if no hold prevented it. */
   readonly isOpen: boolean;
-  /** When the holds of its time, or of the last unit of its day, expire; undefined if there are none. */
+  /** When the holds of the slot's time, or of the last unit of its day, expire; undefined if no such hold is live. */
   readonly heldUntil: Date | undefined;
-  /**
-   * The instants at which the slot is first offered, by the horizon of its program, and last offered, by the notice.
-   */
+  /** When the slot is first offered, by the horizon of its program. */
   readonly offeredFrom: Date;
+  /** When the slot is last offered, by the minimum notice of its program. */
   readonly offeredUntil: Date;
 }
 
@@ -37,7 +36,7 @@ export interface WaitingEntry {
   readonly version: number;
   readonly patientId: string;
   readonly serviceId: string;
-  /** The date of the entry. */
+  /** The date on which the entry was created. */
   readonly requestedOn: string;
   readonly dueOn: string | undefined;
   readonly dateFrom: string;
@@ -70,12 +69,12 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
   ),
 );
 
-/** The highest number of entries to rank, besides those of the last date. */
+/** The maximum number of entries to rank. All further entries of the last date are ranked too. */
 const MOST_RANKED = 100;
 
 /**
- * The order of the entries begins with the dates of their requests. So it is enough to rank the entries with the
- * earliest dates, including all entries of the last of these dates.
+ * Entries are ranked first by the date of their request. So it is enough to read the entries with the earliest dates,
+ * including all entries of the last of these dates.
  */
 const selectWaiting = prepared(["tenantId", "slotId", "now", "period", "maxHolds"], (names) =>
   sql.raw(
@@ -111,7 +110,7 @@ const selectOffered = prepared(["tenantId", "holdId"], (names) =>
   ),
 );
 
-/** Returns what the token of an offer says about its slot; undefined if the hold is no offer or the slot is gone. */
+/** Returns the attributes of an offered slot for the token; undefined if the hold is no offer or the slot is gone. */
 export async function findOfferedSlot(
   transaction: Transaction,
   holdId: string,
@@ -130,8 +129,9 @@ export async function findOfferableSlot(
 }
 
 /**
- * Returns open waitlist entries that a freed slot suits, among them the first one in the order of `waitingOrder`. Their
- * patients are active, free at the time, and have fewer than `maxHolds` live holds. The slot was not offered to them.
+ * Returns open waitlist entries that a freed slot suits. The first entry in the order of `waitingOrder` is among them.
+ * Their patients are active, free at the time, and have fewer than `maxHolds` live holds. The slot was not offered to
+ * them.
  */
 export async function findWaitingEntries(
   transaction: Transaction,

@@ -2,15 +2,15 @@ import type { Statement } from "../../../call.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** A system of a tenant whose row in `import_sources` the transaction has locked. */
+/** A system from which a tenant imports. The transaction has locked its row in `import_sources`. */
 export interface LockedSource {
   readonly tenantId: string;
   readonly sourceSystem: string;
 }
 
 /**
- * Compiles a statement that inserts any number of rows of one tenant. Its text does not depend on their number. A row
- * has a value for each column; `tenant_id` is added. `ending` is the end of the statement, such as RETURNING.
+ * Compiles a statement that inserts any number of rows of one tenant. The text does not depend on the number of rows. A
+ * row has a value for each column; `tenant_id` is added. `ending` is the end of the statement, such as RETURNING.
  *
  * The rows are selected from the source, because Citus rejects INSERT … SELECT from a function alone.
  */
@@ -26,7 +26,7 @@ export function bulkInsert(
   return (source, rows) => insert({ ...source, rows: JSON.stringify(rows) });
 }
 
-/** Returns SQL for the rows of a function of the parameter `rows`, under the parameters of a {@link LockedSource}. */
+/** Returns FROM and WHERE of a query over `rows`, a function in SQL. They bind the members of {@link LockedSource}. */
 export function fromRows(rows: string): string {
   return `FROM import_sources s CROSS JOIN LATERAL ${rows}
     WHERE s.tenant_id = :tenantId AND s.source_system = :sourceSystem`;

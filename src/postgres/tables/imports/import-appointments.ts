@@ -75,7 +75,7 @@ export async function findMembers(
   );
 }
 
-/** The time of a person. `position` is its number in a list. */
+/** A time of a person. `position` is the number of the time in a list. */
 export interface PersonTime {
   readonly position: number;
   readonly personId: string;

@@ -54,8 +54,8 @@ export async function insertPatients(
 }
 
 /**
- * Locks patients until the transaction ends, in the order of their ids. The survivor of a merge is locked in place of
- * its duplicate, once. Returns the patient for each id that exists and was not erased.
+ * Locks patients until the transaction ends, in the order of their ids. In place of a duplicate, it locks the patient
+ * that the duplicate was merged into. Returns the locked patient for each id, except for erased patients.
  */
 export async function lockPatients(
   transaction: Transaction,

@@ -4,8 +4,8 @@ import { columnsOf, type ResourceRecord, type ResourceTable } from "../resources
 import { bulkInsert, type LockedSource } from "./bulk-insert.js";
 
 /**
- * Inserts resources. A resource is left out if another one of the same organization and company has its code, or an
- * earlier one of the list. Returns the ids of the inserted resources.
+ * Inserts resources. It omits a resource if another resource of the same organization and company has its code, in the
+ * table or earlier in the list. Returns the ids of the inserted resources.
  */
 export async function insertResources<A extends object>(
   transaction: Transaction,

@@ -47,7 +47,7 @@ export interface CapacityLeft extends DayOfRule {
 }
 
 /**
- * Locks the counters of these days until the transaction ends. Returns how many units of each are free, neither booked
+ * Locks the counters of these days until the transaction ends. Returns how many units of each day are neither booked
  * nor held.
  */
 export async function lockCapacitiesLeft(
@@ -107,7 +107,7 @@ function columnsOfDays(days: readonly DayOfRule[]) {
 export interface OwnSlot {
   readonly slotId: string;
   readonly appointment: AppointmentRecord;
-  /** Whether staff accept that it is under a block. */
+  /** Whether staff accept that the slot is under a block. */
   readonly isAccepted: boolean;
 }
 

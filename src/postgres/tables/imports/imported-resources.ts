@@ -5,7 +5,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { bulkInsert, type LockedSource } from "./bulk-insert.js";
 
-/** The kinds of resources that can be imported, in an order in which each refers only to earlier ones. */
+/** The kinds of resources that can be imported. Each kind refers only to earlier kinds of the list. */
 export const importKinds = [
   "LOCATION",
   "PRACTITIONER",
@@ -42,16 +42,16 @@ const lockKey = prepared(["tenant_id", "source_system"], (key) =>
 const insert = bulkInsert("imported_resources", ["source_system", "kind", "source_key", "resource_id", "content_hash"]);
 
 /**
- * A batch looks up many rows by index. Without these settings the planner, which has seen the tables of a new tenant
- * while they were empty, would read whole tables instead.
+ * A batch looks up many rows by index. The planner may know the tables of a new tenant only from when they were empty.
+ * Without these settings, it would then read whole tables.
  */
 const BY_INDEX = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"].map((name) =>
   prepared([], () => sql.raw(`SET LOCAL ${name} = off`))({}),
 );
 
 /**
- * Locks a system from which the tenant imports until the transaction ends, so that its batches run one after the other.
- * Returns the key of its hashes, which the first batch creates.
+ * Locks the source of an import until the transaction ends, so that its batches run one after the other. Returns the
+ * key of its hashes, which the first batch creates.
  */
 export async function lockSource(transaction: Transaction, { tenantId, sourceSystem }: LockedSource): Promise<Buffer> {
   const key = { tenant_id: tenantId, source_system: sourceSystem };
@@ -93,7 +93,7 @@ export function insertImported(
   transaction.send(insert(source, records));
 }
 
-/** Returns hexadecimal digits as PostgreSQL reads bytes. */
+/** Returns hexadecimal digits in the form in which PostgreSQL reads bytes. */
 function bytes(hex: string): string {
   return `\\x${hex}`;
 }
@@ -115,8 +115,8 @@ export function countImported(transaction: Transaction, sourceSystem: string): P
 }
 
 /**
- * Empties the hashes of the imported rows of patients, of their appointments and of their waitlist entries, because an
- * erased person could be guessed from them. The rows stay, so that an import does not create the patient again.
+ * Empties the hashes of the imported rows of patients and of their appointments and waitlist entries. An erased person
+ * could be guessed from a hash. The rows stay, so that an import does not create the patient again.
  */
 export function forgetContent(transaction: Transaction, patientIds: readonly string[]): void {
   const { tenantId } = transaction;

@@ -3,7 +3,7 @@ import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js
 import { sql } from "../../sql.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
 
-/** The author of a note: the client of the token, and the person behind it if the call named one. */
+/** The author of a note: the client that called, and the person for whom it called, if the call named one. */
 export interface NoteAuthor {
   readonly principal: string;
   readonly actor: string | undefined;
@@ -54,7 +54,7 @@ export async function findNote(transaction: Transaction, id: string): Promise<No
   return readRecord(transaction, sql("notes").where({ tenant_id: transaction.tenantId, id }).select(noteColumns));
 }
 
-/** Returns the note, locked until the transaction ends. The caller must not lock shared rows afterwards. */
+/** Returns the note, locked until the transaction ends. Take the locks of `tables/locks.ts` before this lock. */
 export async function lockNote(transaction: Transaction, id: string): Promise<NoteRecord | undefined> {
   const query = sql("notes").where({ tenant_id: transaction.tenantId, id }).select(noteColumns);
   return readRecord(transaction, query.forNoKeyUpdate());

@@ -9,7 +9,7 @@ export interface InvariantFindings {
   readonly liveAppointments: number;
   readonly occupiedSlots: number;
   readonly countedBookings: number;
-  /** Live overbooked appointments, which may break the rules of practitioners and capacities. */
+  /** The number of live overbooked appointments. They may break the rules of practitioners and capacities. */
   readonly overbooked: number;
   /** The invariants that are broken. */
   readonly findings: readonly InvariantFinding[];
@@ -37,8 +37,8 @@ export async function verifyInvariants(transaction: Transaction, nowMs: number):
 }
 
 /**
- * Only holds that end after this time are compared. Others may expire, and their time may be booked, before the
- * statement reads them.
+ * Only holds that expire more than 30 s from now are compared. Other holds may expire, and their time may be booked,
+ * before the statement reads them.
  */
 const HOLD_MARGIN_MS = 30_000;
 
@@ -52,19 +52,20 @@ const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
   FROM schema_partitions WHERE table_name = 'audit_events'`;
 
 /**
- * SQL for whether a slot was under a block, as the block is now, before the slot began. Slots that had already begun
- * are not changed by a block.
+ * SQL for whether a slot `s` overlaps a block `b` and began after the last change of the block. A block does not change
+ * slots that have begun.
  */
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
 /**
- * The service cannot write rows that are invalid, because policies of row-level security reject them; a superuser can.
+ * Row-level security keeps the service from writing invalid rows. A superuser can write them.
  *
  * Each invariant selects the ids of its violations: ids of appointments, holds, slots, patients, webhooks, services of
- * summaries, or rules whose day is counted wrong. A replay makes new deliveries of events, so WEBHOOK_ORDER_WRONG
- * compares only the younger deliveries. An overbooked appointment may overlap other appointments and holds of its
- * practitioner, and no day counts it. All other invariants apply to it. A hold may overlap the appointment that it
- * reschedules. An offer holds for the patient and service of its waitlist entry. A series belongs to one patient.
+ * summaries, or rules whose day is counted wrong. A replay makes new deliveries of events. So WEBHOOK_ORDER_WRONG
+ * compares a pending delivery only with deliveries that were not created before it. An overbooked appointment may
+ * overlap other appointments and holds of its practitioner, and no day counts it. All other invariants apply to it. A
+ * hold may overlap the appointment that it reschedules. An offer has the patient and the service of its waitlist entry.
+ * A series belongs to one patient.
  */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_INVALID: `SELECT a.id FROM appointments a WHERE a.tenant_id = :tenant AND NOT (a.version >= 1
@@ -151,7 +152,8 @@ const RULES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The names are cast to text and have an alias: Citus loses the names of untyped literals, and column lists of a CTE.
+ * Citus loses the names of untyped literals and the column list of a CTE. So the names are cast to text and have an
+ * alias.
  */
 const VERIFY = `WITH
   live AS MATERIALIZED (SELECT * FROM appointments

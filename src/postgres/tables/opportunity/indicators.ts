@@ -9,8 +9,9 @@ export type GroupAttribute = "month" | "serviceId" | "locationId" | "payerId" | 
 
 /** The months, filters and groups of indicators. */
 export interface IndicatorQuery {
-  /** The first days of the first and the last month, YYYY-MM-DD. */
+  /** The first day of the first month, YYYY-MM-DD. */
   readonly monthFrom: string;
+  /** The first day of the last month, YYYY-MM-DD. */
   readonly monthTo: string;
   readonly serviceId: string | undefined;
   readonly locationId: string | undefined;
@@ -27,8 +28,8 @@ export interface IndicatorQuery {
 export type Group = { readonly [K in GroupAttribute]: string | undefined };
 
 /**
- * The sums over the appointments of a group. Members that end with `First` count first visits only. Histograms are
- * decimal numbers.
+ * The sums over the appointments of a group. Members that end with `First` count first visits only. The texts are
+ * histograms of waits, in the form that 0044-opportunity-summaries.sql explains.
  */
 export interface GroupRecord extends Group {
   readonly assignedCalendar: string;
@@ -46,7 +47,7 @@ export interface GroupRecord extends Group {
 
 /**
  * Returns the sums of each group, ordered by the attributes of the group. It adds the summaries and the changes that
- * are not in them. If the summaries of the tenant are not complete, it reads all its appointments.
+ * are not in them. If the summaries of the tenant are not complete, it reads all appointments of the tenant.
  */
 export function readGroups(transaction: Transaction, query: IndicatorQuery): Promise<GroupRecord[]> {
   const text = `WITH counted AS (${COUNTED_CHANGES} AND ${IS_COMPLETE}
@@ -62,7 +63,7 @@ export function readGroups(transaction: Transaction, query: IndicatorQuery): Pro
   return readRecords(transaction, sql.raw(text, bindingsOf(transaction, query)));
 }
 
-/** The minutes of free slots of a group. It has no service and no payer. */
+/** The minutes of the free slots of a group. `serviceId` and `payerId` are always undefined. */
 export interface FreeMinutes extends Group {
   readonly minutes: number;
 }
@@ -83,13 +84,13 @@ export function readFreeMinutes(transaction: Transaction, query: IndicatorQuery)
   return readRecords(transaction, sql.raw(text, bindingsOf(transaction, query)));
 }
 
-/** The day of the third next free slot of a group. It has no month and no payer. */
+/** The day of the third next free slot of a group. `month` and `payerId` are always undefined. */
 export interface ThirdNext extends Group {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;
 }
 
-/** Returns the day of the third next free slot of each group that has three. Days without capacity left do not count. */
+/** Returns the day of the third next free slot of each group with at least three. Slots on full days do not count. */
 export function readThirdNext(transaction: Transaction, query: IndicatorQuery): Promise<ThirdNext[]> {
   const isByService = query.groupBy.has("serviceId") || query.serviceId !== undefined;
   const services = `JOIN (SELECT program_id, service_id FROM program_services
@@ -114,7 +115,7 @@ export function readThirdNext(transaction: Transaction, query: IndicatorQuery): 
 const KEY_AND_SUMS = `${cellKey}, ${cellSums.join(", ")}`;
 const IS_COMPLETE = "EXISTS (SELECT FROM opportunity_states WHERE tenant_id = :tenant AND built_through IS NULL)";
 
-/** The columns of the attributes. */
+/** SQL for each attribute. */
 const COLUMNS: Readonly<Record<GroupAttribute, string | undefined>> = {
   month: "month::text",
   serviceId: "service_id",
@@ -135,7 +136,7 @@ function histogramsOf([column, name]: (typeof HISTOGRAMS)[number]): string {
   return `sum(${column})::text AS "${name}", ${first}::text AS "${name}First"`;
 }
 
-/** SQL for the five attributes of a group; null for those without a column, and those that the query does not group by. */
+/** SQL for the five attributes of a group; null if an attribute has no column or the query does not group by it. */
 function groupOf({ groupBy }: IndicatorQuery, columns: typeof COLUMNS): string {
   return (Object.keys(COLUMNS) as GroupAttribute[])
     .map((name) => `${(groupBy.has(name) ? columns[name] : undefined) ?? "NULL::text"} AS "${name}"`)

@@ -48,7 +48,7 @@ export function dropSummaries(transaction: Transaction): void {
 
 const SUMS = cellSums.join(", ");
 const KEPT = cellSums.map((sum) => `${sum} = opportunity_summaries.${sum} + excluded.${sum}`).join(", ");
-/** What follows is a WITH of the SELECT: Citus refuses one of the INSERT. */
+/** The WITH that follows belongs to the SELECT, because Citus rejects an INSERT with its own WITH. */
 const INTO = `INSERT INTO opportunity_summaries (tenant_id, ${cellKey}, ${SUMS})`;
 /** Takes the tenant from a row, so that Citus can route the statement. */
 const ADD = `SELECT s.tenant_id, ${cellKey}, ${SUMS} FROM cells CROSS JOIN opportunity_states s WHERE s.tenant_id = :tenant
@@ -102,8 +102,8 @@ function lockState(transaction: Transaction): Promise<{ built_through: string | 
 }
 
 /**
- * Moves a batch of changes of a tenant to its summaries. Returns whether others may be left. Moves nothing unless the
- * summaries are complete.
+ * Moves a batch of changes of a tenant to its summaries. Returns whether more changes may be left. Moves nothing unless
+ * the summaries are complete.
  */
 export async function moveChanges(transaction: Transaction): Promise<boolean> {
   const { tenantId: tenant } = transaction;

@@ -1,7 +1,7 @@
 import { LIVE_STATUSES } from "../appointments/appointment-status.js";
 import { countedColumns } from "../appointments/counted-appointments.js";
 
-/** The attributes of a summary. */
+/** The columns that identify a summary within its tenant. */
 export const cellKey = "month, service_id, location_id, program_id, payer_id, first_visit";
 
 /** The counted columns of a summary. Each is a sum, so the sum of two summaries is the summary of both. */
@@ -31,22 +31,22 @@ const COLUMNS = countedColumns.join(", ");
 /** SQL for the changes of a tenant, in the form of {@link COUNTED_APPOINTMENTS}. */
 export const COUNTED_CHANGES = `SELECT change, ${COLUMNS} FROM opportunity_changes WHERE tenant_id = :tenant`;
 
-/** SQL that takes back {@link COUNTED_CHANGES}. */
+/** SQL for {@link COUNTED_CHANGES} with the opposite sign, so that the sum of both is zero. */
 export const CHANGES_TAKEN_BACK = `SELECT -change, ${COLUMNS} FROM opportunity_changes WHERE tenant_id = :tenant`;
 
 const MONTH = (date: string) => `date_trunc('month', ${date}::timestamp)::date`;
 
-/** SQL for the workdays through a date: Monday to Friday, except active holidays. Day 0, 0001-01-01, was a Monday. */
+/** SQL for the number of workdays up to a date: Monday to Friday, except active holidays. 0001-01-01 was a Monday. */
 const workdays = (date: string) => `((${date} - date '0001-01-01' + 1) / 7 * 5
   + least((${date} - date '0001-01-01' + 1) % 7, 5) - width_bucket(${date}, (SELECT dates FROM free_days)))`;
 
-/** SQL for the number of waits of some days as a histogram: 0044-opportunity-summaries.sql explains it. */
+/** SQL for a histogram of waits by their number of days, in the form that 0044-opportunity-summaries.sql explains. */
 const histogram = (waits: string, days: string) => `sum(${waits} * ('1e' || 8 * greatest(${days}, 0))::numeric)`;
 
 /**
- * SQL for the CTEs that make summaries, `cells`, from a CTE `counted` with rows like {@link COUNTED_APPOINTMENTS}.
- * Waits with the same dates are added first, because a histogram is expensive. The parameter `tenant` is the id of the
- * tenant.
+ * SQL for CTEs after a CTE `counted` with rows like {@link COUNTED_APPOINTMENTS}. The last one, `cells`, has the
+ * summaries of these rows. Waits with the same dates are added first, because a histogram is expensive. The parameter
+ * `tenant` is the id of the tenant.
  */
 export const CELLS = `free_days AS (
     SELECT coalesce(array_agg(date ORDER BY date), '{}') AS dates FROM holidays

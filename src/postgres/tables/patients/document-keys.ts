@@ -1,13 +1,11 @@
-/**
- * Returns the key of a document type. Types with equal keys are the same: case and compatibility forms do not count.
- */
+/** Returns the key of a document type. Two types are the same if their keys are equal. The key ignores case. */
 export function documentTypeKey(documentType: string): string {
   return foldCase(documentType);
 }
 
 /**
- * Returns the key of a document number. Numbers with equal keys are the same: spaces, dots, hyphens and slashes do not
- * count either.
+ * Returns the key of a document number. Two numbers are the same if their keys are equal. The key ignores case, spaces,
+ * dots, hyphens and slashes.
  */
 export function documentNumberKey(documentNumber: string): string {
   return foldCase(documentNumber).replaceAll(/[ ./-]/g, "");

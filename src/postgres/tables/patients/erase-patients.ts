@@ -16,8 +16,8 @@ export function erasePatientRows(transaction: Transaction, patients: readonly Pa
 }
 
 /**
- * Returns what an erasure leaves of a patient. It lists every attribute instead of spreading, so that the compiler
- * reports a new one. Required texts become empty, and optional attributes become undefined.
+ * Returns a patient as an erasure leaves it. Required texts become empty, and optional texts become undefined. The
+ * function lists every attribute, so that the compiler reports an attribute that is added later.
  */
 function erased(patient: PatientRecord, at: Date): PatientRecord {
   return {

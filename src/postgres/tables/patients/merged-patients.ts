@@ -24,8 +24,8 @@ export async function findPerson(transaction: Transaction, patientId: string): P
 
 /**
  * Like {@link findPerson}, and locks the rows in the order of their ids until the transaction ends (FOR UPDATE, which
- * also excludes `holdPatient`). If a merge into the patient commits while this waits for the lock, the result does not
- * contain the merged patient. But the patient's version shows the merge.
+ * also excludes `holdPatient`). If a merge into the patient commits while the query waits for the lock, the result does
+ * not contain the merged patient. But the patient's version shows the merge.
  */
 export async function lockPerson(transaction: Transaction, patientId: string): Promise<PatientRecord[]> {
   return readRecords(transaction, person(transaction, patientId).forUpdate());

@@ -7,12 +7,12 @@ export interface MovedRow {
   readonly version: number;
 }
 
-/** The tables whose rows a merge moves. Appointments are moved separately, because their history records it. */
+/** The tables whose rows a merge moves. Appointments are moved separately, because their history records the merge. */
 export type TableOfPatients = "waitlist_entries" | "user_attention_cases" | "notes";
 
 /**
- * Moves all rows of a patient to another one in a merge. The transaction has locked both patients. Each moved row gets
- * a new version.
+ * Moves all rows of a patient to another patient in a merge. The transaction has locked both patients. Each moved row
+ * gets a new version.
  */
 export async function moveRows(
   transaction: Transaction,

@@ -17,7 +17,7 @@ export interface PatientChangeRecord {
   /** The document before a correction; undefined once the patient is erased. */
   readonly formerDocumentType: string | undefined;
   readonly formerDocumentNumber: string | undefined;
-  /** Empty for changes made before the patient was erased. */
+  /** An erasure of the patient empties the reasons of all earlier changes. */
   readonly reason: string;
   readonly changedAt: Date;
   readonly principal: string;

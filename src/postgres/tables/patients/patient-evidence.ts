@@ -77,8 +77,8 @@ export function insertConsent(
 }
 
 /**
- * Records that a call has read these patients. The statement's text does not depend on their number, because each text
- * is a prepared statement of its own.
+ * Records that a call has read these patients. The text of the statement does not depend on the number of patients,
+ * because each different text is prepared separately.
  */
 export function insertAccessRecords(
   { transaction, principal, actor, operation, correlationId }: ReadyCall,

@@ -45,7 +45,7 @@ export async function holdPatientOf(
   return readRecord(transaction, patientOf(transaction, appointmentId).forKeyShare());
 }
 
-/** Like {@link holdPatient}, for the patient that this one was finally merged into. */
+/** Like {@link holdPatient}, for the patient into which patient `id` was finally merged, or for patient `id` itself. */
 export async function holdSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const patient = await holdPatient(transaction, id);
   return patient?.mergedInto === undefined ? patient : holdSurvivor(transaction, patient.mergedInto);

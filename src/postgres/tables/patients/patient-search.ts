@@ -9,16 +9,16 @@ export interface WordCursor {
   readonly id: string;
 }
 
-/** A patient that was found, with the word by which it was found. */
+/** A patient that was found, with the word that begins with the leading text. */
 export interface FoundPatient extends PatientRecord {
   readonly word: string;
 }
 
-/** The conditions of a search. A patient matches if, for each beginning, one of its words begins with it. */
+/** The conditions of a search. Each beginning must be the beginning of a word of the patient. */
 export interface PatientSearch {
   /** The beginning that is looked up in the index of words. */
   readonly leading: string;
-  /** All other beginnings. It may contain `leading` or a prefix of it. */
+  /** The beginnings that each found patient is checked for. They may include `leading` or a prefix of `leading`. */
   readonly beginnings: readonly string[];
   readonly status: string | undefined;
 }
@@ -28,10 +28,10 @@ const MAX_COUNT = 1_000;
 /** The maximum number of index entries that one page reads. It limits the time of any search. */
 const MAX_SCANNED = 5_000;
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
-/** Appended to a beginning, it sorts after all words with that beginning, because no word contains this character. */
+/** A beginning and this character sort after all words with that beginning, because no word contains the character. */
 const LAST = "\u{10ffff}";
 
-/** Returns the beginning that the fewest words of the tenant have, counted up to a limit. */
+/** Returns the one of `beginnings` with which the fewest words of the tenant begin. Each count stops at 1,000. */
 export async function rarestBeginning(transaction: Transaction, beginnings: readonly string[]): Promise<string> {
   const [only = ""] = beginnings;
   if (beginnings.length < 2) return only;
@@ -45,7 +45,9 @@ export async function rarestBeginning(transaction: Transaction, beginnings: read
 }
 
 /**
- * Returns at most `limit` matching patients after a position, or from the first one, ordered by the leading word.
+ * Returns at most `limit` matching patients after a position, or from the first one, ordered by the word that begins
+ * with `leading`. It reads at most 5,000 words, so it can return fewer patients.
+ *
  * OFFSET 0 makes PostgreSQL look up patients one by one. It would otherwise estimate few patients, choose another join
  * and read all of them.
  */

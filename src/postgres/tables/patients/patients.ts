@@ -11,7 +11,7 @@ import { insertSearchWords, replaceSearchWords } from "./patient-search-words.js
 
 export type PatientStatus = "ACTIVE" | "INACTIVE" | "DECEASED";
 
-/** A stored patient. Erased patients are not read as patients: see {@link knownPatients}. */
+/** A stored patient. Reads omit erased patients: see {@link knownPatients}. */
 export interface PatientRecord {
   readonly id: string;
   readonly documentType: string;
@@ -74,8 +74,8 @@ const updateUnlessRivalled = preparedRequired(WRITTEN, (row) =>
  * `refusal`.
  *
  * The unique index decides, so only one of two concurrent registrations succeeds. ON CONFLICT DO NOTHING avoids a
- * unique violation, because PostgreSQL would log the document number with it. Then the consent has no patient, and its
- * foreign key fails, with the patient's id alone.
+ * unique violation, because PostgreSQL would log the document number with it. Then the consent has no patient, so its
+ * foreign key fails. PostgreSQL logs only the patient's id with that error.
  */
 export function insertPatient(
   transaction: Transaction,
@@ -112,7 +112,7 @@ export async function findPatientNames(
   return new Map(rows.map(({ id, fullName }) => [id, fullName]));
 }
 
-/** Returns the ACTIVE patient with a document; undefined if the tenant has none. It has at most one. */
+/** Returns the ACTIVE patient with a document; undefined if the tenant has none. A tenant has at most one. */
 export async function findActivePatient(
   transaction: Transaction,
   documentType: string,
@@ -142,7 +142,7 @@ export async function readPatients(transaction: Transaction, ids: readonly strin
   return readRecords(transaction, query.whereRaw("id = ANY(?::uuid[])", [ids as string[]]));
 }
 
-/** Returns a query for the patients with these column values that were not erased. Reads of patients use it. */
+/** Returns a query for the patients that have these column values and were not erased. Reads of patients use it. */
 export function knownPatients(key: Readonly<Record<string, unknown>>): Knex.QueryBuilder {
   return sql("patients").where(key).whereNull("erased_at");
 }
@@ -179,7 +179,9 @@ export function writeActivePatient(
   replaceSearchWords(transaction, after.id, searchWords(before), searchWords(after));
 }
 
-/** Writes what an erasure leaves of a patient that the transaction has locked, with the derived columns. */
+/**
+ * Writes `left`, the patient as an erasure leaves it, with the derived columns. The transaction has locked the patient.
+ */
 export function writeErasedPatient(transaction: Transaction, left: PatientRecord, erasedAt: Date): void {
   transaction.send(updateOf({ ...rowOf(transaction, left), erased_at: erasedAt }));
 }

@@ -3,12 +3,12 @@ import { HORIZON_DAYS } from "../../../scheduling/horizon.js";
 import { type Parameter } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** How many days ahead a program `p` can be booked, with the settings `t` of its tenant. */
+/** SQL for how many days ahead a program `p` can be booked, with the settings `t` of its tenant. */
 export const HORIZON_OF_PROGRAM = `coalesce(p.horizon_days, t.horizon_days, ${HORIZON_DAYS})`;
 
 /**
- * For how many days after today the schedule of a program `p` is made, with the settings `t` of its tenant. A horizon
- * below the default does not change the schedule.
+ * SQL for the number of days after today for which the schedule of a program `p` is made, with the settings `t` of its
+ * tenant. A horizon below the default does not change the schedule.
  */
 export const PLANNED_DAYS = `greatest(${HORIZON_OF_PROGRAM}, ${HORIZON_DAYS})`;
 
@@ -20,7 +20,10 @@ export function withSettings(query: Knex.QueryBuilder, tenantId: string | Parame
 const NOTICE = "coalesce(p.minimum_notice_minutes, t.minimum_notice_minutes, 0)";
 const TODAY = "(?::timestamptz AT TIME ZONE 'America/Bogota')::date";
 
-/** The starts of the slots of a program `p` that are offered at an instant: `opens` or later, and before `closes`. */
+/**
+ * Returns SQL for the window of a program `p` at an instant: a slot is offered if it starts from `opens` and before
+ * `closes`.
+ */
 export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; readonly closes: Knex.Raw } {
   return {
     opens: sql.raw(`?::timestamptz + make_interval(mins => ${NOTICE})`, [now]),

@@ -26,9 +26,9 @@ const FURTHEST_BEHIND = `SELECT max(?::date + ${PLANNED_DAYS} - p.materialized_t
     AND EXISTS (SELECT FROM program_services o WHERE o.tenant_id = p.tenant_id AND o.program_id = p.id)`;
 
 /**
- * Returns the maximum number of days, over all tenants, by which the schedule of a due program ends before its horizon;
- * 0 if no program is due. Due programs are those of {@link lockNextDueProgram}. Row-level security allows a transaction
- * with cupo.jobs to read them.
+ * Returns the largest delay of the due programs of all tenants: the number of days from the end of the schedule to the
+ * horizon. Returns 0 if no program is due. Due programs are those of {@link lockNextDueProgram}. Row-level security
+ * allows a transaction with cupo.jobs to read them.
  */
 export async function findFurthestBehind(source: TransactionSource, today: string): Promise<number> {
   const [row] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -38,9 +38,9 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 }
 
 /**
- * Locks the due program of the tenant whose schedule ends first, skipping programs that are locked; it does not wait.
- * Returns its id; undefined if there is none. A program is due if its schedule ends before its horizon, it and its
- * location are active, and it has a service. `today` is a local date.
+ * Locks the due program whose schedule ends first. It skips locked programs and does not wait. Returns the id of the
+ * program; undefined if there is none. A program is due if its schedule ends before its horizon, it and its location
+ * are active, and it has a service. `today` is a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);

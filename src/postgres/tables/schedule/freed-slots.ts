@@ -15,9 +15,9 @@ const LISTS = ["tenantId", "practitionerIds", "starts", "ends"] as const;
 const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::timestamptz[]) AS f (practitioner_id, starts_at, ends_at)`;
 
 /**
- * `-infinity` is due at once. The settings come first, so that a tenant that offers no slots reads nothing else. The
- * limit of 24 hours narrows the index scan; no slot lasts longer. OFFSET 0 keeps the planner from joining, which reads
- * all open slots of a tenant that statistics know.
+ * A slot with `-infinity` is due at once. The settings come first, so that nothing else is read for a tenant that
+ * offers no freed slots. The limit of 24 hours narrows the index scan; no slot lasts longer. OFFSET 0 prevents a join:
+ * for a tenant with statistics, it would read all open slots.
  */
 const note = prepared(LISTS, (names) =>
   sql.raw(
@@ -68,8 +68,9 @@ interface PractitionerTime {
 }
 
 /**
- * Notes the free slots in times that appointments left, in all programs of their practitioners, if the tenant offers
- * freed slots. A transaction calls it once, last, because freed slots come last in the order of locks.
+ * Notes the free slots in times that appointments have left, in all programs of the practitioners. Does nothing if the
+ * tenant does not offer freed slots. Call it once and last in a transaction, because freed slots come last in the order
+ * of locks.
  */
 export function noteFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(note(listsOf(transaction, times)));
@@ -92,7 +93,7 @@ function listsOf({ tenantId }: Transaction, times: readonly PractitionerTime[]) 
   };
 }
 
-/** Sets when a freed slot is due again, and adds the waitlist entry to which it was offered. */
+/** Sets when a freed slot is due again, and adds the waitlist entries to which it was offered. */
 export function deferFreedSlot(
   transaction: Transaction,
   slotId: string,
@@ -108,8 +109,8 @@ export function forgetFreedSlot(transaction: Transaction, slotId: string): void 
 }
 
 /**
- * Returns at most `limit` freed slots that are due at `at`, the longest due first. It reads all tenants except those to
- * leave out.
+ * Returns at most `limit` freed slots that are due at `at`, the longest due first. It reads all tenants except
+ * `withoutTenants`.
  */
 export function findDueFreedSlots(
   source: TransactionSource,

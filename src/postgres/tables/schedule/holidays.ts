@@ -71,8 +71,8 @@ export interface SeededHolidays {
 }
 
 /**
- * Inserts the holidays whose dates have none yet. Returns all holidays on these dates. If two transactions seed the
- * same dates, each date gets one holiday: the second transaction finds those of the first.
+ * Inserts each holiday whose date has no holiday yet. Returns all holidays on these dates. If two transactions seed the
+ * same dates, each date gets one holiday: the second transaction finds the holidays of the first.
  */
 export async function seedHolidays(
   transaction: Transaction,

@@ -4,7 +4,9 @@ import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { HORIZON_OF_PROGRAM, withSettings } from "./booking-windows.js";
 
-/** Numbers of slots of a program: free, occupied by the rules, and occupied outside the rules (retained). */
+/**
+ * Numbers of slots of a program: free; occupied and in the schedule; occupied but no longer in the schedule (retained).
+ */
 export interface SlotCounts {
   readonly open: number;
   readonly booked: number;
@@ -19,7 +21,7 @@ export interface MaterializationState extends Reach {
    * it is a past date. Undefined if the schedule was never requested.
    */
   readonly through: string | undefined;
-  /** How many practitioners of the program, in their order, already have their slots on the next date with slots. */
+  /** On the next date with slots, the first `staff` practitioners of the program already have their slots. */
   readonly staff: number;
   /** When slots were last made; undefined if never. */
   readonly at: Date | undefined;
@@ -102,7 +104,7 @@ export function rewindMaterialization(transaction: Transaction, programIds: read
   transaction.send(query.update({ materialized_through: before, materialized_staff: 0 }));
 }
 
-/** Starts a new generation of the programs' schedules. Slots made from now on carry it. */
+/** Starts a new generation of the programs' schedules. Slots made from now on have its number. */
 export function startNewGeneration(transaction: Transaction, programIds: readonly string[]): void {
   const query = sql("programs")
     .where({ tenant_id: transaction.tenantId })

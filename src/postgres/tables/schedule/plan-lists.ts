@@ -63,8 +63,8 @@ export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
       :blockEnds::timestamptz[]) AS b (id, program_id, practitioner_id, starts_at, ends_at))`;
 
 /**
- * SQL that lists the slots of a plan from its rules and practitioners alone: each run of a place `n` for each of its
- * practitioners. The statement that uses it adds the condition on places.
+ * SQL for the slots of a plan, without regard to blocks: each run of a place `n` for each practitioner of the place.
+ * The statement that uses it adds the condition on places.
  */
 export const SLOTS_OF_PLACE = `SELECT n.program_id, l.rules[r] AS rule_id, l.people[p] AS practitioner_id, l.dates[r] AS local_date,
     l.firsts[r] + i * make_interval(mins => l.minutes[r]) AS starts_at,

@@ -5,12 +5,12 @@ import { sql } from "../../sql.js";
 import { HORIZON_OF_PROGRAM, withSettings } from "./booking-windows.js";
 import { readActiveRules } from "./program-rules.js";
 
-/** What decides how many slots an active program has. */
+/** The attributes of an active program that determine its number of slots. */
 export interface PlannedProgram {
   readonly programId: string;
-  /** How many days ahead it can be booked. */
+  /** How many days ahead the program can be booked. */
   readonly horizonDays: number;
-  /** Whether the program has a horizon of its own. Otherwise that of the tenant applies. */
+  /** Whether the program has its own horizon. Otherwise the horizon of the tenant applies. */
   readonly hasOwnHorizon: boolean;
   readonly practitioners: number;
   readonly rules: readonly ProgramRuleAttributes[];

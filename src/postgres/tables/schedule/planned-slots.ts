@@ -8,16 +8,15 @@ export interface SlotPlan {
   readonly through: string;
   /** The only practitioner whose slots the plan covers; undefined for all practitioners. */
   readonly practitionerId: string | undefined;
-  /** The practitioners of each program, without inactive ones and without those of inactive programs or locations. */
+  /** The active practitioners of each active program at an active location. */
   readonly staff: readonly Staff[];
   readonly runs: readonly PlannedRun[];
   readonly obstacles: PlanObstacles;
 }
 
-/** The reasons why a program does not have slots that its rules and practitioners would otherwise give it. */
+/** The reasons why a program has fewer slots than its rules and practitioners would make. */
 export interface PlanObstacles {
   readonly blocks: readonly PlannedBlock[];
-  /** Inactive programs, and programs at inactive locations. */
   readonly inactivePrograms: readonly string[];
   readonly programsAtInactiveLocations: readonly string[];
   readonly inactivePractitioners: readonly string[];

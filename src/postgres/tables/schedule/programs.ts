@@ -54,7 +54,9 @@ export const programServices: ProgramSetTable = {
   version: "services_version",
 };
 
-/** Returns the set. If the transaction has not locked the program, another one may replace the set meanwhile. */
+/**
+ * Returns the set. Unless the transaction has locked the program, another transaction may replace the set meanwhile.
+ */
 export async function readProgramSet(
   transaction: Transaction,
   set: ProgramSetTable,

@@ -6,12 +6,13 @@ import { FITS, IN_SCOPE, IS_IN_BLOCK, IS_PLANNED, PLAN } from "./slot-judgement.
 
 /** The changes that applying a plan would make. */
 export interface SlotChanges {
-  /** The number of free slots that would be added and removed. */
+  /** The number of free slots that would be added. */
   readonly added: number;
+  /** The number of free slots that would be removed. */
   readonly withdrawn: number;
   /** The number of appointments whose slots the plan does not have. */
   readonly displaced: number;
-  /** The first of these appointments, ordered by start. */
+  /** The ids of the first displaced appointments, ordered by start. */
   readonly firstDisplacedIds: readonly string[];
 }
 

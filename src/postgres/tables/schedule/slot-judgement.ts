@@ -1,8 +1,8 @@
 import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
 
 /**
- * How a plan is compared with existing slots, as parts of statements. `slot-plan.ts` applies the plan, and the preview
- * counts the changes.
+ * Parts of statements that compare a plan with existing slots. `slot-plan.ts` applies the plan, and the preview counts
+ * the changes.
  *
  * PostgreSQL has no statistics of a new tenant and assumes that the tenant has one slot. It would then join slots and
  * plan by a nested loop. So no statement joins slots with anything. Each reads the slots in scope once and looks each
@@ -48,7 +48,7 @@ export const FITS = fits("s");
  */
 export const IS_PLANNED = `(s.rule_id IS NOT NULL AND ${isPlanned("s")}) IS TRUE`;
 
-/** SQL for whether a free slot is at the place of a retained slot that fits the rules again. */
+/** SQL for whether a free slot has the program, practitioner and start of a retained slot that fits the plan again. */
 export const IS_REPLACED = `((s.appointment_id IS NULL AND (s.program_id, s.practitioner_id, s.starts_at) IN (
   SELECT r.program_id, r.practitioner_id, r.starts_at FROM slots r
   WHERE r.tenant_id = :tenant AND r.program_id = ANY(:programs::uuid[]) AND r.retained AND r.rule_id IS NOT NULL
@@ -69,8 +69,8 @@ export const IS_IN_BLOCK = `(b.practitioner_id = s.practitioner_id OR b.program_
   AND s.starts_at < b.ends_at AND s.ends_at > b.starts_at`;
 
 /**
- * SQL for the id of the block that causes a displacement; NULL for other causes. Valid only for slots that the plan does
- * not have.
+ * SQL for the id of the block that causes a displacement; NULL for other causes. Valid only for slots that the plan
+ * does not have.
  */
 export const CAUSE_ID = `CASE WHEN ${meetsBlocks("s")} THEN
   (SELECT b.id FROM blocks b WHERE ${IS_IN_BLOCK} ORDER BY 1 LIMIT 1) END`;

@@ -119,9 +119,9 @@ const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_
 const lockFormer = lockThose(["tenantId", "appointmentId"], IDS_OF_FORMER);
 
 /**
- * Locks the slots that these appointments occupy. It also locks the slots of these practitioners in the same programs at
- * the same times, free or not. All are locked in the order of their ids until the transaction ends.
- * Returns them ordered by start. The transaction has locked the appointments.
+ * Locks the slots that these appointments occupy. It also locks the slots of these practitioners in the same programs
+ * at the same times, free or not. All are locked in the order of their ids until the transaction ends. Returns them
+ * ordered by start. The transaction has locked the appointments.
  */
 export async function lockSlotsOf(
   transaction: Transaction,

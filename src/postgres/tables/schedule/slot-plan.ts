@@ -4,10 +4,11 @@ import { meetsBlocks, PLAN_LISTS, planBindings, SLOTS_OF_PLACE, WITHOUT_COMPILIN
 import type { SlotPlan } from "./planned-slots.js";
 import { CAUSE, CAUSE_ID, FITS, IN_SCOPE, IS_REPLACED, PLAN } from "./slot-judgement.js";
 
-/** Which locked slots change. */
+/** The kinds of changes that the locked slots need. */
 interface ChangingSlots {
-  /** Whether slots exist that the plan does not have: free ones, and occupied ones. */
+  /** Whether free slots exist that the plan does not have. */
   readonly unfitFree: boolean;
+  /** Whether occupied slots exist that the plan does not have. */
   readonly unfitOccupied: boolean;
   /** Whether the plan has some retained slots again. */
   readonly fitting: boolean;
@@ -28,10 +29,10 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
  * cause. Retained slots that fit the plan again become ordinary slots. If the cause changes, an earlier acceptance by
  * staff is void.
  *
- * First the slots that change are locked, as by {@link lockChangingSlots}, and then compared again if there are any. So
- * slots that other calls book or free meanwhile are treated correctly. The transaction has locked the calendar and the
- * programs, which come before slots in the order of `tables/locks.ts`. The number of statements does not depend on the
- * number of slots.
+ * It first locks the slots that change, as {@link lockChangingSlots} does. The statements after the lock compare the
+ * slots with the plan again. So slots that other calls book or free meanwhile are treated correctly. The transaction
+ * has locked the calendar and the programs, which come before slots in the order of `tables/locks.ts`. The number of
+ * statements does not depend on the number of slots.
  */
 export async function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<void> {
   withdrawLockedSlots(transaction, plan, now, await lockChangingSlots(transaction, plan, now));
@@ -53,7 +54,9 @@ export function withdrawLockedSlots(
   send(FIT_AGAIN);
 }
 
-/** Retains the future slots of an appointment that a plan does not have, with the cause. The transaction has taken them. */
+/**
+ * Retains, with the cause, the slots of an appointment that a plan does not have. The transaction has occupied them.
+ */
 export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: string, plan: SlotPlan, now: Date): void {
   const bindings = { ...planBindings(transaction, plan, now), appointmentId };
   transaction.send(sql.raw(`${RETAIN_UNFIT} AND s.appointment_id = :appointmentId`, bindings));

@@ -15,7 +15,7 @@ export type DisplacementCause =
   | "HOLIDAY"
   | "RULES";
 
-/** Why an appointment is displaced: its slot is retained only for it. Includes the decision of staff. */
+/** Why an appointment is displaced: its slot is no longer in the schedule and is retained only for the appointment. */
 export interface Displacement {
   readonly cause: DisplacementCause;
   /** The block, if the cause is BLOCK. */
@@ -62,7 +62,7 @@ export const slotColumns = {
   appointmentId: "appointment_id",
 } as const satisfies ColumnsOf<SlotRecord>;
 
-/** Returns the displacement of an appointment by the first retained one of its slots; undefined if none is retained. */
+/** Returns the displacement of an appointment, from its first retained slot; undefined if no slot is retained. */
 export function displacementOf(slots: readonly SlotRecord[]): Displacement | undefined {
   const retained = slots.find(({ retainedBy }) => retainedBy !== undefined);
   if (retained?.retainedBy === undefined) return undefined;
@@ -79,8 +79,8 @@ export async function findOccupiedSlots(transaction: Transaction, appointmentId:
 }
 
 /**
- * Returns the slot of a rule that a practitioner has in a program at an instant, free or not. The slot starts at that
- * instant. With `begunSince`, the slot started between that instant and `at` and has not ended.
+ * Returns the slot of the rules of a practitioner in a program that starts at `at`, free or not. With `begunSince`,
+ * returns the last slot that starts from `begunSince` to `at` and ends after `at`. Returns undefined if there is none.
  */
 export async function findSlotAt(
   transaction: Transaction,
@@ -104,8 +104,8 @@ type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "l
  * Inserts a slot for an appointment whose time has no free slots: for an overbooked appointment, or for one that
  * becomes live again.
  *
- * The slot is retained if it is under a block; `isAccepted` then tells whether staff accepted that. It is also retained
- * if another slot of the rules starts at the same time, unless the appointment is overbooked.
+ * The slot is retained if it is under a block. `isAccepted` states whether staff accepted that. The slot is also
+ * retained if another slot of the rules starts at the same time, unless the appointment is overbooked.
  */
 export function insertOwnSlot(
   transaction: Transaction,
@@ -159,15 +159,15 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
 }
 
 /**
- * Frees locked slots. Retained slots and those made for their appointment are deleted. The free slots of their time may be
- * offered to the waitlist. Call it once, after the counters of days and principals changed.
+ * Frees locked slots. It deletes retained slots, and slots that were made for their appointment. The free slots at the
+ * same time may be offered to the waitlist. Call it once, after the counters of days and principals changed.
  */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   vacateSlots(transaction, slots);
   noteFreedSlots(transaction, slots);
 }
 
-/** Assigns locked, free slots to an appointment and frees the locked slots `held` that it has, as {@link releaseSlots} does. */
+/** Assigns locked, free slots to an appointment, and frees its locked slots `held` as {@link releaseSlots} does. */
 export function exchangeSlots(
   transaction: Transaction,
   held: readonly SlotRecord[],
@@ -183,7 +183,10 @@ export function exchangeSlots(
   noteFreedSlots(transaction, held);
 }
 
-/** Like {@link releaseSlots}, without {@link noteFreedSlots}, which a call with several appointments does once. */
+/**
+ * Like {@link releaseSlots}, without {@link noteFreedSlots}. A call for several appointments sends that statement once,
+ * later.
+ */
 export function vacateSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   const { going, staying } = parted(slots);
   const { tenantId: tenant_id } = transaction;

@@ -4,7 +4,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES, MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 
-/** A limit of the tenant, and the number that the patient has. */
+/** A limit of the tenant, and the patient's number to compare with it. */
 export interface CountedLimit {
   readonly most: number;
   readonly count: number;
@@ -12,19 +12,19 @@ export interface CountedLimit {
 
 /** The limits that the tenant sets for a booking. A limit that is not set is undefined. */
 export interface BookingLimits {
-  /** Appointments that have not begun. */
+  /** The limit of the patient's appointments that have not begun. */
   readonly ahead: CountedLimit | undefined;
-  /** Appointments for the service that have not begun. */
+  /** The limit of the patient's appointments for the service that have not begun. */
   readonly ofService: CountedLimit | undefined;
-  /** Live appointments for the service on the local day. */
+  /** The limit of the patient's live appointments for the service on the local day. */
   readonly onDay: CountedLimit | undefined;
-  /** No-shows of the last {@link NO_SHOW_DAYS} days. */
+  /** The limit of the patient's no-shows in the last {@link NO_SHOW_DAYS} days. */
   readonly noShows: CountedLimit | undefined;
 }
 
 /** The limits that the tenant sets for a reschedule. A limit that is not set is undefined. */
 export interface MoveLimits extends Pick<BookingLimits, "onDay"> {
-  /** An appointment can be rescheduled until this many hours before its start. */
+  /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
   readonly latestHours: number | undefined;
 }
 
@@ -54,8 +54,8 @@ export async function findBookingLimits(
 }
 
 /**
- * Returns the limits that the tenant sets for a reschedule to the day of a slot. A reschedule within a day adds nothing
- * to it. Call it like {@link findBookingLimits}.
+ * Returns the limits that the tenant sets for a reschedule to the day of a slot. For a reschedule within one day, the
+ * count of that day is 0. Call it like {@link findBookingLimits}.
  */
 export async function findMoveLimits(
   transaction: Transaction,

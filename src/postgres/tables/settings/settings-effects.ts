@@ -7,17 +7,17 @@ import type { TenantSettingsAttributes } from "./tenant-settings.js";
 /** The attributes that decide when programs can be booked. */
 export type BookingWindow = Pick<TenantSettingsAttributes, "horizonDays" | "minimumNoticeMinutes">;
 
-/** What another window would change. */
+/** The effects of another booking window. */
 export interface WindowEffects {
-  /** Free slots that could be booked no longer. */
+  /** The number of free slots that could no longer be booked. */
   readonly hiddenSlots: number;
-  /** Appointments after the new horizon that are still to come. */
+  /** The number of future appointments after the new horizon. */
   readonly appointmentsBeyond: number;
 }
 
 /**
- * Counts what would change if the tenant had the window `after` instead of `before`. Programs with a horizon or a
- * notice of their own are not affected by it.
+ * Counts the effects if the tenant had the window `after` instead of `before`. The horizon and the notice of a program
+ * take precedence over those of the tenant.
  */
 export async function countWindowEffects(
   transaction: Transaction,
@@ -34,7 +34,7 @@ function named(prefix: string, { horizonDays, minimumNoticeMinutes }: BookingWin
   return { [`${prefix}Days`]: horizonDays ?? HORIZON_DAYS, [`${prefix}Notice`]: minimumNoticeMinutes ?? 0 };
 }
 
-/** Like {@link countWindowEffects} for one program, with its own window or that of the tenant. */
+/** Like {@link countWindowEffects}, for one program. `before` and `after` are the windows that apply to the program. */
 export async function countProgramWindowEffects(
   transaction: Transaction,
   programId: string,
@@ -62,21 +62,19 @@ function closes(days: string): string {
   return `((:now::timestamptz AT TIME ZONE 'America/Bogota')::date + ${days} + 1)::timestamp AT TIME ZONE 'America/Bogota'`;
 }
 
-/** Appointments that a change of limits concerns. */
+/** The effects of a change of limits. */
 export interface LimitEffects {
-  /**
-   * Appointments that can be cancelled now but not after the change, and those that can be rescheduled now but not
-   * after it.
-   */
+  /** The number of appointments that can be cancelled now but not after the change. */
   readonly lateCancels: number;
+  /** The number of appointments that can be rescheduled now but not after the change. */
   readonly lateReschedules: number;
-  /** Patients with more appointments than the limits allow. */
+  /** The number of patients with more appointments than the limits allow. */
   readonly patientsOverLimit: number;
 }
 
 const NO_LIMIT_EFFECTS: LimitEffects = { lateCancels: 0, lateReschedules: 0, patientsOverLimit: 0 };
 
-/** Counts what would change if the tenant had the limits `after` instead of `before`. */
+/** Counts the effects if the tenant had the limits `after` instead of `before`. */
 export async function countLimitEffects(
   transaction: Transaction,
   before: TenantSettingsAttributes,
@@ -118,7 +116,7 @@ const LIMIT_EFFECTS = `SELECT
   ) AS over) AS "patientsOverLimit"`;
 
 /**
- * SQL for the effects in the programs `p` of a condition. The bounds are computed before the subqueries, so that
+ * SQL for the effects in the programs `p` that meet a condition. The bounds are computed before the subqueries, so that
  * row-level security lets indexes serve the comparisons.
  */
 function effects(condition: string, notice: (of: string) => string, days: (of: string) => string): string {

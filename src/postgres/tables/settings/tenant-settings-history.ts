@@ -24,7 +24,7 @@ const COLUMNS = {
   correlationId: "correlation_id",
 } as const satisfies ColumnsOf<TenantSettingsChangeRecord>;
 
-/** Appends a change to the history of the settings. `saved` are the settings after it. */
+/** Appends a change to the history of the settings. `saved` has the settings after the change. */
 export function insertTenantSettingsChange(call: ReadyCall, saved: TenantSettingsRecord, changedAt: Date): void {
   const { transaction, principal, actor, correlationId } = call;
   const { version } = saved;

@@ -5,33 +5,33 @@ import { sql } from "../../sql.js";
 
 /** Settings of a tenant. An undefined setting was never set, or was removed. */
 export interface TenantSettingsAttributes {
-  /** Minutes from a reminder to the start of the appointment. */
+  /** Minutes from each reminder to the start of the appointment; undefined for two days and one day. */
   readonly reminderOffsetMinutes: readonly number[] | undefined;
-  /** How long a freed slot is held for the waitlist entry to which it is offered. */
+  /** How many minutes a freed slot is held for the waitlist entry to which it is offered; undefined for no offers. */
   readonly freedSlotOfferMinutes: number | undefined;
-  /** How many days after today can be booked. */
+  /** How many days after today can be booked; undefined for 90. */
   readonly horizonDays: number | undefined;
-  /** A slot is offered until this many minutes before its start. */
+  /** A slot is offered until this many minutes before its start; undefined for 0. */
   readonly minimumNoticeMinutes: number | undefined;
   /** An appointment can be cancelled until this many hours before its start; undefined for no limit. */
   readonly latestCancelHours: number | undefined;
   /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
   readonly latestRescheduleHours: number | undefined;
-  /** See `VisitMargins`. */
+  /** Minutes before the start from which a patient can be checked in. */
   readonly checkInEarlyMinutes: number | undefined;
+  /** Minutes before the start from which an appointment can be marked as attended. */
   readonly attendedEarlyMinutes: number | undefined;
+  /** Minutes after the start from which an appointment can be marked as a no-show. */
   readonly noShowGraceMinutes: number | undefined;
-  /**
-   * The maximum number of appointments of a patient that have not begun, in all and for each service; undefined for no
-   * limit.
-   */
+  /** The maximum number of appointments of a patient that have not begun; undefined for no limit. */
   readonly maxAppointmentsAhead: number | undefined;
+  /** The maximum number of appointments of a patient for one service that have not begun; undefined for no limit. */
   readonly maxAppointmentsAheadPerService: number | undefined;
   /** The maximum number of appointments of a patient for a service on a local day; undefined for no limit. */
   readonly maxAppointmentsPerServiceAndDay: number | undefined;
   /** The number of no-shows after which a supervisor must book; undefined for no limit. */
   readonly supervisedAfterNoShows: number | undefined;
-  /** How many local days back visits can be entered; 0 for none. */
+  /** How many local days back visits can be entered late; 0 for none, undefined for 7. */
   readonly lateEntryDays: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface TenantSettingsRecord extends TenantSettingsAttributes {
 /** The reminder offsets of a tenant that has set none, in minutes: two days and one day. */
 export const DEFAULT_REMINDER_OFFSETS: readonly number[] = [2880, 1440];
 
-/** How many local days back the visits of a tenant that has set no limit can be entered. */
+/** How many local days back visits can be entered late if the tenant has set no limit. */
 export const DEFAULT_LATE_ENTRY_DAYS = 7;
 
 const ATTRIBUTES = {
@@ -94,8 +94,8 @@ export async function findTenantSettings(transaction: Transaction): Promise<Tena
 }
 
 /**
- * Returns the settings of the tenant, locked until the transaction ends. The first call inserts their row, with version
- * 1 as before.
+ * Returns the settings of the tenant, locked until the transaction ends. If the tenant has no row yet, it inserts one
+ * with version 1, the version of unchanged settings.
  */
 export async function lockTenantSettings(transaction: Transaction, nowMs: number): Promise<TenantSettingsRecord> {
   const { tenantId: tenant_id } = transaction;

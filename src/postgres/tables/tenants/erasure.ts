@@ -17,7 +17,7 @@ export function findErasingTenants(source: TransactionSource): Promise<string[]>
   return findTenants(source, ERASING);
 }
 
-/** Returns the tenants that are not active, for jobs that must leave them alone. */
+/** Returns the tenants that are not active. Jobs skip them. */
 export function findInactiveTenants(source: TransactionSource): Promise<string[]> {
   return findTenants(source, INACTIVE);
 }
@@ -29,8 +29,8 @@ export interface LockedErasure {
 }
 
 /**
- * Locks the erasure of the tenant until the transaction ends. Returns undefined if the tenant is not being erased, or if
- * another process erases it at this moment.
+ * Locks the erasure of the tenant until the transaction ends. Returns undefined if the tenant is not being erased, or
+ * if another process erases it at this moment.
  */
 export async function lockErasure(transaction: Transaction): Promise<LockedErasure | undefined> {
   return (await transaction.rows<LockedErasure>(sql.raw(LOCK, [transaction.tenantId])))[0];

@@ -23,7 +23,7 @@ export async function withinTenant<T>(
   return result;
 }
 
-/** SET LOCAL with the checked id is the only form that Citus forwards to its workers. */
+/** Citus forwards only SET LOCAL to its workers. SET takes no parameters, so the text contains the checked id. */
 function enter(transaction: Transaction, tenantId: string): void {
   if (!isLowerCaseUuid(tenantId)) throw new Error("the tenant of a transaction must be a lower-case UUID");
   transaction.send(sql.raw(`SET LOCAL cupo.tenant_id = '${tenantId}'`));

@@ -16,7 +16,7 @@ export interface TenantRecord {
   readonly updatedAt: Date;
   readonly suspendedAt: Date | undefined;
   readonly erasedAt: Date | undefined;
-  /** Decimal digits. */
+  /** How many rows the erasure has deleted, in decimal digits. */
   readonly erasedRows: string;
 }
 
@@ -32,7 +32,7 @@ const COLUMNS = {
   erasedRows: "erased_rows",
 } as const satisfies ColumnsOf<TenantRecord>;
 
-/** The attributes that change. */
+/** The attributes that an update can change. */
 export type TenantChanges = Partial<Omit<TenantRecord, "tenantId" | "createdAt" | "erasedRows">>;
 
 /** Inserts the record of the tenant. A duplicate fails the commit with a conflict on `tenantId`. */

@@ -21,15 +21,15 @@ export interface ExpiredEntry {
   readonly createdAt: Date;
 }
 
-/** A window of time, without its beginning. */
+/** The time later than `after`, up to and including `until`. */
 export interface Window {
   readonly after: Date;
   readonly until: Date;
 }
 
 /**
- * Ordered by id when the locks are taken, as all locks of appointments are. The subquery with OFFSET 0 is planned by
- * itself, with an index; a plain join is planned as a scan of the whole tenant.
+ * Appointments are locked in the order of their ids, as everywhere. The subquery with OFFSET 0 is planned by itself,
+ * with an index. A plain join would be planned as a scan of the whole tenant.
  */
 const lockDue = prepared(["tenant", "after", "until", "minutes"], ({ tenant, after, until, minutes }) =>
   sql.raw(
@@ -62,9 +62,9 @@ const placedStatement = prepared(["tenant", "ids"], ({ tenant, ids }) =>
 );
 
 /**
- * Locks the pending and confirmed appointments that have an event in the window. `minutes` are the offsets of the
- * events before the start; negative ones are after the start. An appointment that was just moved is returned with its
- * new start.
+ * Locks the pending and confirmed appointments that have an event in the window. `minutes` are the times from the
+ * events to the start of the appointment; they are negative for events after the start. An appointment that was just
+ * moved is returned with its new start.
  */
 export function lockDueAppointments(
   transaction: Transaction,

@@ -19,10 +19,13 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
   ORDER BY tenant_id LIMIT ?`;
 
 /**
- * The bounds of the starts are computed outside the subquery of appointments. Otherwise row-level security would evaluate
- * the addition, which is not leakproof, after its own conditions, and no index could serve the comparison. With the
- * LIMIT, appointments are searched by index for each offset; a plain join is planned as a scan of the whole tenant. The
- * settings are joined below the offsets, because Citus pushes down no table function over a table with a policy.
+ * The bounds of the starts are computed outside the subquery of appointments, because the addition is not leakproof.
+ * Inside the subquery, row-level security would evaluate the addition after its own conditions, and no index could
+ * serve the comparison.
+ *
+ * With the LIMIT, appointments are searched by index for each offset. A plain join would be planned as a scan of the
+ * whole tenant. The settings are joined below the offsets, because Citus pushes down no table function over a table
+ * with a policy.
  */
 const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
   WHERE p.tenant_id = ANY(?::uuid[]) AND (
@@ -50,8 +53,9 @@ export interface DueQuery {
   /** Events that were due at this instant or earlier are not written. */
   readonly notBefore: Date;
   readonly until: Date;
-  /** The local date at `until`, YYYY-MM-DD, and its time zone. */
+  /** The local date at `until`, YYYY-MM-DD. */
   readonly today: string;
+  /** The time zone of local dates. */
   readonly timeZone: string;
   readonly noShowGraceMinutes: number;
 }
@@ -63,16 +67,16 @@ export async function beginTenants(source: TransactionSource, from: Date): Promi
 
 /** A batch of tenants, ordered by id. */
 export interface DueTenants {
-  /** Those of the batch that may have events to write. */
+  /** The tenants of the batch that may have events to write. */
   readonly due: readonly string[];
   /** The last tenant of the batch; undefined if the batch is empty. */
   readonly last: string | undefined;
 }
 
 /**
- * Examines the next tenants after one. Returns those with due events and moves the progress of the others to `until`.
- * An appointment that commits after these statements began was booked after `until`, so none of its events was due by
- * `until`.
+ * Examines the next batch of tenants after the tenant `after`. Returns the tenants with due events, and moves the
+ * progress of the others to `until`. An appointment that commits after these statements began was booked after `until`,
+ * so none of its events was due by `until`.
  */
 export function advanceIdleTenants(
   source: TransactionSource,

@@ -5,7 +5,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { EventAction } from "../events/event-feed.js";
 
-/** An event that time makes. */
+/** An event that becomes due at an instant, such as a reminder. */
 export interface TimeEvent {
   readonly action: Exclude<EventAction, Effect["action"]>;
   readonly resourceType: ResourceType;
@@ -18,7 +18,7 @@ const OPERATION = "write_time_events";
 /** The highest number of events of one statement. */
 const BATCH = 1_000;
 
-/** The rows come from a table of the tenant, and no column is returned, because Citus rejects INSERT … SELECT otherwise. */
+/** Citus rejects INSERT … SELECT unless the rows come from a table of the tenant and no column is returned. */
 const insertStatement = prepared(
   ["tenant", "ids", "correlation", "actions", "types", "resources", "versions"],
   ({ tenant, ids, correlation, actions, types, resources, versions }) =>
@@ -40,8 +40,8 @@ const insertStatement = prepared(
 );
 
 /**
- * Writes events with their audit rows, in this order. Send this last, when the locks of all their resources are held,
- * and while the tenant has a row of progress.
+ * Inserts events and their audit rows, in the order of `events`. Call it last, when the transaction has locked the
+ * resources of all events. The tenant must have a row in `time_event_progress`.
  */
 export function insertTimeEvents(transaction: Transaction, events: readonly TimeEvent[], correlation: string): void {
   for (let start = 0; start < events.length; start += BATCH) {

@@ -56,7 +56,9 @@ const succeedStatement = prepared(
 
 const TRIED = "tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'";
 
-/** The times of a failed attempt, by the database's clock. Citus adds no interval to a column in an UPDATE. */
+/**
+ * Computes the times of a failed attempt by the database's clock. An UPDATE on Citus cannot add intervals to columns.
+ */
 const timesStatement = prepared(
   ["began", "pause", "limit", "tenant", "webhook", "id"],
   ({ began, pause, limit, tenant, webhook, id }) =>
@@ -109,14 +111,14 @@ export function resourceKey({ resourceType, resourceId }: Pick<DeliveryRecord, "
   return `${resourceType}/${resourceId}`;
 }
 
-/** Returns when the next pending delivery is due, by the database's clock. It can be past. */
+/** Returns the due time of the next pending delivery, by the database's clock. Undefined if no delivery is pending. */
 export async function findNextAttempt(transaction: Transaction, webhook: string): Promise<Date | undefined> {
   const statement = nextStatement({ tenant: transaction.tenantId, webhook });
   const [row] = await transaction.rows<{ readonly next: Date | null }>(statement);
   return row?.next ?? undefined;
 }
 
-/** Stores that an event was accepted with this status; or, without a status, that it was not sent. */
+/** Marks a delivery as delivered, with this HTTP status. Without a status, marks it as dropped: it was not sent. */
 export function finishDelivery(
   transaction: Transaction,
   { id, webhookId: webhook }: Pick<DeliveryRecord, "id" | "webhookId">,
@@ -134,11 +136,11 @@ export interface FailedAttempt {
   readonly beganMs: number;
   /** Milliseconds until the next attempt. */
   readonly pauseMs: number;
-  /** Hours from the first attempt until the event is given up. */
+  /** The event is retried for this many hours after the first attempt. */
   readonly limitHours: number;
 }
 
-/** Stores a failed attempt. Returns whether the event is given up. */
+/** Stores a failed attempt. Returns whether the time for retries is over. */
 export async function failDelivery(
   transaction: Transaction,
   { id, webhookId: webhook }: Pick<DeliveryRecord, "id" | "webhookId">,

@@ -13,7 +13,7 @@ export interface DeliveredEvent {
   readonly correlationId: string;
 }
 
-/** A delivery to make. */
+/** A delivery to insert. */
 export interface NewDelivery extends DeliveredEvent {
   readonly id: string;
   readonly webhookId: string;

@@ -3,10 +3,10 @@ import { readRecord } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** How long a process may send for a webhook before others may continue, in milliseconds. */
+/** How many milliseconds a process may send to a webhook. Then other processes may take over. */
 export const LEASE_MS = 25_000;
 
-/** A webhook that this process may send for, until its lease ends. */
+/** A webhook to which this process may send until its lease ends. */
 export interface LeasedWebhook {
   readonly id: string;
   readonly leaseId: string;
@@ -15,22 +15,22 @@ export interface LeasedWebhook {
   readonly eventTypes: readonly string[];
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
-  /** Sealed. */
+  /** The signing secret, encrypted. */
   readonly secret: string;
-  /** Sealed. It signs until `formerSecretUntil`, by the clock of the service. */
+  /** The former signing secret, encrypted. It also signs until `formerSecretUntil`, by the clock of the service. */
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
   readonly feedId: string;
-  /** Decimal digits. */
+  /** The last position in the feed whose event has a delivery or needs none, in decimal digits. */
   readonly position: string;
   /** When the lease ends, by the database's clock. */
   readonly leasedUntil: Date;
 }
 
-/** Another process has the lease, or the webhook is not active or does not exist. */
+/** BUSY: another process has the lease. INACTIVE: the webhook is not active or does not exist. */
 export type NoLease = "BUSY" | "INACTIVE";
 
-/** The time is that of the transaction, because Citus rejects clock_timestamp in an UPDATE. */
+/** The lease begins with the transaction (`now()`), because Citus rejects clock_timestamp in an UPDATE. */
 const takeLease = prepared(["lease", "tenant", "id"], ({ lease, tenant, id }) =>
   sql.raw(
     `UPDATE webhooks SET lease_id = ?, leased_until = now() + interval '${LEASE_MS} milliseconds'
@@ -77,7 +77,7 @@ export async function leaseWebhook(
   return active === undefined ? "INACTIVE" : "BUSY";
 }
 
-/** Ends the lease, if it is still this one. */
+/** Ends the lease, unless another process has taken it over. */
 export function releaseWebhook(transaction: Transaction, { id, leaseId }: LeasedWebhook): void {
   transaction.send(endLease({ tenant: transaction.tenantId, id, lease: leaseId }));
 }

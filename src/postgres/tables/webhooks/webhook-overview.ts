@@ -42,7 +42,10 @@ export function findActiveWebhooks(source: TransactionSource, tenantIds: readonl
   );
 }
 
-/** Returns the active webhooks of all tenants that have work and that no process sends for. */
+/**
+ * Returns the active webhooks of all tenants that have new events or due deliveries. It omits webhooks whose lease a
+ * process holds.
+ */
 export async function findWaitingWebhooks(source: TransactionSource): Promise<WebhookKey[]> {
   const [free, due] = await runAcrossTenants(source, SCOPE, (transaction) =>
     Promise.all([
@@ -59,10 +62,11 @@ export async function findWaitingWebhooks(source: TransactionSource): Promise<We
   return free.filter(({ tenantId, webhookId }) => changed.has(tenantId) || dueIds.has(webhookId));
 }
 
-/** The deliveries of all tenants. */
+/** State of the deliveries and webhooks of all tenants. */
 export interface WebhookState {
-  /** Pending deliveries of active webhooks, and the age of the oldest. */
+  /** The number of pending deliveries of active webhooks. */
   readonly pending: number;
+  /** The age of the oldest of these deliveries, in seconds; 0 if there is none. */
   readonly oldestSeconds: number;
   readonly disabled: number;
 }

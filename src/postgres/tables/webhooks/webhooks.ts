@@ -5,17 +5,17 @@ import type { ResourceTable } from "../resources/resources.js";
 /** Attributes of a webhook. */
 export interface WebhookAttributes {
   readonly url: string;
-  /** Names of the interface, such as APPOINTMENT; empty for all. */
+  /** Types of resources by their names in the API, such as APPOINTMENT; empty for all types. */
   readonly resourceTypes: readonly string[];
   readonly eventTypes: readonly string[];
   readonly state: "ACTIVE" | "PAUSED" | "DISABLED";
   readonly disabledReason: DisabledReason | undefined;
-  /** Sealed. */
+  /** The signing secret, encrypted. */
   readonly secret: string;
-  /** Sealed. It signs until `formerSecretUntil`. */
+  /** The former signing secret, encrypted. It also signs until `formerSecretUntil`. */
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
-  /** The cursor of the feed up to which the webhook has deliveries. The position is decimal digits. */
+  /** The cursor in the feed up to which the webhook has deliveries. The position is in decimal digits. */
   readonly feedId: string;
   readonly position: string;
 }
@@ -40,7 +40,7 @@ export const webhooks: ResourceTable<WebhookAttributes> = {
   },
 };
 
-/** Returns the number of webhooks of the tenant, of all its organizations and companies. */
+/** Returns the number of webhooks of the tenant, over all organizations and companies. */
 export async function countWebhooks(transaction: Transaction): Promise<number> {
   const query = sql("webhooks").where({ tenant_id: transaction.tenantId }).count({ count: "*" });
   const [row] = await transaction.rows<{ readonly count: string }>(query);
