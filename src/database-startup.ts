@@ -31,7 +31,7 @@ const POOLER_WARNING =
 const UNREACHABLE_WARNING =
   "database unreachable (all connections and TCP probe); pending queries failed; answering 503 until it responds";
 
-/** The number of connections for calls, and how long a call waits for one. */
+/** The number of connections for calls, and how many seconds a call waits for a connection. */
 export type CallConnections = Pick<Config, "databaseConnections" | "waitSeconds">;
 
 /** The addresses of the database. */
@@ -40,7 +40,7 @@ export interface DatabaseUrls {
   readonly databaseUrl: string;
   /** The postgres:// URL of the role that owns the tables. If undefined, the role of the service migrates. */
   readonly migrationDatabaseUrl: string | undefined;
-  /** How many months a migration sets the audit trail to be kept; undefined for ever. */
+  /** How many months audit records are kept. A migration stores this number. Undefined means for ever. */
   readonly auditRetentionMonths?: number | undefined;
   /** Whether to migrate even while an older, incompatible release is serving. */
   readonly despiteOlder?: boolean | undefined;
@@ -195,7 +195,7 @@ async function patiently(work: () => Promise<void>, logger: Logger): Promise<voi
   }
 }
 
-/** Full jitter: at most 20 ms before the first retry, doubled with each retry. */
+/** Waits a random time (full jitter): at most 20 ms before the first retry. The maximum doubles with each retry. */
 function backOff(attempt: number): Promise<void> {
   return delay(Math.random() * 10 * 2 ** attempt);
 }

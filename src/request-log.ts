@@ -19,8 +19,8 @@ export interface RequestObserver {
 
 /**
  * Adds X-Correlation-Id to every answer of a listener and logs one line when it ends. The line has the operation,
- * caller, result, duration and trace. It has no status if the caller disconnected before the answer. It has nothing of
- * the path, query, headers or bodies, because they can hold personal data.
+ * caller, result, duration and trace. It has no status if the caller disconnected before the answer. It has nothing
+ * else of the request, because paths, queries, headers and bodies can hold personal data.
  */
 export function logged(handle: HttpHandler, logger: Logger, observer?: RequestObserver): HttpHandler {
   return (request, response) => {
