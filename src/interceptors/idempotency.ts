@@ -45,7 +45,8 @@ export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
   /**
    * Runs a read in one transaction, `call.transaction`, without a key. A read may write access records. If
-   * `isReplicable` is true, it writes nothing, and a replica may run it that has all transactions committed before.
+   * `isReplicable` is true, the read writes nothing. A replica may then run it after it has replayed all earlier
+   * commits.
    */
   read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable?: boolean): Promise<T>;
 }
@@ -53,7 +54,7 @@ export interface IdempotentWork {
 /** Records in the transaction of a call that its principal reads the data of these patients. */
 export type RecordAccess = (call: Call, patientIds: readonly string[]) => void;
 
-/** Encrypts stored results that have a secret. */
+/** Encrypts stored results that contain a secret. */
 export interface ResultSeal {
   seal(result: Uint8Array): Uint8Array;
   /** Rejects if the result cannot be decrypted. */

@@ -12,7 +12,7 @@ export interface ConcurrencyLimits {
   /** Heavy calls of all tenants. The other connections remain for light calls. Defaults to no limit. */
   readonly heavy?: number;
   readonly heavyPerTenant?: number;
-  /** Bulk calls of all tenants, which count for no principal and tenant otherwise. Defaults to no limit. */
+  /** Bulk calls of all tenants. They do not count for `perPrincipal` and `perTenant`. Defaults to no limit. */
   readonly bulk?: number;
   readonly bulkPerTenant?: number;
   /** The longest wait for a permit, in milliseconds. */
@@ -24,7 +24,7 @@ export interface QueueingLimiter extends ConcurrencyLimiter {
   readonly waiting: number;
 }
 
-/** A counter that includes a call, with its limit. */
+/** A counter in which a call counts, and the limit of the counter. */
 interface CounterLimit {
   readonly scope: PermitRejection;
   readonly counter: string;
@@ -87,7 +87,7 @@ function counterLimitsOf(
   ];
 }
 
-/** Returns the name under which the queue gives a call its share: bulk calls do not use up the share of their tenant. */
+/** Returns the flow of a call in the queue. Bulk calls have a flow of their own, apart from that of their tenant. */
 function flowOf({ tenantId, isBulk }: Pick<PermitRequest, "tenantId" | "isBulk">): string {
   return isBulk ? `bulk ${tenantId}` : tenantId;
 }

@@ -40,14 +40,14 @@ type ScreenText = (text: string) => readonly ScreeningCode[];
 /** A field to visit: a screened text, or a message that contains some. */
 type Step = { readonly field: DescField } & (
   | { readonly screen: ScreenText }
-  /** The steps of the message. An array that is filled later, because messages can be recursive. */
+  /** The steps of the message. The array is filled later, because messages can be recursive. */
   | { readonly below: readonly Step[] }
 );
 
 /**
- * Compiles a function that screens the texts of a message that the proto marks `(cupo.options.v1.screened)` or
- * `(cupo.options.v1.screened_as)`, at any depth, and returns their forbidden contents. Throws if the mark is on a field
- * that is not a text.
+ * Compiles a function that screens the texts of a message, at any depth, and returns their forbidden contents. It
+ * screens the texts that the proto marks `(cupo.options.v1.screened)` or `(cupo.options.v1.screened_as)`. Throws if
+ * such a mark is on a field that is not a text.
  */
 export function createScreening<D extends DescMessage>(schema: D): (message: MessageShape<D>) => ScreeningFinding[] {
   const steps = stepsOf(schema, new Map());

@@ -23,7 +23,7 @@ export function createListSkipper<D extends DescMessage>(schema: D): (message: M
   };
 }
 
-/** Whether a field has exactly these rules. The limit of items is already checked. */
+/** Whether the only rules of a list are distinct UUIDs and a limit of items. That limit is checked earlier. */
 function isListOfDifferentUuids(field: DescField): boolean {
   const { type, required, cel, celExpression } = fieldRulesOf(field);
   if (type.case !== "repeated" || required || cel.length > 0 || celExpression.length > 0) return false;
