@@ -3,13 +3,16 @@ import type { FeedReader } from "./feed-reader.js";
 import type { LiveEvents } from "./live-events.js";
 import { TenantFeed } from "./tenant-feed.js";
 
-/** What watches of events need. All methods reject with SERVICE_UNAVAILABLE while the database is unavailable. */
+/**
+ * The source of events for the watches of this process. All methods reject with SERVICE_UNAVAILABLE while the database
+ * is unavailable.
+ */
 export interface EventHub {
   /** Subscribes to the events of a tenant from now on. Close the result to unsubscribe. */
   watch(tenantId: string): Promise<LiveEvents>;
   /**
-   * Reads a page of events after a position, for a watch that is not live yet. Concurrent reads of the same page share
-   * one query.
+   * Reads a page of events after a position, for a watch that still reads stored events. Concurrent reads of the same
+   * page share one query.
    */
   read(tenantId: string, after: number): Promise<FeedPage>;
   /** Returns the position just before the oldest event that is kept. The tenant must have a watch. */
@@ -45,8 +48,9 @@ export interface RunningEventHub extends EventHub {
 }
 
 const PAGE_EVENTS = 500;
-/** The time between polls in milliseconds, while notifications are known to arrive and while they are not. */
+/** Milliseconds between polls while notifications are known to arrive. */
 const SLOW_POLL_MS = 2_000;
+/** Milliseconds between polls at other times. */
 const FAST_POLL_MS = 100;
 
 /**

@@ -1,6 +1,6 @@
 import type { EventRecord, FeedCursor } from "../postgres/tables/events/event-feed.js";
 
-/** The result of waiting for events: new events, none before the timeout, or more than the buffer holds. */
+/** The result of waiting: new events; QUIET if none arrived in time; BEHIND if the watcher must read the database. */
 export type News = readonly EventRecord[] | "QUIET" | "BEHIND";
 
 /** The highest number of events that are buffered for one watcher. */
@@ -36,7 +36,7 @@ export class LiveEvents {
     this.#stopWaiting();
   }
 
-  /** Returns all events since the previous call. Waits for one until the timeout ends or the signal aborts. */
+  /** Returns all events since the previous call. Waits for an event until the timeout ends or the signal aborts. */
   async next(timeoutMs: number, signal: AbortSignal): Promise<News> {
     if (!this.#isBehind && this.#kept.length === 0 && !signal.aborted) await this.#wait(timeoutMs, signal);
     if (this.#isBehind) return "BEHIND";

@@ -30,7 +30,9 @@ export type PermitRejection = "PRINCIPAL" | "TENANT" | "HEAVY" | "PROCESS";
  * connection.
  */
 export interface ConcurrencyLimiter {
-  /** Returns a permit, or the limit that rejects the call. May wait for a permit, up to a limit of the limiter. */
+  /**
+   * Returns a permit, or the limit that rejects the call. May wait for a permit, at most as long as the limiter allows.
+   */
   acquire(request: PermitRequest): Promise<Permit | PermitRejection>;
   /** Returns the limit that would reject a call now, or undefined if the call would run or wait. */
   rejectionFor(request: Omit<PermitRequest, "signal">): PermitRejection | undefined;

@@ -10,7 +10,7 @@ import { recordAttempt, recordDrop } from "./record-attempt.js";
 import { SEND_TIMEOUT_MS } from "./send-event.js";
 import { openSigner, type Signer } from "./sign-delivery.js";
 
-/** How long a run begins to send events, in milliseconds. Then other webhooks have their turn. */
+/** How long a run starts to send further events, in milliseconds. Then other webhooks have their turn. */
 const RUN_MS = 10_000;
 /** The margin for the statement that stores the result of the last event, in milliseconds. */
 const MARGIN_MS = 4_000;
@@ -41,7 +41,7 @@ export class DeliveryRun {
   #isAnswering = false;
   #failures = 0;
 
-  /** `leasedAt` is from before the lease was taken, in milliseconds of the monotonic clock. */
+  /** `leasedAt` is a time just before the lease was taken, in milliseconds of the monotonic clock. */
   constructor(
     private readonly tenantId: string,
     private readonly webhook: LeasedWebhook,
@@ -96,7 +96,7 @@ export class DeliveryRun {
     return !this.isCut;
   }
 
-  /** Fetches due events. If there are none, it makes deliveries of new events of the feed. */
+  /** Fetches due events. If no event is due, it makes deliveries of new events of the feed. */
   async #refill(): Promise<void> {
     for (;;) {
       const { heads, pending } = await runAsTenant(this.ports.database, this.tenantId, DELIVERY_LIMITS, (transaction) =>

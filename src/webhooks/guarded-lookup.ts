@@ -6,7 +6,7 @@ import type { ReceiverPolicy } from "./receiver-policy.js";
 /** Returns the addresses of a host name. Rejects if it has none. */
 export type ResolveHost = (name: string) => Promise<readonly string[]>;
 
-/** A host name has an address to which connections are not allowed. */
+/** The error for a host name with an address to which connections are not allowed. */
 export class AddressRefused extends Error {
   override readonly name = "AddressRefused";
   readonly code = "CUPO_ADDRESS_REFUSED";
@@ -31,7 +31,7 @@ export function createDnsResolver(): ResolveHost {
 
 /**
  * Returns a lookup for sockets that fails if one address of a name is not allowed. The socket connects to an address
- * that was checked, so a name whose addresses change (DNS rebinding) gains nothing.
+ * that was checked, so it does not help an attacker to change the addresses of a name (DNS rebinding).
  */
 export function createGuardedLookup(
   policy: Pick<ReceiverPolicy, "allowsAddress">,

@@ -4,8 +4,9 @@ import { isPublicAddress } from "./blocked-addresses.js";
 /** The receivers to which events may be sent. */
 export interface ReceiverPolicy {
   /**
-   * Returns why events must not be sent to a URL, to complete the sentence "the URL must …"; undefined if they may. Host
-   * names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their addresses.
+   * Returns why events must not be sent to a URL, as the end of a sentence that begins "the URL must". Returns
+   * undefined if they may be sent. Host names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their
+   * addresses.
    */
   refusalOf(url: string): string | undefined;
   /** Whether connections to an address are allowed. */
