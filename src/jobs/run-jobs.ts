@@ -31,7 +31,7 @@ export interface JobPorts {
   readonly now: () => number;
   /** The highest number of open slots of a tenant. */
   readonly maxOpenSlots: number;
-  /** Minutes after its start from which an appointment can be marked a no-show, unless the tenant sets others. */
+  /** How many minutes after its start an appointment can be marked as a no-show. Tenants can set their own number. */
   readonly noShowGraceMinutes: number;
   readonly logger: Logger;
   /** Called when a tenant reaches its open-slot limit. */
@@ -76,8 +76,9 @@ const BUSY_MS = 1_000;
 
 /**
  * Runs background jobs until it is stopped: it writes the events that become due and offers freed slots every minute,
- * extends schedules to the horizon every hour and on request, purges expired data, summarizes waits, and creates
- * partitions ahead. Every process runs jobs. One process does each job; if it dies, another process repeats the job.
+ * extends schedules to the horizon every hour and on request, purges expired data, erases tenants, summarizes waits,
+ * and creates partitions ahead. Every process runs jobs. Each job runs in one process; if that process dies, another
+ * one repeats the job.
  *
  * A job extends one part of a tenant's schedules and then queues the tenant's next part. So the tenants take turns.
  * Returns a function that stops the jobs and waits until the current job reaches a point where it can stop.

@@ -29,8 +29,9 @@ const POLL_MS = 5_000;
 const RESTART_AFTER_MS = 5_000;
 
 /**
- * Runs jobs until it is stopped. Every process runs jobs. One process does each job; if it dies, another process repeats
- * the job. Returns a function that stops the workers and waits until the current jobs reach a point where they can stop.
+ * Runs jobs until it is stopped. Every process runs jobs. Each job runs in one process; if that process dies, another
+ * one repeats the job. Returns a function that stops the workers and waits until the current jobs reach a point where
+ * they can stop.
  */
 export function runQueue(ports: QueuePorts, jobs: QueueJobs): () => Promise<void> {
   const ending = new AbortController();

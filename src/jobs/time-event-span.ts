@@ -17,16 +17,16 @@ const MINUTE_MS = 60_000;
 /** The limits of a span of time whose events are written. */
 export interface SpanLimits {
   readonly until: Date;
-  /** Events that were due until here are skipped. */
+  /** Events that were due at or before this time are skipped. */
   readonly notBefore: Date;
   /** The longest span, in milliseconds. */
   readonly maxMs: number;
-  /** For a tenant that has not set its own. */
+  /** The grace of a tenant that has not set its own. */
   readonly noShowGraceMinutes: number;
   readonly correlationId: string;
 }
 
-/** What was written. */
+/** The result of writing one span. */
 export interface WrittenSpan {
   /** The number of events. */
   readonly written: number;
@@ -49,10 +49,10 @@ interface Due extends TimeEvent {
 }
 
 /**
- * Writes the events of a tenant from its progress on, and moves the progress.
+ * Writes the events that became due since the progress of a tenant, and moves the progress.
  *
- * Calls take no lock for this. The limit `until` is read from the clock before the statements begin. So an appointment
- * that commits after the snapshot of a statement was booked or moved after `until`, and none of its events was due by
+ * Calls take no lock for this. The limit `until` is read from the clock before the statements begin. An appointment may
+ * commit after the snapshot of a statement. It was then booked or moved after `until`, so none of its events was due by
  * `until`. The rows that the statements find are locked in the order of `lockInOrder`: waitlist entries, then
  * appointments, each by id. So events of a row enter the feed in the order of its versions, and a row that a call has
  * just moved or closed is read with that change.
@@ -119,7 +119,9 @@ function appointmentEvent(timed: Timed): Due {
   };
 }
 
-/** An entry that was added after its last date has no such event. */
+/**
+ * Returns the event of the end of an entry's last date. An entry that was added after its last date has no such event.
+ */
 function expiryOf({ id, version, dateTo, createdAt }: ExpiredEntry): Due[] {
   const dueMs = Date.parse(endOfLocalDay(dateTo));
   if (createdAt.getTime() > dueMs) return [];

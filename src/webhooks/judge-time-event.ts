@@ -25,8 +25,8 @@ const HOLDS: ReadonlyMap<string, Holds> = new Map([
 
 /**
  * Returns a function that drops events that no longer apply. These are events of an appointment that is no longer
- * pending or confirmed, or that was moved since. They are also events of a waitlist entry that was closed or has a
- * later last date. `now` returns milliseconds since the epoch.
+ * pending or confirmed, or that was moved since. They are also events of a waitlist entry that was closed or whose last
+ * date has not passed yet. `now` returns milliseconds since the epoch.
  */
 export function createTimeEventJudge(database: TransactionSource, now: () => number): JudgeDelivery {
   return async (delivery, tenantId) => {
