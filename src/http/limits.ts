@@ -60,8 +60,8 @@ export interface ListenLimits {
   /** How long an answer, or a 64 KiB piece of one, may stay unread. Then the answer is ended. */
   readonly unreadMs: number;
   /**
-   * Minimum time that an unread answer is kept when room is needed. A connection that then does not end within this
-   * time is destroyed.
+   * Minimum time that an unread answer is kept when memory is needed. If the client has not read the end of an ended
+   * answer after this time, the connection is destroyed.
    */
   readonly unreadGraceMs: number;
   /**
@@ -77,8 +77,8 @@ export interface ListenLimits {
   /** Unread answers of all connections of the listener. */
   readonly maxUnreadBytes: number;
   /**
-   * HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). One more is refused. It ends the
-   * session when the peer has acknowledged the setting.
+   * HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). A further stream is refused. It ends
+   * the session if the peer has acknowledged the setting.
    */
   readonly maxStreams: number;
   /** HTTP/2 streams refused for lack of memory after which the session is ended. */

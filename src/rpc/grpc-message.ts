@@ -10,14 +10,15 @@ const compressedFlag = 0x01;
 const trailerFlag = 0x80;
 const messageLine = /^grpc-message: (.*)$/m;
 /**
- * Matches the characters that gRPC does not allow in Percent-Byte-Unencoded, and blanks at both ends, which HTTP removes
- * from the value of a field (RFC 9110 section 5.5).
+ * Matches the characters that gRPC does not allow in Percent-Byte-Unencoded, and blanks at both ends, which HTTP
+ * removes from the value of a field (RFC 9110 section 5.5).
  */
 const encoded = /%|[^\x20-\x7e]+|^ +| +$/gu;
 
 /**
  * Encodes `grpc-message` by gRPC's specification (PROTOCOL-HTTP2.md, Percent-Encoded): only `%`, characters outside
- * printable ASCII and blanks at both ends. The library encodes it like a part of a URI, and clients such as grpc-js do not decode all of that.
+ * printable ASCII and blanks at both ends. The library encodes more characters, as in a URI. Clients such as grpc-js do
+ * not decode all of them.
  */
 export function specifyMessage(answered: UniversalServerResponse): UniversalServerResponse {
   const { body, header, trailer } = answered;
