@@ -31,7 +31,7 @@ export interface JobPorts {
   readonly now: () => number;
   /** The highest number of open slots of a tenant. */
   readonly maxOpenSlots: number;
-  /** How many minutes after its start an appointment can be marked as a no-show. Tenants can set their own number. */
+  /** The minutes after its start from which an appointment can be marked as a no-show. Tenants can set their own. */
   readonly noShowGraceMinutes: number;
   readonly logger: Logger;
   /** Called when a tenant reaches its open-slot limit. */

@@ -21,7 +21,7 @@ export interface SpanLimits {
   readonly notBefore: Date;
   /** The longest span, in milliseconds. */
   readonly maxMs: number;
-  /** The grace of a tenant that has not set its own. */
+  /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own. */
   readonly noShowGraceMinutes: number;
   readonly correlationId: string;
 }
@@ -49,7 +49,8 @@ interface Due extends TimeEvent {
 }
 
 /**
- * Writes the events that became due since the progress of a tenant, and moves the progress.
+ * Writes the events of a tenant that became due after its progress, and moves the progress. The progress is the time up
+ * to which events are written.
  *
  * Calls take no lock for this. The limit `until` is read from the clock before the statements begin. An appointment may
  * commit after the snapshot of a statement. It was then booked or moved after `until`, so none of its events was due by
@@ -119,9 +120,7 @@ function appointmentEvent(timed: Timed): Due {
   };
 }
 
-/**
- * Returns the event of the end of an entry's last date. An entry that was added after its last date has no such event.
- */
+/** Returns the EXPIRED event of an entry, due at the end of its last date. An entry that was added later has none. */
 function expiryOf({ id, version, dateTo, createdAt }: ExpiredEntry): Due[] {
   const dueMs = Date.parse(endOfLocalDay(dateTo));
   if (createdAt.getTime() > dueMs) return [];

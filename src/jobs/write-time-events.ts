@@ -17,7 +17,7 @@ export interface TimeEventPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** How many minutes after its start an appointment can be marked as a no-show. Tenants can set their own number. */
+  /** The minutes after its start from which an appointment can be marked as a no-show. Tenants can set their own. */
   readonly noShowGraceMinutes: number;
   /** Called after a commit that added events to the feed of the tenant. */
   readonly onCommitted?: ((tenantId: string) => void) | undefined;

@@ -23,7 +23,10 @@ export interface DecodingOptions extends Pick<ReadRules, "maxItems"> {
   readonly maxDepth: number;
   /** Compiles the validation of messages that could be read only in part, so that one answer lists every violation. */
   validate<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
-  /** Compiles a function that creates the error for a message with violations. They are in the order of the answer. */
+  /**
+   * Compiles a function that creates the error for a message with violations. The violations are in the order of the
+   * answer.
+   */
   refuse(method: DescMethod): (violations: readonly Violation[]) => unknown;
 }
 

@@ -12,8 +12,7 @@ export function minuteOf(instantMs: number): number {
 }
 
 /**
- * Returns the earliest start that can be booked by its time, in milliseconds since the epoch. Earlier starts are too
- * long ago.
+ * Returns the earliest start that can still be booked, in milliseconds since the epoch: 15 minutes before this minute.
  */
 export function earliestStart(nowMs: number): number {
   return minuteOf(nowMs) - WALK_IN_GRACE_MINUTES * minuteMs;

@@ -13,7 +13,7 @@ const MAX_EVEN_DAYS = 2_000;
 const evenDays = new Map<string, number | undefined>();
 const lastInstantMs = Date.parse("9999-12-31T23:59:59Z");
 
-/** The latest day that was asked for; most questions are about today. */
+/** Caches the last local day that was returned, because most calls are about today. */
 let latestDay = { date: "", startMs: 0, endMs: 0 };
 
 /** Returns the local date at an instant, which is in milliseconds since the epoch. */
