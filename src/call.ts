@@ -88,8 +88,8 @@ export interface Transaction {
   /** The tenant of the transaction. Every statement must also name it. */
   readonly tenantId: string;
   /**
-   * Runs a statement and returns its rows. Rejects with the error of the driver, which is translated when the call
-   * ends.
+   * Runs a statement and returns its rows. Rejects with the error of the database driver. The call translates this
+   * error when it ends.
    */
   rows<Row extends object>(statement: Statement): Promise<Row[]>;
   /** Sends a statement whose result the response does not need. If it fails, the commit fails. */
@@ -166,7 +166,7 @@ export interface ReadyCall extends Call {
 
 /**
  * A call that passed every stage and is answered by a stream. It has no transaction, because a transaction must not
- * stay open as long as a stream. The implementation opens short ones.
+ * stay open as long as a stream. The implementation opens short transactions.
  */
 export interface StreamCall extends Call {
   readonly operation: string;
@@ -185,7 +185,7 @@ export function setCall(values: ContextValues, call: Call): void {
   values.set(callKey, call);
 }
 
-/** Returns the call in these context values. Throws if there is none, which means that the transport did not add it. */
+/** Returns the call in these context values. Throws if the transport did not add a call. */
 export function callOf(values: ContextValues): Call {
   const call = values.get(callKey);
   if (call === undefined) throw new Error("no call in the context values");

@@ -50,8 +50,8 @@ export interface DatabaseUrls {
  * Opens the pool and migrates the database if it is not up to date. Waits up to 60 s for a database that is not
  * available, for example when all machines restart.
  *
- * Rejects if row-level security does not bind the service's role, because a missing predicate would then show data of
- * other tenants. Logs a warning if the role can change the tables.
+ * Rejects if row-level security does not bind the service's role, because a query without a tenant predicate would then
+ * return data of other tenants. Logs a warning if the role can change the tables.
  */
 export async function openReadyDatabase(
   urls: DatabaseUrls,
@@ -142,8 +142,8 @@ export function createCallStore(
 }
 
 /**
- * Rejects if row-level security does not bind the role. Called before the role creates anything. If another role
- * migrates, the service's role may not exist yet.
+ * Rejects if row-level security does not bind the role. Called before the role creates anything. Accepts a role that
+ * does not exist yet if another role migrates.
  */
 async function requireBoundRole(
   database: Database,

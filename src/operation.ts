@@ -48,8 +48,8 @@ export function takesIdempotencyKey(method: DescMethod): boolean {
 }
 
 /**
- * Whether answers to GET have an entity tag. They have one only for the clinic's own operations that return one
- * resource (AIP-131).
+ * Whether answers to GET have an entity tag. Only the clinic's own operations that return one resource (AIP-131) have
+ * such tags.
  */
 export function hasEntityTag(method: DescMethod): boolean {
   return !isPublished(method.parent) && method.methodKind === "unary" && /^Get[A-Z]/.test(method.name);

@@ -4,8 +4,8 @@ import { v7 } from "uuid";
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Whether a text is a UUID (RFC 9562 section 4) in any case, of any version and variant. Clients and issuers may use
- * versions that are not in the RFC. The check of the package `uuid` rejects these.
+ * Whether a text is a UUID (RFC 9562 section 4) in upper or lower case, of any version and variant. Clients and issuers
+ * may use versions that are not in the RFC. The check of the package `uuid` rejects these.
  */
 export function isUuid(text: string): boolean {
   return uuid.test(text);
@@ -47,10 +47,7 @@ export function writeLowerCaseUuid(bytes: Uint8Array, text: string, offset: numb
   return true;
 }
 
-/**
- * The number of uses for which random bytes are requested at once, because each request to the operating system is
- * expensive.
- */
+/** Random bytes are requested for this many uses at once, because each request to the operating system is expensive. */
 const USES_A_FILL = 256;
 /** The counter within a millisecond has 32 bits. Its start has the highest bit 0, so that it does not overflow. */
 const COUNTER_START_MASK = 0x7fffffff;

@@ -26,7 +26,7 @@ const tickMs = 1_000;
  *
  * jose runs one load at a time and keeps the last good set for 24 h while loads fail. It also loads when a token names
  * an unknown key, which may be new. It does not do so within 30 s of the last successful load. This function adds a
- * pause between failed loads. Without it, each invented key id would send a request to a failing issuer. The pause is
+ * pause between failed loads. Without it, each invented key id would cause a request to a failing issuer. The pause is
  * 30 s, or 5 s while no set is available.
  *
  * A document without a usable key is a successful load, because an issuer revokes all keys that way. It is reported to

@@ -29,10 +29,7 @@ export interface Listening {
 /** The dependencies of the hub. */
 export interface EventHubPorts {
   readonly reader: FeedReader;
-  /**
-   * Returns the tenants whose feeds have events after a position. `known` has the last position that was read for each
-   * tenant.
-   */
+  /** Returns the tenants whose feeds have events after their position in `known`: the last position that was read. */
   readonly findChanged: (known: ReadonlyMap<string, number>) => Promise<ReadonlySet<string>>;
   readonly listen: (onChanged: (tenantIds: readonly string[]) => void) => Listening;
   /** Called with the first of several failures in a row. */

@@ -89,7 +89,7 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
   };
 }
 
-/** Calls `end` after the next poll for the sessions that are open now. */
+/** Calls `end` for the sessions that are open now, after the next poll of the event loop. */
 function endSoon(sessions: Sessions, end: (socket: Socket, session: ServerHttp2Session) => void): void {
   const open = new Map(sessions);
   afterPoll(() => open.forEach(end));

@@ -51,7 +51,7 @@ export interface IdempotentWork {
   read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable?: boolean): Promise<T>;
 }
 
-/** Records in the transaction of a call that its principal reads the data of these patients. */
+/** Records that the principal of a call reads the data of these patients, in the transaction of the call. */
 export type RecordAccess = (call: Call, patientIds: readonly string[]) => void;
 
 /** Encrypts stored results that contain a secret. */
@@ -61,9 +61,7 @@ export interface ResultSeal {
   open(sealed: Uint8Array): Promise<Uint8Array>;
 }
 
-/**
- * How long a key returns its first result. The database never purges keys younger than 24 hours, even if this is lower.
- */
+/** For how many hours a key returns its first result. The database never purges keys younger than 24 hours. */
 export const KEY_RETENTION_HOURS = 72;
 
 const RETRY_AFTER = { "Retry-After": "1" };

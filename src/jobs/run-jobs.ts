@@ -31,7 +31,7 @@ export interface JobPorts {
   readonly now: () => number;
   /** The highest number of open slots of a tenant. */
   readonly maxOpenSlots: number;
-  /** The minutes after its start from which an appointment can be marked as a no-show. Tenants can set their own. */
+  /** An appointment can be marked as a no-show this many minutes after its start. Tenants can set their own number. */
   readonly noShowGraceMinutes: number;
   readonly logger: Logger;
   /** Called when a tenant reaches its open-slot limit. */
@@ -51,8 +51,8 @@ const TEND_PARTITIONS = "tend_partitions";
 const WRITE_TIME_EVENTS = "write_time_events";
 const OFFER_FREED_SLOTS = "offer_freed_slots";
 /**
- * Returns a job that runs every minute. It runs before waiting jobs, such as many extensions, so that reminders are on
- * time.
+ * Returns a job that runs every minute. It runs before waiting jobs, such as extensions of schedules, so that reminders
+ * are on time.
  */
 const eachMinute = (task: string) => ({
   task,

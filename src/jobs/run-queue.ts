@@ -55,8 +55,8 @@ async function keepWorking(ports: QueuePorts, jobs: QueueJobs, signal: AbortSign
 
 /**
  * Runs the queue until it is stopped or fails. Ends the runner before it returns, so that only one runner and one
- * listening connection exist. The library is loaded here, after the start of the service, which does not need it to
- * answer requests.
+ * listening connection exist. The library is loaded here and not at the start of the service, because requests do not
+ * need it.
  */
 async function work(
   ports: QueuePorts,

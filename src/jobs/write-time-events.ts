@@ -12,12 +12,12 @@ export const CAUGHT_UP_MS = 24 * HOUR_MS;
 /** The last migration for these events. Releases without it do not know the events. */
 const KNOWN_SINCE = "0038-time-events-validated";
 
-/** Dependencies of the events that time makes. */
+/** Dependencies of writing events that become due by the clock. */
 export interface TimeEventPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** The minutes after its start from which an appointment can be marked as a no-show. Tenants can set their own. */
+  /** An appointment can be marked as a no-show this many minutes after its start. Tenants can set their own number. */
   readonly noShowGraceMinutes: number;
   /** Called after a commit that added events to the feed of the tenant. */
   readonly onCommitted?: ((tenantId: string) => void) | undefined;

@@ -21,7 +21,7 @@ export interface OptionClaims {
   readonly subject: OptionSubject;
   /** The hold that the token books; undefined for a token of a search. */
   readonly holdId: string | undefined;
-  /** The first instant at which the token is expired, in whole milliseconds since the epoch, less than 2^48. */
+  /** The token is valid before this time, in whole milliseconds since the epoch, less than 2^48. */
   readonly expiresAtMs: number;
 }
 

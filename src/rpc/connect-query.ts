@@ -21,7 +21,7 @@ export function connectQuery(url: string): ConnectQuery {
   return parameters;
 }
 
-/** Returns whether the message of a call by GET is JSON, or undefined for an encoding that does not exist. */
+/** Returns whether the message of a call by GET is JSON, or undefined if the encoding is unknown or missing. */
 export function isJsonQuery(query: ConnectQuery): boolean | undefined {
   const [encoding] = query.get("encoding") ?? [];
   if (encoding === "json") return true;

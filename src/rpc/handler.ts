@@ -36,7 +36,7 @@ type Format = Pick<RpcCall, "protocol" | "isJson" | "query">;
 
 interface Method {
   readonly isStream: boolean;
-  /** The HTTP methods of its calls, see {@link isReadable}. */
+  /** The HTTP methods that calls may use, see {@link isReadable}. */
   readonly allowed: readonly string[];
   readonly connect: AnswerCall;
   readonly grpc: AnswerCall;
@@ -57,7 +57,7 @@ const acceptStreamPost = "application/connect+json, application/connect+proto, a
  * - the `interceptors`
  * - the implementation
  *
- * Only unary methods without side effects can be called by GET, over Connect. Messages of other methods never appear in
+ * Over Connect, unary methods without side effects can also be called by GET. Messages of other methods never appear in
  * URLs, which proxies log.
  *
  * Not supported on purpose:

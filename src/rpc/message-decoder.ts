@@ -17,7 +17,7 @@ import {
 } from "@cupo/connect-rest/strict-json";
 import { createMessageCheck } from "./check-message.js";
 
-/** Options of decoding, in addition to the method. */
+/** Options for decoding the request messages of a method. */
 export interface DecodingOptions extends Pick<ReadRules, "maxItems"> {
   /** Maximum nesting depth of JSON objects and arrays. */
   readonly maxDepth: number;

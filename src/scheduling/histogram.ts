@@ -27,7 +27,7 @@ export function statisticsOf(histogram: string): DayStatistics {
   return { count, sum, mean: sum / count, median, p90: daysOf(counts, Math.ceil((count * 9) / 10)) };
 }
 
-/** Returns the days of the n-th shortest wait, from 1. */
+/** Returns the number of days of the n-th shortest wait. `n` starts at 1. */
 function daysOf(counts: readonly number[], n: number): number {
   let passed = 0;
   return counts.findIndex((waits) => {

@@ -10,7 +10,7 @@ import { recordAttempt, recordDrop } from "./record-attempt.js";
 import { SEND_TIMEOUT_MS } from "./send-event.js";
 import { openSigner, type Signer } from "./sign-delivery.js";
 
-/** How long a run starts to send further events, in milliseconds. Then other webhooks have their turn. */
+/** A run starts to send no more events after this many milliseconds. Then other webhooks have their turn. */
 const RUN_MS = 10_000;
 /** The margin for the statement that stores the result of the last event, in milliseconds. */
 const MARGIN_MS = 4_000;
@@ -25,7 +25,7 @@ const LOOK_MS = 500;
 
 /**
  * Sends the events of a leased webhook: the events of a resource in order, one at a time, and the events of up to eight
- * resources at once. The result of an event is stored before the next one of its resource is fetched. A receiver that
+ * resources at once. The result of an event is stored before the next event of its resource is fetched. A receiver that
  * accepts none of eight events ends the run.
  */
 export class DeliveryRun {

@@ -24,8 +24,8 @@ const HOLDS: ReadonlyMap<string, Holds> = new Map([
 ]);
 
 /**
- * Returns a function that drops events that no longer apply. These are events of an appointment that is no longer
- * pending or confirmed, or that was moved since. They are also events of a waitlist entry that was closed or whose last
+ * Returns a function that drops events that no longer apply. It drops an event of an appointment that is no longer
+ * pending or confirmed, or that was moved since. It drops an event of a waitlist entry that was closed or whose last
  * date has not passed yet. `now` returns milliseconds since the epoch.
  */
 export function createTimeEventJudge(database: TransactionSource, now: () => number): JudgeDelivery {

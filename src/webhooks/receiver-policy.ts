@@ -17,7 +17,7 @@ export interface ReceiverPolicy {
 export interface ReceiverSettings {
   /** Whether http is allowed besides https. */
   readonly allowHttp: boolean;
-  /** Networks as CIDR that are allowed although they are not public. */
+  /** Networks in CIDR notation that are allowed although they are not public. */
   readonly allowAddresses: readonly string[];
 }
 

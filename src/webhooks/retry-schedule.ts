@@ -1,4 +1,4 @@
-/** How many hours after its first attempt an event is retried. */
+/** For how many hours after its first attempt an event is retried. */
 export const RETRY_HOURS = 72;
 
 const FIRST_MS = 5_000;

@@ -48,9 +48,9 @@ const ALL = "all";
  * Counts the calls of this process. A call above a limit waits up to `maxWaitMs`, unless 100 other calls of its tenant
  * already wait.
  *
- * Waiting calls run in the order of the {@link FairQueue}. A call whose own limit is reached lets others pass. When the
- * queue is full, the call with the highest start tag is rejected, which may be the new one. So the excess is rejected
- * from the tenants that cause it.
+ * Waiting calls run in the order of the {@link FairQueue}. A waiting call is skipped while its own limit is reached.
+ * When the queue is full, the call with the highest start tag is rejected, which may be the new call. So the excess is
+ * rejected from the tenants that cause it.
  */
 export function createConcurrencyLimiter(limits: ConcurrencyLimits): QueueingLimiter {
   const pool = new PermitPool({ ...limits, all: limits.all ?? ANY, waiting: limits.waiting ?? ANY });

@@ -91,10 +91,7 @@ const ruleCodes = {
 
 const ruleIds = Object.keys(ruleCodes);
 
-/**
- * Returns the entry of a rule. Throws if the table has none, which means that a proto uses a rule without an entry
- * here.
- */
+/** Returns the entry of a rule. Throws if the table has none: then a proto uses a rule without an entry here. */
 export function ruleCode(ruleId: string): RuleCode {
   if (!Object.hasOwn(ruleCodes, ruleId)) throw new Error(`the validation rule ${ruleId} has no field-level error code`);
   return ruleCodes[ruleId as keyof typeof ruleCodes];

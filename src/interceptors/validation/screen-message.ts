@@ -37,7 +37,7 @@ const kinds: ReadonlyMap<ShortText_Kind, ShortTextKind> = new Map([
 
 type ScreenText = (text: string) => readonly ScreeningCode[];
 
-/** A field to visit: a screened text, or a message that contains some. */
+/** A field to visit: a screened text, or a message that contains screened texts. */
 type Step = { readonly field: DescField } & (
   | { readonly screen: ScreenText }
   /** The steps of the message. The array is filled later, because messages can be recursive. */
@@ -55,8 +55,8 @@ export function createScreening<D extends DescMessage>(schema: D): (message: Mes
 }
 
 /**
- * Whether screening messages of this schema may block the thread for milliseconds, because they can have a long text or
- * a list of texts at any depth.
+ * Whether messages of this schema can have a long text, a list of texts, or texts in nested messages. Screening these
+ * may block the thread for milliseconds.
  */
 export function hasLongText(schema: DescMessage): boolean {
   return stepsOf(schema, new Map()).some((step) => "below" in step || !isShort(step.field));

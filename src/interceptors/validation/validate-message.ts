@@ -19,7 +19,9 @@ import { createScreening, type ScreeningFinding } from "./screen-message.js";
 import type { SizeLimit } from "./size-limits.js";
 import { createListSkipper } from "./verified-lists.js";
 
-/** All compiled functions share it, because it compiles the rules of each message only once, which is expensive. */
+/**
+ * The validator of all schemas. It is shared, because it compiles the rules of each message once, which is expensive.
+ */
 const validator = createValidator({ registry: createRegistry(projectRules), regexMatch: createRegexMatch() });
 
 const LAST_RANK = Number.MAX_SAFE_INTEGER;
