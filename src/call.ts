@@ -2,7 +2,7 @@ import { type Code, type ContextValues, createContextKey } from "@connectrpc/con
 
 /** The authenticated caller (specification section 5), as its access token describes it. */
 export interface Principal {
-  /** Issuer and client together. It identifies the caller for idempotency, rate limits, audit and logs. */
+  /** The issuer and the client together. This id identifies the caller for idempotency, rate limits, audit and logs. */
   readonly id: string;
   readonly issuer: string;
   readonly clientId: string;
@@ -131,7 +131,7 @@ export interface Call {
   readonly headers: CallHeaders;
   /** Milliseconds of a monotonic clock. */
   readonly startedAt: number;
-  /** Response headers that the stages add. Successful answers and errors have them. */
+  /** Response headers that the stages add. Both successful answers and errors have these headers. */
   readonly responseHeaders: Record<string, string>;
   /** The changes of the call so far. Cleared when its transaction is repeated. */
   readonly effects: Effect[];

@@ -86,8 +86,8 @@ export interface Replica {
 }
 
 /**
- * Opens the pool of the streaming replica, if one is configured. If it is unavailable, the primary serves the reads.
- * Rejects if row-level security does not bind the role.
+ * Opens the pool of the streaming replica, if one is configured. If the replica is unavailable, the primary serves the
+ * reads. Rejects if row-level security does not bind the role.
  */
 export async function openReplica(
   { replicaUrl, ...connections }: CallConnections & Pick<Config, "replicaUrl">,

@@ -11,7 +11,7 @@ export type Limits = Pick<ChainPorts, "rateLimiter" | "calls" | "streams" | "pac
 
 /**
  * The default number of waiting calls per connection. A call takes some tenths of a second and waits up to 2 s by
- * default, so one connection can serve about ten waiting calls in time.
+ * default. So one connection can serve about ten waiting calls in time.
  */
 const WAITING_FOR_EACH = 10;
 /**

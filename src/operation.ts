@@ -21,7 +21,8 @@ export function operationName(method: DescMethod): string {
 
 /**
  * Returns the operation option of an RPC with its defaults. `successStatus` is 200 unless the option states another
- * one. `errorStatuses` includes those that every operation has. Throws if the option is missing or states no scope.
+ * status. `errorStatuses` includes the statuses that every operation has. Throws if the option is missing or states no
+ * scope.
  */
 export const operationOf = decodedOnce((method: DescMethod): Operation => {
   const operation = statedOperationOf(method);
@@ -65,8 +66,9 @@ export function isReplicable(method: DescMethod): boolean {
 }
 
 /**
- * Returns the request fields that the published REST interface reads from the path, by proto name. If one is invalid,
- * the answer is 400, as the interface specification says. The clinic's own operations answer 422 over every protocol.
+ * Returns the request fields that the published REST interface reads from the path, by proto name. If such a field is
+ * invalid, the answer is 400, as the interface specification says. The clinic's own operations answer 422 over every
+ * protocol.
  */
 export function pathFields(method: DescMethod): ReadonlySet<string> {
   if (!isPublished(method.parent)) return new Set();

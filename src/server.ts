@@ -72,7 +72,7 @@ const LOG_EVERY_MS = 60_000;
 
 type Closer = () => Promise<void> | void;
 
-/** Assembles and starts the service. If a part cannot start, closes all others and rejects. */
+/** Assembles and starts the service. If a part cannot start, closes all other parts and rejects. */
 export async function startServer(config: ServerConfig, ports: ServerPorts): Promise<RunningServer> {
   const closers: Closer[] = [];
   encodeTextsByBuffer();

@@ -27,8 +27,8 @@ export class LiveEvents {
   }
 
   /**
-   * Discards the buffer. The watcher must read from the database again, because events between the discarded and the
-   * later ones are missing.
+   * Discards the buffer. The watcher must read from the database again, because events between the discarded events and
+   * later events are missing.
    */
   fallBehind(): void {
     this.#kept = [];

@@ -5,10 +5,10 @@ import type { Answerer } from "./protocol-server.js";
 type Handler = Answerer["handler"];
 type Request = Parameters<Handler>[0];
 
-/** The methods of operations: those of Connect and gRPC-Web, and the others of REST. */
+/** The methods of operations: the methods of Connect and gRPC-Web, and further methods of REST. */
 export const corsMethods: readonly string[] = [...cors.allowedMethods, "PUT", "PATCH", "DELETE"];
 
-/** The request headers of operations. Browsers send some others, such as Accept, without a preflight request. */
+/** The request headers of operations. Browsers send some other headers, such as Accept, without a preflight request. */
 export const corsRequestHeaders: readonly string[] = [
   ...cors.allowedHeaders,
   "Authorization",
@@ -21,7 +21,7 @@ export const corsRequestHeaders: readonly string[] = [
   "Tracestate",
 ];
 
-/** The response headers that pages may read, in addition to those that they may always read. */
+/** The response headers that pages may read, in addition to the headers that pages may always read. */
 export const corsResponseHeaders: readonly string[] = [
   ...cors.exposedHeaders,
   "X-Correlation-Id",

@@ -11,7 +11,7 @@ export interface Http1Connection {
   readonly idle: IdleConnections;
   /** Responses that are not yet completely written, in the order of their requests. */
   readonly open: Set<WatchedResponse>;
-  /** Functions that start the waiting requests. A request waits until enough earlier ones are answered and read. */
+  /** Functions that start the waiting requests. A request waits until enough earlier requests are answered and read. */
   readonly waiting: (() => void)[];
   readonly account: AnswerAccount;
   /** The response to the newest request, until both are complete. */

@@ -3,8 +3,8 @@
  */
 export interface ListenLimits {
   /**
-   * TCP connections at once. One more is closed as soon as it is accepted. Above nine tenths of the limit, each new
-   * connection ends the longest idle one.
+   * TCP connections at once. A further connection is closed as soon as it is accepted. Above nine tenths of the limit,
+   * each new connection ends the longest idle one.
    */
   readonly maxConnections: number;
   /**
@@ -56,10 +56,11 @@ export interface ListenLimits {
   /** HTTP/1.1 requests of one connection that wait for their answers. With more, the connection is destroyed. */
   readonly maxPipelinedRequests: number;
   /**
-   * Pipelined requests in progress or with unread answers. Further ones wait, and no more requests are read meanwhile.
+   * Pipelined requests in progress or with unread answers. Further requests wait, and no more requests are read
+   * meanwhile.
    */
   readonly maxPipelinedAtWork: number;
-  /** How long an answer, or a 64 KiB piece of one, may stay unread. Then the answer is ended. */
+  /** How long an answer, or a 64 KiB piece of an answer, may stay unread. Then the answer is ended. */
   readonly unreadMs: number;
   /**
    * Minimum time that an unread answer is kept when memory is needed. If the client has not read the end of an ended

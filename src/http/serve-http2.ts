@@ -28,8 +28,8 @@ const HEADER_COPIES = 4;
 
 /**
  * A GOAWAY frame with the highest stream id. It is written directly to the socket, because Node ignores new streams
- * after `session.goaway`. Node writes whole frames, so the notice never splits one. A TLS socket does not allow a
- * second write beside the session's.
+ * after `session.goaway`. Node writes whole frames, so the notice never splits a frame. A TLS socket does not allow a
+ * second writer beside the session.
  */
 const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex");
 

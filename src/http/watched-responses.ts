@@ -5,7 +5,7 @@ import type { AnswerAccount, UnreadAnswer } from "./unread-answers.js";
 /** Cost of an unread answer in addition to its body and request headers: objects of Node and of the service. */
 const ANSWER_BYTES = 16 * 1024;
 /**
- * Longer bodies are written in pieces of this size, each after the client has read the previous one. This shows the
+ * Longer bodies are written in pieces of this size, each after the client has read the previous piece. This shows the
  * client's progress, and TLS does not copy the whole body at once.
  */
 const PIECE_BYTES = 64 * 1024;
@@ -98,8 +98,7 @@ function sizeOf(answer: Watched): number {
 }
 
 /**
- * Ends an answer whose body is longer than one piece. Returns false for any other answer, which the caller must end
- * itself.
+ * Ends an answer whose body is longer than one piece. Returns false for any other answer. The caller must then end it.
  */
 function endInPieces(answer: Watched, body: unknown): boolean {
   if (!(typeof body === "string" || body instanceof Uint8Array) || body.length <= PIECE_BYTES) return false;

@@ -24,8 +24,8 @@ export function connectErrorOf(
 }
 
 /**
- * Returns the Connect code of an error. This is its own code if it has one, else the code for its first field error,
- * else the code in the error table.
+ * Returns the Connect code of an error: its own code, else the code for its first field error, else the code in the
+ * error table.
  */
 export function connectCodeOf(error: CupoError): Code {
   const entry = errorTable[error.code];

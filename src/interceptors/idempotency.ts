@@ -26,7 +26,7 @@ export type Outcome =
   | {
       readonly kind: "REPLAY";
       readonly response: Uint8Array;
-      /** The earlier call is this one: its COMMIT succeeded, but the connection broke before the answer arrived. */
+      /** The earlier call is this call: its COMMIT succeeded, but the connection broke before the answer arrived. */
       readonly isOwn: boolean;
     }
   /** The key was used for another request. */
@@ -38,15 +38,14 @@ export type Outcome =
 
 /**
  * The transactions that the stage needs. `execute` runs the work in one transaction, `call.transaction`, which commits
- * the claim, all effects and the result together. It does not run the work if the key is taken. A failed call leaves
- * its key free.
+ * the claim, all effects and the result together. If the key is taken, `execute` does not run the work. A failed call
+ * leaves its key free.
  */
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
   /**
    * Runs a read in one transaction, `call.transaction`, without a key. A read may write access records. If
-   * `isReplicable` is true, the read writes nothing. A replica may then run it after it has replayed all earlier
-   * commits.
+   * `isReplicable` is true, the read writes nothing. A replica that has replayed all earlier commits may then run it.
    */
   read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable?: boolean): Promise<T>;
 }

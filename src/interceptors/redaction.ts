@@ -74,7 +74,10 @@ function holdsGuarded(schema: DescMessage): boolean {
   return guardsOf(schema).size > 0;
 }
 
-/** Returns the scopes that guard fields of a message or of a nested one. `seen` stops at recursive messages. */
+/**
+ * Returns the scopes that a caller needs for all fields of a message and of its nested messages. `seen` stops
+ * recursion.
+ */
 function guardsOf(schema: DescMessage, seen = new Set<DescMessage>()): ReadonlySet<string> {
   if (seen.has(schema)) return new Set();
   seen.add(schema);

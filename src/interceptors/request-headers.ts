@@ -21,7 +21,8 @@ export function requestHeaders(): Stage {
 }
 
 /**
- * Returns a function that judges the headers of a method's calls: it returns the error for invalid ones, or undefined.
+ * Returns a function that judges the headers of a method's calls: it returns the error for invalid headers, or
+ * undefined.
  */
 export function headerJudge(
   method: DescMethod,

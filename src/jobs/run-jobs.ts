@@ -75,10 +75,15 @@ const ERASURE_TURN_MS = 10_000;
 const BUSY_MS = 1_000;
 
 /**
- * Runs background jobs until it is stopped: it writes the events that become due and offers freed slots every minute,
- * extends schedules to the horizon every hour and on request, purges expired data, erases tenants, summarizes waits,
- * and creates partitions ahead. Every process runs jobs. Each job runs in one process; if that process dies, another
- * one repeats the job.
+ * Runs background jobs until it is stopped:
+ *
+ * - every minute: writes the events that become due, offers freed slots, erases tenants
+ * - every 5 min: summarizes waits
+ * - every 10 min: purges expired data
+ * - every hour and on request: extends schedules to the horizon
+ * - every hour: creates and drops partitions
+ *
+ * Every process runs jobs. Each job runs in one process; if that process dies, another process repeats the job.
  *
  * A job extends one part of a tenant's schedules and then queues the tenant's next part. So the tenants take turns.
  * Returns a function that stops the jobs and waits until the current job reaches a point where it can stop.

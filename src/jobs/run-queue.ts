@@ -30,8 +30,8 @@ const RESTART_AFTER_MS = 5_000;
 
 /**
  * Runs jobs until it is stopped. Every process runs jobs. Each job runs in one process; if that process dies, another
- * one repeats the job. Returns a function that stops the workers and waits until the current jobs reach a point where
- * they can stop.
+ * process repeats the job. Returns a function that stops the workers and waits until the current jobs reach a point
+ * where they can stop.
  */
 export function runQueue(ports: QueuePorts, jobs: QueueJobs): () => Promise<void> {
   const ending = new AbortController();

@@ -55,8 +55,8 @@ interface Due extends TimeEvent {
  * Calls take no lock for this. The limit `until` is read from the clock before the statements begin. An appointment may
  * commit after the snapshot of a statement. It was then booked or moved after `until`, so none of its events was due by
  * `until`. The rows that the statements find are locked in the order of `lockInOrder`: waitlist entries, then
- * appointments, each by id. So events of a row enter the feed in the order of its versions, and a row that a call has
- * just moved or closed is read with that change.
+ * appointments, each by id. So events of a row enter the feed in the order of its versions. A row that a call has just
+ * moved or closed is read with that change.
  */
 export async function writeSpan(transaction: Transaction, limits: SpanLimits): Promise<WrittenSpan> {
   const [through, settings] = await Promise.all([lockProgress(transaction), findTenantSettings(transaction)]);

@@ -49,7 +49,7 @@ export interface OpenListeners {
 const ADDRESS_SETTINGS = { public: "HOST or PORT", internal: "INTERNAL_HOST or INTERNAL_PORT" } as const;
 const GRACE_MS = 8_000;
 
-/** Opens the public listener, then the internal one. If one cannot be opened, closes both and rejects. */
+/** Opens the public listener, then the internal one. If a listener cannot be opened, closes both and rejects. */
 export async function openListeners(
   config: Config,
   logger: Logger,

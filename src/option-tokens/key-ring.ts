@@ -22,8 +22,9 @@ export interface KeyRing {
   find(kid: string): Promise<KeyObject | undefined>;
   /**
    * Loads the keys of other processes. Creates a new key if none is younger than `rotationMs`. Removes keys that were
-   * replaced at least `retentionMs` ago. Every process must call this at least once an hour. Otherwise it could seal
-   * with a key that another process has removed. Rejects with the error of the store; the ring then stays unchanged.
+   * replaced at least `retentionMs` ago. Every process must call this at least once an hour. Otherwise the process
+   * could seal with a key that another process has removed. Rejects with the error of the store; the ring then stays
+   * unchanged.
    */
   rotate(): Promise<void>;
 }

@@ -44,7 +44,8 @@ const AWAY_MS = 5_000;
  * than the quota in a window.
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
- * not answer, each process allows an equal part of the requests that were left at the last answer, but at least one.
+ * not answer, each process allows an equal part of the requests that were left at the last answer. This part is at
+ * least one request.
  */
 export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
   const elapsed = ports.elapsed ?? (() => performance.now());
@@ -73,8 +74,8 @@ export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): 
 }
 
 /**
- * Returns a function that asks the store for shares. While the store does not answer, it returns an equal part of the
- * known rest of the quota, at least one request.
+ * Returns a function that asks the store for shares. While the store does not answer, the function returns an equal
+ * part of the known rest of the quota, at least one request.
  */
 function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, elapsed: () => number) {
   let awayUntil: number | undefined;
@@ -148,7 +149,7 @@ function fresh(policy: QuotaPolicy, now: number): Holding {
   return { policy, held: 0, left: policy.quota, endsAt: now + policy.windowSeconds * 1_000 };
 }
 
-/** Returns the account of a principal. Before it adds an account, it removes up to two idle ones. */
+/** Returns the account of a principal. Before it adds an account, it removes up to two idle accounts. */
 function accountOf(
   { tenantId, id }: QuotaPrincipal,
   accounts: Map<string, Account>,

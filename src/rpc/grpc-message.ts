@@ -10,8 +10,8 @@ const compressedFlag = 0x01;
 const trailerFlag = 0x80;
 const messageLine = /^grpc-message: (.*)$/m;
 /**
- * Matches the characters that gRPC does not allow in Percent-Byte-Unencoded, and blanks at both ends, which HTTP
- * removes from the value of a field (RFC 9110 section 5.5).
+ * Matches the characters that gRPC does not allow in Percent-Byte-Unencoded, and blanks at both ends. HTTP removes such
+ * blanks from the value of a field (RFC 9110 section 5.5).
  */
 const encoded = /%|[^\x20-\x7e]+|^ +| +$/gu;
 

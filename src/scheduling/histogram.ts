@@ -13,7 +13,7 @@ const DIGITS = 8;
 
 /**
  * Returns the statistics of a histogram of waits. The histogram is a decimal number in groups of eight digits. The last
- * group is the number of waits of 0 days, the group before it is the number of waits of 1 day, and so on.
+ * group counts the waits of 0 days, the group before it counts the waits of 1 day, and so on.
  */
 export function statisticsOf(histogram: string): DayStatistics {
   const counts: number[] = [];

@@ -52,8 +52,7 @@ export function instantMsOf(date: string, secondOfDay: number): number {
 
 /**
  * Returns the first instant of a day without a clock change, and undefined for other days. Results are cached, because
- * a query of the time zone database takes longer than planning a day's slots, and schedules use the same few hundred
- * days.
+ * schedules use the same few hundred days. A query of the time zone database takes longer than planning a day's slots.
  */
 function startOfEvenDay(date: string): number | undefined {
   if (evenDays.has(date)) return evenDays.get(date);

@@ -10,7 +10,7 @@ import { recordAttempt, recordDrop } from "./record-attempt.js";
 import { SEND_TIMEOUT_MS } from "./send-event.js";
 import { openSigner, type Signer } from "./sign-delivery.js";
 
-/** A run starts to send no more events after this many milliseconds. Then other webhooks have their turn. */
+/** After this many milliseconds, a run sends no further events. Then other webhooks have their turn. */
 const RUN_MS = 10_000;
 /** The margin for the statement that stores the result of the last event, in milliseconds. */
 const MARGIN_MS = 4_000;
@@ -18,7 +18,7 @@ const MARGIN_MS = 4_000;
 const PARALLEL = 8;
 /** The highest number of events that are fetched at once. */
 const FETCHED = 64;
-/** With this many pending deliveries, a webhook gets no new ones. */
+/** With this many pending deliveries, a webhook gets no new deliveries. */
 const MAX_PENDING = 500;
 /** How often a run looks for other events while a slow answer is awaited, in milliseconds. */
 const LOOK_MS = 500;

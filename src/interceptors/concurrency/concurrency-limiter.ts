@@ -161,7 +161,9 @@ class PermitPool {
     last?.end(this.#exceededScope(last.counterLimits));
   }
 
-  /** One released permit may admit several calls, for example one of the same tenant and one of another. */
+  /**
+   * One released permit may admit several calls, for example a call of the same tenant and a call of another tenant.
+   */
   #admitQueued(): void {
     for (const { counterLimits, startTag, end } of this.#queue.slice()) {
       if (this.#haveRoomFor(counterLimits)) end(this.#grant(counterLimits, startTag));

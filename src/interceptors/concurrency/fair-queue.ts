@@ -32,7 +32,7 @@ export class FairQueue {
     }
   }
 
-  /** Returns an unused start tag. If it was the tenant's last one, the tenant's next call gets it again. */
+  /** Returns an unused start tag. If it was the last tag of the tenant, the next call of the tenant gets it again. */
   revoke(tenantId: string, startTag: number): void {
     if (this.#nextTags.get(tenantId) === startTag + 1) this.#nextTags.set(tenantId, startTag);
   }

@@ -10,15 +10,15 @@ export interface RuleCode {
   readonly message?: string;
   /**
    * For a rule on a message instead of a field: the proto names of the fields that it compares. The error is reported
-   * on the last of them. The error is omitted if one of these fields breaks a rule of its own.
+   * on the last of these fields. The error is omitted if one of these fields breaks a rule of its own.
    */
   readonly fields?: readonly string[];
 }
 
 /**
  * Maps the ids of rules to field errors. The rules are those of protovalidate, of cupo/options/v1/rules.proto and of
- * messages. If a field breaks several rules with the same code, the first rule in this table is reported, because it is
- * the most specific one.
+ * messages. If a field breaks several rules with the same code, the first rule in this table is reported. It is the
+ * most specific rule.
  */
 const ruleCodes = {
   required: { code: "REQUIRED", message: "the field is required" },

@@ -138,7 +138,7 @@ function messageOf(violation: Violation, { message }: RuleCode): string {
   return message.replace(/\{(\w+)\}/g, (_, name: string) => limitBeside(violation, name));
 }
 
-/** Returns the value of the rule `name` that stands next to the broken one in the options of the field. */
+/** Returns the value of the rule `name` that stands next to the broken rule in the options of the field. */
 function limitBeside({ field: path, rule }: Violation, name: string): string {
   const rules = messageAt(reflect(FieldRulesSchema, fieldRulesOf(lastField(path))), rule.slice(0, -1));
   const limit: unknown = rules.get(fieldNamed(rules.desc, name));
