@@ -200,8 +200,8 @@ export function principalOf(values: ContextValues): Principal {
 }
 
 /**
- * Returns the call as a {@link ReadyCall}. Throws if it has not passed every stage: then the stages are composed
- * wrongly.
+ * Returns the call as a {@link ReadyCall}. Throws if it has not passed every stage, which is a fault in the order of
+ * the stages.
  */
 export function readyCall(call: Call): ReadyCall {
   if (!isReady(call)) throw new Error("the call has not passed every stage");

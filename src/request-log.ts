@@ -92,9 +92,7 @@ export function observeError(error: CupoError, call: Call, logger: Logger): void
   logger.error({ code: error.code, correlationId: call.correlationId, ...traceFields(call), cause }, "call failed");
 }
 
-/**
- * Fields that connect log lines with traces. Their names are those that OpenTelemetry defines for other log formats.
- */
+/** Fields that connect log lines with traces. OpenTelemetry defines their names for log formats other than OTLP. */
 function traceFields({ trace }: Call): Record<string, string> | undefined {
   return trace === undefined ? undefined : { trace_id: trace.traceId, span_id: trace.spanId };
 }

@@ -50,7 +50,7 @@ export interface ListenLimits {
   /**
    * Size of the request line and headers on HTTP/1.1, or of the header list on HTTP/2 as RFC 9113 counts it. Above it,
    * the answer is 431. HTTP/2 announces and reads up to twice as much, so that it can answer 431. It resets streams
-   * with more.
+   * with larger lists.
    */
   readonly maxHeaderBytes: number;
   /** HTTP/1.1 requests of one connection that wait for their answers. With more, the connection is destroyed. */
@@ -63,8 +63,8 @@ export interface ListenLimits {
   /** How long an answer, or a 64 KiB piece of an answer, may stay unread. Then the answer is ended. */
   readonly unreadMs: number;
   /**
-   * Minimum time that an unread answer is kept when memory is needed. If the client has not read the end of an ended
-   * answer after this time, the connection is destroyed.
+   * When memory is needed, an unread answer is ended after this time without progress. If the client does not read that
+   * end within this time, the connection is destroyed.
    */
   readonly unreadGraceMs: number;
   /**

@@ -24,8 +24,8 @@ export function isOfferable(startsAtMs: number, nowMs: number, minutes: number):
 
 /**
  * Returns the order in which waiting entries are offered a slot on a date: by request date, by due date (entries
- * without a due date last), by the distance of the wished date from that date, and by id. Entries with different ids
- * are never equal.
+ * without a due date last), by days between the wished date and the date of the slot, and by id. Entries with different
+ * ids are never equal.
  */
 export function waitingOrder(slotDate: string): (one: Waiting, other: Waiting) => number {
   const slotDay = dayNumberOf(slotDate);

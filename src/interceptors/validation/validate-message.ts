@@ -42,8 +42,8 @@ interface Item {
 }
 
 /**
- * Creates a compiler of validators. A validator checks messages of one schema: by the rules of protovalidate, by those
- * in cupo/options/v1/rules.proto, by those on messages, and by screening the marked texts.
+ * Creates a compiler of validators. A validator checks messages of one schema by the rules of protovalidate, of
+ * cupo/options/v1/rules.proto and of messages. It also screens the marked texts.
  *
  * - It returns one item per field and code, and an empty list for a valid message. For one field, the most specific
  *   item comes first. Otherwise the order is undefined.
