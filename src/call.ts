@@ -2,7 +2,7 @@ import { type Code, type ContextValues, createContextKey } from "@connectrpc/con
 
 /** The authenticated caller (specification section 5), as its access token describes it. */
 export interface Principal {
-  /** Issuer and client together. It identifies the caller for idempotency, rate limits, audit and logs. */
+  /** The issuer and the client together. This id identifies the caller for idempotency, rate limits, audit and logs. */
   readonly id: string;
   readonly issuer: string;
   readonly clientId: string;
@@ -69,33 +69,34 @@ export interface Effect {
   readonly ownedBy?: Owner;
 }
 
-/** A statement built by Knex or compiled before. A {@link Transaction} runs it. */
+/** An SQL statement, built by Knex or precompiled. A {@link Transaction} runs it. */
 export interface Statement {
   toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } };
 }
 
-/** A statement that fails if it writes no row or refers to none, so that its transaction cannot commit. */
+/** A statement that fails, and prevents the commit, if it writes no row or refers to a row that does not exist. */
 export interface RequiredStatement {
   readonly required: Statement;
 }
 
 /**
- * The database transaction of a call, bound to its tenant. Statements are sent in the order of the method calls, without
- * waiting for earlier results. Those of one turn share a round trip, and in reads, plain queries a transaction.
+ * The database transaction of a call, bound to its tenant. Statements are sent in the order of the method calls,
+ * without waiting for earlier results. Statements of one turn of the event loop share a round trip. In reads, plain
+ * queries of one turn also share a transaction.
  */
 export interface Transaction {
   /** The tenant of the transaction. Every statement must also name it. */
   readonly tenantId: string;
   /**
-   * Runs a statement and returns its rows. Rejects with the error of the driver, which is translated when the call
-   * ends.
+   * Runs a statement and returns its rows. Rejects with the error of the database driver. The call translates this
+   * error when it ends.
    */
   rows<Row extends object>(statement: Statement): Promise<Row[]>;
   /** Sends a statement whose result the response does not need. If it fails, the commit fails. */
   send(statement: Statement): void;
   /**
-   * Sends a statement that requires a row, without waiting for it. If there is none, it aborts the transaction, and
-   * the call fails with `refusal`. So the last check of a call shares one round trip with its effects and COMMIT.
+   * Sends a statement that requires a row, without waiting for it. Without a row, the transaction aborts, and the call
+   * fails with the result of `refusal`. So the last check of a call shares one round trip with its effects and COMMIT.
    */
   require(statement: RequiredStatement, refusal: () => unknown): void;
 }
@@ -113,14 +114,13 @@ export type EndOfPart = (failure?: unknown) => void;
 
 /** Records the parts of a traced call as spans. It never contains data of messages or headers. */
 export interface CallTrace {
-  /** 32 and 16 hexadecimal digits (W3C Trace Context), for log lines. */
+  /** 32 hexadecimal digits (W3C Trace Context), for log lines. */
   readonly traceId: string;
+  /** 16 hexadecimal digits. */
   readonly spanId: string;
   /** Starts a part within the current part and makes it the current one until it ends. */
   begin(name: string): EndOfPart;
-  /**
-   * Starts a statement within the current part. Statements can overlap. The span has its verb and table, not its text.
-   */
+  /** Starts a statement within the current part; statements can overlap. Its span has only the verb and the table. */
   beginStatement(text: string): EndOfPart;
 }
 
@@ -131,7 +131,7 @@ export interface Call {
   readonly headers: CallHeaders;
   /** Milliseconds of a monotonic clock. */
   readonly startedAt: number;
-  /** Response headers that the stages add. Successful answers and errors have them. */
+  /** Response headers that the stages add. Both successful answers and errors have these headers. */
   readonly responseHeaders: Record<string, string>;
   /** The changes of the call so far. Cleared when its transaction is repeated. */
   readonly effects: Effect[];
@@ -166,7 +166,7 @@ export interface ReadyCall extends Call {
 
 /**
  * A call that passed every stage and is answered by a stream. It has no transaction, because a transaction must not
- * stay open as long as a stream. The implementation opens short ones.
+ * stay open as long as a stream. The implementation opens short transactions.
  */
 export interface StreamCall extends Call {
   readonly operation: string;
@@ -185,7 +185,7 @@ export function setCall(values: ContextValues, call: Call): void {
   values.set(callKey, call);
 }
 
-/** Returns the call in these context values. Throws if there is none, which means that the transport did not add it. */
+/** Returns the call in these context values. Throws if the transport did not add a call. */
 export function callOf(values: ContextValues): Call {
   const call = values.get(callKey);
   if (call === undefined) throw new Error("no call in the context values");
@@ -200,15 +200,15 @@ export function principalOf(values: ContextValues): Principal {
 }
 
 /**
- * Returns the call as one that passed every stage. Throws if it did not, which means that the stages are composed
- * wrongly.
+ * Returns the call as a {@link ReadyCall}. Throws if it has not passed every stage, which is a fault in the order of
+ * the stages.
  */
 export function readyCall(call: Call): ReadyCall {
   if (!isReady(call)) throw new Error("the call has not passed every stage");
   return call;
 }
 
-/** Returns the call as one with a stream that ends when `signal` aborts. Throws like {@link readyCall}. */
+/** Returns the call as the call of a stream, which ends when `signal` aborts. Throws like {@link readyCall}. */
 export function streamCall(call: Call, signal: AbortSignal): StreamCall {
   const { operation, principal } = call;
   if (operation === undefined || principal === undefined) throw new Error("the call has not passed every stage");

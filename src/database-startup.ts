@@ -31,7 +31,7 @@ const POOLER_WARNING =
 const UNREACHABLE_WARNING =
   "database unreachable (all connections and TCP probe); pending queries failed; answering 503 until it responds";
 
-/** The number of connections for calls, and how long a call waits for one. */
+/** The number of connections for calls, and how many seconds a call waits for a connection. */
 export type CallConnections = Pick<Config, "databaseConnections" | "waitSeconds">;
 
 /** The addresses of the database. */
@@ -40,7 +40,7 @@ export interface DatabaseUrls {
   readonly databaseUrl: string;
   /** The postgres:// URL of the role that owns the tables. If undefined, the role of the service migrates. */
   readonly migrationDatabaseUrl: string | undefined;
-  /** How many months a migration sets the audit trail to be kept; undefined for ever. */
+  /** How many months audit records are kept. A migration stores this number. Undefined means for ever. */
   readonly auditRetentionMonths?: number | undefined;
   /** Whether to migrate even while an older, incompatible release is serving. */
   readonly despiteOlder?: boolean | undefined;
@@ -50,8 +50,8 @@ export interface DatabaseUrls {
  * Opens the pool and migrates the database if it is not up to date. Waits up to 60 s for a database that is not
  * available, for example when all machines restart.
  *
- * Rejects if row-level security does not bind the service's role, because a missing predicate would then show data of
- * other tenants. Logs a warning if the role can change the tables.
+ * Rejects if row-level security does not bind the service's role, because a query without a tenant predicate would then
+ * return data of other tenants. Logs a warning if the role can change the tables.
  */
 export async function openReadyDatabase(
   urls: DatabaseUrls,
@@ -86,8 +86,8 @@ export interface Replica {
 }
 
 /**
- * Opens the pool of the streaming replica, if one is configured. If it is unavailable, the primary serves the reads.
- * Rejects if row-level security does not bind the role.
+ * Opens the pool of the streaming replica, if one is configured. If the replica is unavailable, the primary serves the
+ * reads. Rejects if row-level security does not bind the role.
  */
 export async function openReplica(
   { replicaUrl, ...connections }: CallConnections & Pick<Config, "replicaUrl">,
@@ -142,8 +142,8 @@ export function createCallStore(
 }
 
 /**
- * Rejects if row-level security does not bind the role. Called before the role creates anything. If another role
- * migrates, the service's role may not exist yet.
+ * Rejects if row-level security does not bind the role. Called before the role creates anything. Accepts a role that
+ * does not exist yet if another role migrates.
  */
 async function requireBoundRole(
   database: Database,
@@ -195,7 +195,7 @@ async function patiently(work: () => Promise<void>, logger: Logger): Promise<voi
   }
 }
 
-/** Full jitter: at most 20 ms before the first retry, doubled with each retry. */
+/** Waits a random time (full jitter): at most 20 ms before the first retry. The maximum doubles with each retry. */
 function backOff(attempt: number): Promise<void> {
   return delay(Math.random() * 10 * 2 ** attempt);
 }

@@ -1,8 +1,8 @@
 import { Code } from "@connectrpc/connect";
 
 /**
- * Every error that a caller can receive: Problem code (specification section 7), HTTP status, last segment of the problem
- * type URI, title and Connect/gRPC code. For some conflicts, the reason decides the Connect code.
+ * Every error that a caller can receive: Problem code (specification section 7), HTTP status, last segment of the
+ * problem type URI, title and Connect/gRPC code. For some conflicts, the reason decides the Connect code.
  */
 export const errorTable = {
   INVALID_REQUEST: entry(400, "invalid-request", "Invalid request", Code.InvalidArgument),
@@ -122,7 +122,7 @@ export function invalidRequest(why: string | readonly FieldError[]): CupoError {
   return new CupoError("INVALID_REQUEST", typeof why === "string" ? { detail: why } : { errors: why });
 }
 
-/** 403: the access token lacks a required scope (RFC 6750 section 3.1), or `detail` says why its scope is not enough. */
+/** 403: the token lacks a required scope (RFC 6750 section 3.1), or `detail` says why its scope is not enough. */
 export function insufficientScope(scope: string, detail = `The access token lacks the scope ${scope}.`): CupoError {
   return new CupoError("INSUFFICIENT_SCOPE", {
     detail,
@@ -140,7 +140,7 @@ export function unknownReferences(errors: readonly FieldError[]): CupoError {
   return new CupoError("RESOURCE_NOT_FOUND", { errors });
 }
 
-/** 409: one item states the conflict. */
+/** 409: one conflict. `error` is the only item of `errors`. */
 export function conflict(error: FieldError, headers: Readonly<Record<string, string>> = {}): CupoError {
   return new CupoError("CONCURRENT_MODIFICATION", { errors: [error], headers });
 }
@@ -151,7 +151,7 @@ export function tenantSuspended(): CupoError {
   return conflict({ code: "TENANT_SUSPENDED", field: "", message });
 }
 
-/** 409: the update was made for another version. `field` is the request field with the expected version. */
+/** 409: the expected version is not the current version. `field` is the request field with the expected version. */
 export function staleVersion(currentVersion: number, field = "expectedVersion"): CupoError {
   const message =
     `the resource is at version ${currentVersion} now: read it with the Get operation of the clinic's API, or take it from the ` +
@@ -159,14 +159,14 @@ export function staleVersion(currentVersion: number, field = "expectedVersion"):
   return conflict({ code: "STALE_VERSION", field, message });
 }
 
-/** 409: several conflicts, with an item for each. The first one decides the code of RPC. */
+/** 409: several conflicts, with an item for each. The first item decides the Connect/gRPC code. */
 export function conflicts(errors: readonly FieldError[]): CupoError {
   return new CupoError("CONCURRENT_MODIFICATION", { errors });
 }
 
 /**
- * 422: a readable request breaks rules. Every item of `errors` states one. `limit` is the limit of the service that the
- * request would exceed, if any.
+ * 422: a readable request breaks rules. Each item of `errors` states a broken rule. `limit` is the limit of the service
+ * that the request would exceed, if any.
  */
 export function validationFailed(errors: readonly FieldError[], limit?: LimitName): CupoError {
   return new CupoError("VALIDATION_FAILED", { errors, ...(limit === undefined ? {} : { limit }) });
@@ -208,7 +208,7 @@ export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCod
   return reason !== undefined && isExplainedByItem(code) ? reason.code : code;
 }
 
-/** Whether the items of errors with this code state the reason. Otherwise they state what is wrong with the request. */
+/** Whether the first item states the reason of an error with this code. For other codes, items state request faults. */
 export function isExplainedByItem(code: ErrorCode): boolean {
   return code === "CONCURRENT_MODIFICATION" || code === "SERVICE_UNAVAILABLE";
 }

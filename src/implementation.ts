@@ -2,14 +2,14 @@ import type { DescMethod, DescService, MessageInitShape, MessageValidType } from
 import type { ReadyCall, StreamCall } from "./call.js";
 
 /**
- * The implementation of a proto service: a function for each method. Its arguments are a valid request, in which all
- * required fields are set, and a call that passed every stage. A method without a function answers `unimplemented`, and
- * 404 over REST.
+ * The implementation of a proto service: a function for each method. Each function receives a valid request, in which
+ * all required fields are set, and a call that passed every stage. A method without a function answers `unimplemented`
+ * over RPC and 404 over REST.
  *
  * A streaming method returns its messages as an async iterable. The next message is requested when the caller has taken
- * the previous one. The stream ends when the signal aborts; the implementation should then also end, to release its
- * resources. Response headers are sent with the first message, so a stream that may be silent for long should send
- * its first message at once.
+ * the previous one. The stream ends when the signal aborts. The implementation should then also end, to release its
+ * resources. Response headers are sent with the first message. So a stream that may be silent for long should send its
+ * first message at once.
  */
 export type Implementation<Service extends DescService> = {
   readonly [Method in keyof Service["method"]]?: Operation<Service["method"][Method]>;

@@ -10,11 +10,13 @@ import type { Telemetry } from "./telemetry/open-telemetry.js";
 export type Limits = Pick<ChainPorts, "rateLimiter" | "calls" | "streams" | "paceRejection">;
 
 /**
- * The default number of waiting calls per connection. Calls take some tenths of a second, and a call waits up to 2 s by
- * default.
+ * The default number of waiting calls per connection. A call takes some tenths of a second and waits up to 2 s by
+ * default. So one connection can serve about ten waiting calls in time.
  */
 const WAITING_FOR_EACH = 10;
-/** Batches of imports that run at once in a process, so that the other connections remain for other calls. */
+/**
+ * How many batches of imports run at once in a process and per tenant. The other connections remain for other calls.
+ */
 const BULK_CALLS = { bulk: 2, bulkPerTenant: 1 };
 
 /**

@@ -25,7 +25,7 @@ export interface Webhooks {
   readonly resultSeal: ResultSeal;
   readonly vault: Vault;
   readonly policy: ReceiverPolicy;
-  /** Notifies that a transaction of the tenant has committed. */
+  /** Call this after a transaction of the tenant has committed. It queues deliveries to the webhooks of the tenant. */
   committed(tenantId: string): void;
   close(): Promise<void>;
 }
@@ -40,10 +40,10 @@ export interface WebhooksOptions {
   readonly sendTimeoutMs?: number | undefined;
 }
 
-/** Keys of sealed values are replaced after 30 days and kept for ever, because secrets live as long as their webhook. */
+/** A new key seals values every 30 days. Old keys are kept for ever, because a secret lives as long as its webhook. */
 const KEY_LIFE = { rotationMs: 30 * 24 * 60 * 60 * 1_000, retentionMs: Number.POSITIVE_INFINITY };
 
-/** Opens what the service and the calls need of webhooks. Jobs send the events: see {@link openDeliveries}. */
+/** Opens the parts of webhooks that the service and the calls use. Jobs send the events: see {@link openDeliveries}. */
 export async function openWebhooks(
   { webhooks: settings }: Pick<Config, "webhooks">,
   { database, now, logger }: WebhooksOptions,
@@ -74,7 +74,7 @@ export async function openWebhooks(
   };
 }
 
-/** Opens what the jobs need to send events. Close it when they have stopped. */
+/** Opens the parts that jobs use to send events. Close the `sender` after the jobs have stopped. */
 export function openDeliveries(
   { vault, policy }: Pick<Webhooks, "vault" | "policy">,
   { database, now, logger, sendTimeoutMs }: WebhooksOptions,

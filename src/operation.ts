@@ -21,7 +21,8 @@ export function operationName(method: DescMethod): string {
 
 /**
  * Returns the operation option of an RPC with its defaults. `successStatus` is 200 unless the option states another
- * one. `errorStatuses` includes those that every operation has. Throws if the RPC has no such option.
+ * status. `errorStatuses` includes the statuses that every operation has. Throws if the option is missing or states no
+ * scope.
  */
 export const operationOf = decodedOnce((method: DescMethod): Operation => {
   const operation = statedOperationOf(method);
@@ -42,22 +43,22 @@ function sharedStatuses(method: DescMethod, { idempotencyKey }: Operation): numb
   return statuses;
 }
 
-/** Whether calls of an RPC require an idempotency key. They do unless the proto states that it takes none. */
+/** Whether calls of an RPC require an idempotency key. They do unless the proto states `idempotency_key: NONE`. */
 export function takesIdempotencyKey(method: DescMethod): boolean {
   return operationOf(method).idempotencyKey !== Operation_IdempotencyKey.NONE;
 }
 
 /**
- * Whether answers of an RPC to GET have an entity tag: those of the clinic's own operations that return one resource
- * (AIP-131). The published operations have none.
+ * Whether answers to GET have an entity tag. Only the clinic's own operations that return one resource (AIP-131) have
+ * such tags.
  */
 export function hasEntityTag(method: DescMethod): boolean {
   return !isPublished(method.parent) && method.methodKind === "unary" && /^Get[A-Z]/.test(method.name);
 }
 
 /**
- * Whether an RPC may run on a replica: it has no side effects, and it is heavy or has pages. For cheaper reads, asking
- * the primary for the position that the replica must have reached would cost too much.
+ * Whether an RPC may run on a replica: it has no side effects, and it is heavy or has pages. A read on a replica first
+ * asks the primary for its log position. For cheaper reads, this costs too much.
  */
 export function isReplicable(method: DescMethod): boolean {
   const isLarge = operationOf(method).heavy || method.input.fields.some(({ name }) => name === "page_size");
@@ -65,8 +66,9 @@ export function isReplicable(method: DescMethod): boolean {
 }
 
 /**
- * Returns the request fields that the published REST interface reads from the path, by proto name. If one is invalid,
- * the answer is 400, as the interface specification says. The clinic's own operations answer 422 over every protocol.
+ * Returns the request fields that the published REST interface reads from the path, by proto name. If such a field is
+ * invalid, the answer is 400, as the interface specification says. The clinic's own operations answer 422 over every
+ * protocol.
  */
 export function pathFields(method: DescMethod): ReadonlySet<string> {
   if (!isPublished(method.parent)) return new Set();

@@ -19,8 +19,8 @@ export interface RequestObserver {
 
 /**
  * Adds X-Correlation-Id to every answer of a listener and logs one line when it ends. The line has the operation,
- * caller, result, duration and trace. It has no status if the caller disconnected before the answer. It has nothing of
- * the path, query, headers or bodies, because they can hold personal data.
+ * caller, result, duration and trace. It has no status if the caller disconnected before the answer. It has nothing
+ * else of the request, because paths, queries, headers and bodies can hold personal data.
  */
 export function logged(handle: HttpHandler, logger: Logger, observer?: RequestObserver): HttpHandler {
   return (request, response) => {
@@ -62,8 +62,8 @@ export function logRefusedConnections(logger: Logger, everyMs: number): (limit: 
 const FORGED: ReadonlySet<string> = new Set(["ALGORITHM", "UNKNOWN_KEY", "SIGNATURE"]);
 
 /**
- * Returns a function that logs rejected tokens with one of these faults, at most once per `everyMs`. It logs nothing of
- * the tokens.
+ * Returns a function that logs rejected tokens with a fault in {@link FORGED}, at most once per `everyMs`. It logs no
+ * part of a token.
  */
 export function logForgedTokens(logger: Logger, everyMs: number): (fault: string) => void {
   const log = rarely(everyMs, (fault) =>
@@ -92,13 +92,13 @@ export function observeError(error: CupoError, call: Call, logger: Logger): void
   logger.error({ code: error.code, correlationId: call.correlationId, ...traceFields(call), cause }, "call failed");
 }
 
-/** Fields that connect log lines with traces, named as OpenTelemetry names them in logs of other formats. */
+/** Fields that connect log lines with traces. OpenTelemetry defines their names for log formats other than OTLP. */
 function traceFields({ trace }: Call): Record<string, string> | undefined {
   return trace === undefined ? undefined : { trace_id: trace.traceId, span_id: trace.spanId };
 }
 
 /**
- * Returns the loggable parts of an error. They exclude its message, which may quote values: PostgreSQL's messages
+ * Returns the loggable parts of an error. The message is excluded, because it may quote values: PostgreSQL's messages
  * contain parts of rows.
  */
 export function describe(error: unknown): Record<string, unknown> {

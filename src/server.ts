@@ -48,7 +48,7 @@ export interface ServerPorts {
   readonly logger: Logger;
   /** Returns milliseconds since the epoch. The clock of tokens and services. */
   readonly now: () => number;
-  /** Replaces a service on both listeners. Defaults to the service itself. */
+  /** Returns the service to serve in place of a service, on both listeners. Defaults to the same service. */
   readonly served?: (entry: ServiceEntry) => ServiceEntry;
   /** Whether the process runs background jobs. Defaults to true. */
   readonly runsJobs?: boolean;
@@ -58,7 +58,7 @@ export interface ServerPorts {
   readonly metricsMaxAgeMs?: number;
   /** How many milliseconds a receiver of webhooks has to answer. Defaults to ten seconds. */
   readonly sendTimeoutMs?: number | undefined;
-  /** Returns what to answer at `/metrics`, from this process's own metrics. Defaults to these. */
+  /** Returns the page for `/metrics`, given the page of this process. Defaults to the page of this process. */
   readonly metricsOf?: (own: Telemetry["metricsPage"]) => Telemetry["metricsPage"];
   /** Issues tokens of the development issuer for the reference pages. Ignored if a real issuer is configured. */
   readonly demoTokens?: DemoTokens | undefined;
@@ -72,7 +72,7 @@ const LOG_EVERY_MS = 60_000;
 
 type Closer = () => Promise<void> | void;
 
-/** Assembles and starts the service. If a part cannot start, closes all others and rejects. */
+/** Assembles and starts the service. If a part cannot start, closes all other parts and rejects. */
 export async function startServer(config: ServerConfig, ports: ServerPorts): Promise<RunningServer> {
   const closers: Closer[] = [];
   encodeTextsByBuffer();

@@ -22,8 +22,8 @@ export interface StartedJobsPorts {
 }
 
 /**
- * Starts the background jobs of a process: after the listeners, and to be stopped after them, because requests queue
- * jobs. Requests do not wait for jobs. Returns a function that stops them.
+ * Starts the background jobs of a process. Start them after the listeners and stop them after the listeners, because
+ * requests queue jobs. Requests do not wait for jobs. Returns a function that stops the jobs.
  */
 export function startJobs(
   { webhooks, onCommitted, ...ports }: StartedJobsPorts,

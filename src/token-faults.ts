@@ -1,4 +1,4 @@
-/** Why a request has no principal: the fault of its access token, or that it has none. A finite set, for metrics. */
+/** Why a request has no principal: its access token is missing or has a fault. The set is finite, for metrics. */
 export const tokenFaults = [
   "MISSING",
   "MALFORMED",

@@ -16,7 +16,7 @@ import type { TokenFault } from "./token-faults.js";
 /** The issuer whose access tokens are accepted. */
 export interface TrustedIssuer {
   readonly verifyToken: TokenVerifier;
-  /** The age of its keys in milliseconds. Undefined before the first load, and for keys that never change. */
+  /** The age of the issuer's keys in milliseconds. Undefined before the first load, and for keys that never change. */
   keysAgeMs(): number | undefined;
   close(): void;
 }
@@ -75,8 +75,9 @@ async function openKeySet(
 }
 
 /**
- * Returns whether a principal is an operator, who may manage all tenants. Without the setting nobody is, except with the
- * development issuer, which anybody can ask for tokens.
+ * Returns a function that says whether a principal is an operator, who may manage all tenants. Without
+ * `operatorTenantId`, a real issuer has no operators. Every principal of the development issuer is then an operator,
+ * because anybody can get its tokens.
  */
 export function operatorsOf({
   operatorTenantId,

@@ -4,8 +4,8 @@ import { v7 } from "uuid";
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Whether a text is a UUID (RFC 9562 section 4) in any case, of any version and variant. Clients and issuers may use
- * other versions, but the check of the package `uuid` accepts only those of the RFC.
+ * Whether a text is a UUID (RFC 9562 section 4) in upper or lower case, of any version and variant. Clients and issuers
+ * may use versions that are not in the RFC. The check of the package `uuid` rejects these.
  */
 export function isUuid(text: string): boolean {
   return uuid.test(text);
@@ -19,15 +19,15 @@ export function isLowerCaseUuid(text: string): boolean {
 const BYTES = 16;
 const DIGITS = "0123456789abcdef";
 const DASH = "-".charCodeAt(0);
-/** The value of each character that is a digit in lower case; 255 for the others. */
+/** The value of each lower-case hexadecimal digit, by character code; 255 for other characters. */
 const valueOfDigit = Uint8Array.from({ length: 256 }, (_, code) => {
   const value = DIGITS.indexOf(String.fromCharCode(code));
   return value < 0 ? 255 : value;
 });
 
 /**
- * Writes the bytes of a text that satisfies {@link isLowerCaseUuid}. Returns false for any other text. It takes a fifth
- * of the time of a pattern and Buffer's hexadecimal.
+ * Writes the 16 bytes of a UUID in lower case at `offset`. Returns false for any other text; some bytes may then
+ * already be written. The function takes a fifth of the time of a regular expression and Buffer's "hex" decoding.
  */
 export function writeLowerCaseUuid(bytes: Uint8Array, text: string, offset: number): boolean {
   if (text.length !== 36) return false;
@@ -46,10 +46,7 @@ export function writeLowerCaseUuid(bytes: Uint8Array, text: string, offset: numb
   return true;
 }
 
-/**
- * The number of uses for which random bytes are requested at once, because each request to the operating system is
- * expensive.
- */
+/** Random bytes are requested for this many uses at once, because each request to the operating system is expensive. */
 const USES_A_FILL = 256;
 /** The counter within a millisecond has 32 bits. Its start has the highest bit 0, so that it does not overflow. */
 const COUNTER_START_MASK = 0x7fffffff;
@@ -58,9 +55,9 @@ const COUNTER_START_MASK = 0x7fffffff;
 export const newId: () => string = createUuid7Source(Date.now);
 
 /**
- * Creates a source of UUIDs of version 7. Each is greater than all earlier ones. A counter orders those of one
- * millisecond, and also those made while the clock stands still or goes back (RFC 9562 section 6.2, method 1). `now`
- * returns milliseconds since the epoch.
+ * Creates a source of UUIDs of version 7. Each is greater than all earlier ones. A counter orders UUIDs of one
+ * millisecond. It also orders UUIDs made while the clock stands still or goes back (RFC 9562 section 6.2, method 1).
+ * `now` returns milliseconds since the epoch.
  */
 export function createUuid7Source(now: () => number): () => string {
   const nextRandom = createRandomSource(BYTES);
@@ -80,16 +77,16 @@ export function createUuid7Source(now: () => number): () => string {
 }
 
 /**
- * Returns when a UUID of version 7 was made, in milliseconds since the epoch (RFC 9562 section 5.7). The clock is that
- * of its maker.
+ * Returns when a UUID of version 7 was made, in milliseconds since the epoch (RFC 9562 section 5.7). The time is by the
+ * clock of the process that made the UUID.
  */
 export function timeOfUuid7(uuid7: string): number {
   return Number.parseInt(uuid7.replace("-", "").slice(0, 12), 16);
 }
 
 /**
- * Creates a source of random bytes. Each call returns `bytes` new ones. The buffer is overwritten 256 calls later, so
- * copy it at once.
+ * Creates a source of random bytes. Each call returns `bytes` new bytes. Copy or use them at once: one of the next 256
+ * calls overwrites them, possibly the very next one.
  */
 export function createRandomSource(bytes: number): () => Buffer {
   const pool = Buffer.allocUnsafeSlow(bytes * USES_A_FILL);

@@ -40,8 +40,8 @@ export function invalidClaim(claim: string): RefusedToken {
 }
 
 /**
- * Returns a 401 for a request without bearer credentials, or with those of another scheme. It contains no error code:
- * RFC 6750 section 3.1 omits the code if the client presented no token.
+ * Returns a 401 for a request without bearer credentials, or with credentials of another scheme. It contains no error
+ * code: RFC 6750 section 3.1 omits the code if the client presented no token.
  */
 export function missingToken(): RefusedToken {
   return new RefusedToken("MISSING", {

@@ -3,14 +3,14 @@ import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet } from "j
 /** The public keys that are currently accepted for signatures of access tokens. */
 export interface KeySet {
   /**
-   * Returns the key, or undefined if the set does not contain it. An unknown key may wait for a refresh of the set; a
-   * known key never waits. Rejects with SERVICE_UNAVAILABLE if no key set is available, because then no token can be
-   * verified.
+   * Returns the key, or undefined if the set does not contain it. For an unknown key, the function may wait for a
+   * refresh of the set. For a known key, it never waits. Rejects with SERVICE_UNAVAILABLE if no key set is available,
+   * because then no token can be verified.
    */
   key(reference: KeyReference): Promise<CryptoKey | undefined>;
   /**
-   * A number that changes whenever the keys change; 0 while no key set is available. Results of one generation are
-   * invalid in another.
+   * A number that changes whenever the keys change; 0 while no key set is available. A token that was verified in one
+   * generation must be verified again in the next.
    */
   generation(): number;
   /**

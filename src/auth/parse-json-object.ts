@@ -1,7 +1,8 @@
 /**
- * Parses a JSON object from bytes. It is stricter than JSON.parse: the bytes are valid UTF-8 without a byte order mark,
- * the value is an object, and no object has two members of the same name. RFC 7519 section 4 allows rejecting
- * duplicates; two parsers that read different duplicates would be a security risk. Throws SyntaxError or TypeError.
+ * Parses a JSON object from bytes. It is stricter than JSON.parse. The bytes must be valid UTF-8 without a byte order
+ * mark, and the value must be an object. No object may have two members of the same name. RFC 7519 section 4 allows
+ * rejecting duplicates; two parsers that read different duplicates would be a security risk. Throws SyntaxError or
+ * TypeError.
  */
 export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
   const text = utf8.decode(bytes);

@@ -20,9 +20,9 @@ export interface ClaimNames {
 /** The verified content of an access token. */
 export interface TokenClaims {
   readonly principal: Principal;
-  /** Start of the validity in milliseconds, inclusive; the tolerance for clock differences is subtracted. */
+  /** Start of the validity in milliseconds since the epoch, inclusive: 5 s early, for clock differences. */
   readonly fromMs: number;
-  /** End of the validity in milliseconds, exclusive; equal to `exp`. */
+  /** End of the validity in milliseconds since the epoch, exclusive: the claim `exp`. */
   readonly untilMs: number;
 }
 
@@ -31,10 +31,10 @@ const clockToleranceMs = 5000;
 /**
  * Reads the claims of a signed access token (RFC 9068 section 2.2). Required are `iss` (equal to `issuer`), `aud`
  * (contains `audience`), `exp`, `iat`, `sub`, `jti`, the client, the tenant (a UUID) and the scopes. Optional are
- * `nbf`, and `organization_id` and `company_id` (UUIDs); `null` does not count as absent.
+ * `nbf`, and `organization_id` and `company_id` (UUIDs). A claim with the value `null` is rejected.
  *
- * It does not compare times with the clock. A token is valid from 5 s before the later of `iat` and `nbf`, because the
- * issuer's clock may be ahead. It is valid until `exp`, without tolerance (RFC 7519 section 4.1.4). Throws
+ * The function does not compare times with the clock. A token is valid from 5 s before the later of `iat` and `nbf`,
+ * because the issuer's clock may be ahead. It is valid until `exp`, without tolerance (RFC 7519 section 4.1.4). Throws
  * INVALID_ACCESS_TOKEN.
  */
 export function readClaims(payload: Uint8Array, { issuer, audience, claims: names }: ClaimRules): TokenClaims {

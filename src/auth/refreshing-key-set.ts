@@ -24,10 +24,10 @@ const tickMs = 1_000;
 /**
  * Opens a key set that loads its keys at once and again in the background.
  *
- * jose runs one load at a time and keeps the last good set for 24 h while loads fail. It also loads for an unknown key,
- * which may be new, but not within 30 s of the last successful load. This function adds a pause between failed loads.
- * Without it, each invented key id would send a request to a failing issuer. The pause is 30 s, or 5 s while no set is
- * available.
+ * jose runs one load at a time and keeps the last good set for 24 h while loads fail. It also loads when a token names
+ * an unknown key, which may be new. It does not do so within 30 s of the last successful load. This function adds a
+ * pause between failed loads. Without it, each invented key id would cause a request to a failing issuer. The pause is
+ * 30 s, or 5 s while no set is available.
  *
  * A document without a usable key is a successful load, because an issuer revokes all keys that way. It is reported to
  * `onError`. A pause is measured as an absolute difference, so that a clock set back does not stop the loads. The timer
@@ -65,7 +65,7 @@ export function openRefreshingKeySet(source: KeySource): KeySet {
 }
 
 interface PacedLoads {
-  /** Loads the usable keys. Fails at once if the last load failed a moment ago. */
+  /** Loads the usable keys. Rejects at once during the pause after a failed load. */
   readonly load: FetchImplementation;
   /** Whether a background load is due. */
   isDue(): boolean;

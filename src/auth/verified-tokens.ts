@@ -1,6 +1,6 @@
 import type { TokenClaims } from "./read-claims.js";
 
-/** A cache of tokens that passed every check except that of their times. */
+/** A cache of verified tokens. The caller must still check their times. */
 export interface VerifiedTokens {
   /**
    * Returns the claims of a token. Returns undefined if the token is unknown or was verified under another generation

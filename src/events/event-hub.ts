@@ -3,13 +3,16 @@ import type { FeedReader } from "./feed-reader.js";
 import type { LiveEvents } from "./live-events.js";
 import { TenantFeed } from "./tenant-feed.js";
 
-/** What watches of events need. All methods reject with SERVICE_UNAVAILABLE while the database is unavailable. */
+/**
+ * The source of events for the watches of this process. All methods reject with SERVICE_UNAVAILABLE while the database
+ * is unavailable.
+ */
 export interface EventHub {
   /** Subscribes to the events of a tenant from now on. Close the result to unsubscribe. */
   watch(tenantId: string): Promise<LiveEvents>;
   /**
-   * Reads a page of events after a position, for a watch that is not live yet. Concurrent reads of the same page share
-   * one query.
+   * Reads a page of events after a position, for a watch that still reads stored events. Concurrent reads of the same
+   * page share one query.
    */
   read(tenantId: string, after: number): Promise<FeedPage>;
   /** Returns the position just before the oldest event that is kept. The tenant must have a watch. */
@@ -26,10 +29,7 @@ export interface Listening {
 /** The dependencies of the hub. */
 export interface EventHubPorts {
   readonly reader: FeedReader;
-  /**
-   * Returns the tenants whose feeds have events after a position. `known` has the last position that was read for each
-   * tenant.
-   */
+  /** Returns the tenants whose feeds have events after their position in `known`: the last position that was read. */
   readonly findChanged: (known: ReadonlyMap<string, number>) => Promise<ReadonlySet<string>>;
   readonly listen: (onChanged: (tenantIds: readonly string[]) => void) => Listening;
   /** Called with the first of several failures in a row. */
@@ -45,8 +45,9 @@ export interface RunningEventHub extends EventHub {
 }
 
 const PAGE_EVENTS = 500;
-/** The time between polls in milliseconds, while notifications are known to arrive and while they are not. */
+/** Milliseconds between polls while notifications are known to arrive. */
 const SLOW_POLL_MS = 2_000;
+/** Milliseconds between polls at other times. */
 const FAST_POLL_MS = 100;
 
 /**

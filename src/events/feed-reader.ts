@@ -28,8 +28,9 @@ const MAX_CONNECTIONS = 2;
 /**
  * Creates a reader that uses short transactions on the pool, at most two at the same time.
  *
- * Without outstanding events, a read is one statement in one round trip. Otherwise a second transaction assigns their
- * positions. Its COMMIT is sent together with its statements, so its lock is held only while they run.
+ * If all committed events have positions, a read is one statement in one round trip. Otherwise a second transaction
+ * assigns positions. That transaction sends COMMIT together with its statements, so it holds its lock only while they
+ * run.
  */
 export function createFeedReader(database: Database, limits = LIMITS): FeedReader {
   const inTurn = atOnce(MAX_CONNECTIONS);

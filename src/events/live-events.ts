@@ -1,6 +1,6 @@
 import type { EventRecord, FeedCursor } from "../postgres/tables/events/event-feed.js";
 
-/** The result of waiting for events: new events, none before the timeout, or more than the buffer holds. */
+/** The result of waiting: new events; QUIET if none arrived in time; BEHIND if the watcher must read the database. */
 export type News = readonly EventRecord[] | "QUIET" | "BEHIND";
 
 /** The highest number of events that are buffered for one watcher. */
@@ -27,8 +27,8 @@ export class LiveEvents {
   }
 
   /**
-   * Discards the buffer. The watcher must read from the database again, because later events do not follow the earlier
-   * ones.
+   * Discards the buffer. The watcher must read from the database again, because events between the discarded events and
+   * later events are missing.
    */
   fallBehind(): void {
     this.#kept = [];
@@ -36,7 +36,7 @@ export class LiveEvents {
     this.#stopWaiting();
   }
 
-  /** Returns all events since the previous call. Waits for one until the timeout ends or the signal aborts. */
+  /** Returns all events since the previous call. Waits for an event until the timeout ends or the signal aborts. */
   async next(timeoutMs: number, signal: AbortSignal): Promise<News> {
     if (!this.#isBehind && this.#kept.length === 0 && !signal.aborted) await this.#wait(timeoutMs, signal);
     if (this.#isBehind) return "BEHIND";

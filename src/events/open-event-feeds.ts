@@ -27,8 +27,9 @@ export interface EventFeeds {
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches. It is not used when named
- * prepared statements are off: the database is then behind a connection pooler, which does not support LISTEN either.
+ * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches. Without named prepared
+ * statements, this connection is not used: the database is then behind a connection pooler, which does not support
+ * LISTEN.
  */
 export function openEventFeeds({ database, databaseUrl: url, onError }: EventFeedsOptions): EventFeeds {
   const { pool } = database;

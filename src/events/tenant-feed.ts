@@ -50,7 +50,7 @@ export class TenantFeed {
     }
   }
 
-  /** Reads new events. If a read is running, another one follows it. */
+  /** Reads new events. If a read is running, another read follows it. */
   wake(): void {
     this.#isWoken = true;
     if (!this.#isTurning) void this.#turn();

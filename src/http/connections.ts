@@ -98,9 +98,9 @@ async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Cl
 }
 
 /**
- * Returns the network of a remote address, which the limits count as one. It is the IPv4 address, including one mapped
- * into IPv6, or the first 64 bits of an IPv6 address. The owner of one address of such an IPv6 network controls them
- * all (RFC 4291 section 2.5.4).
+ * Returns the network of a remote address. Connections of one network count together for limits. The network is the
+ * IPv4 address, including one mapped into IPv6, or the first 64 bits of an IPv6 address. The owner of one address of
+ * such an IPv6 network controls the whole network (RFC 4291 section 2.5.4).
  */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;

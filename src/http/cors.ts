@@ -5,10 +5,10 @@ import type { Answerer } from "./protocol-server.js";
 type Handler = Answerer["handler"];
 type Request = Parameters<Handler>[0];
 
-/** The methods of operations: those of Connect and gRPC-Web, and the others of REST. */
+/** The methods of operations: the methods of Connect and gRPC-Web, and further methods of REST. */
 export const corsMethods: readonly string[] = [...cors.allowedMethods, "PUT", "PATCH", "DELETE"];
 
-/** The request headers of operations. Browsers send some others, such as Accept, without a preflight request. */
+/** The request headers of operations. Browsers send some other headers, such as Accept, without a preflight request. */
 export const corsRequestHeaders: readonly string[] = [
   ...cors.allowedHeaders,
   "Authorization",
@@ -21,7 +21,7 @@ export const corsRequestHeaders: readonly string[] = [
   "Tracestate",
 ];
 
-/** The response headers that pages may read, in addition to those that they may always read. */
+/** The response headers that pages may read, in addition to the headers that pages may always read. */
 export const corsResponseHeaders: readonly string[] = [
   ...cors.exposedHeaders,
   "X-Correlation-Id",
@@ -35,7 +35,7 @@ export const corsResponseHeaders: readonly string[] = [
   "Accept-Post",
 ];
 
-/** How long a browser keeps the answer to a preflight, in seconds. Chromium keeps none longer. */
+/** How long a browser keeps the answer to a preflight, in seconds. Chromium allows no more. */
 const PREFLIGHT_SECONDS = 7_200;
 
 const preflightHeaders = {
@@ -45,9 +45,9 @@ const preflightHeaders = {
 };
 
 /**
- * Lets pages of these origins read all answers, errors too (fetch.spec.whatwg.org, "CORS protocol"). Answers a preflight
- * of such an origin by 204, before anything else looks at it. `["*"]` stands for every origin. Credentials that browsers
- * send on their own, such as cookies, are not allowed. Without origins nothing changes.
+ * Lets pages of these origins read all answers, errors too (fetch.spec.whatwg.org, "CORS protocol"). Answers a
+ * preflight of such an origin with 204, without calling the handler. `["*"]` stands for every origin. Credentials that
+ * browsers send on their own, such as cookies, are not allowed. Without origins nothing changes.
  */
 export function withCors(origins: readonly string[], answerer: Answerer): Answerer {
   if (origins.length === 0) return answerer;
@@ -68,7 +68,10 @@ export function withCors(origins: readonly string[], answerer: Answerer): Answer
 
 const ALLOW_ORIGIN = "Access-Control-Allow-Origin";
 
-/** Answers that depend on Origin say so by Vary, also to requests without one, so that caches keep them apart. */
+/**
+ * Returns a function that creates the CORS headers of an answer. If answers depend on Origin, every answer has `Vary:
+ * Origin`, so that caches store them separately.
+ */
 function createCorsHeaders(origins: readonly string[]): (request?: Request) => Record<string, string> {
   const exposed = { "Access-Control-Expose-Headers": corsResponseHeaders.join(", ") };
   const isAny = origins.includes("*");

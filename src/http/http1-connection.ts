@@ -11,17 +11,14 @@ export interface Http1Connection {
   readonly idle: IdleConnections;
   /** Responses that are not yet completely written, in the order of their requests. */
   readonly open: Set<WatchedResponse>;
-  /** Functions that start the requests which wait until earlier ones are answered and read. */
+  /** Functions that start the waiting requests. A request waits until enough earlier requests are answered and read. */
   readonly waiting: (() => void)[];
   readonly account: AnswerAccount;
   /** The response to the newest request, until both are complete. */
   newest: WatchedResponse | undefined;
   /** Value of `socket.bytesRead` when the last open response ended. A larger value means that a request has begun. */
   bytesWhenIdle: number;
-  /**
-   * Sends the final answer after all earlier responses; undefined until input cannot be read. Once it is set, nothing
-   * more is read.
-   */
+  /** Sends the final answer after all earlier responses. Set when input cannot be read; nothing more is read then. */
   lastWord: LastWord | undefined;
   ending: Ending;
 }
@@ -85,9 +82,9 @@ export function beginExchange(
 }
 
 /**
- * Ends a connection with an answer to unreadable input: after the newest request, or in its body. The answer is sent
- * after every earlier response, because HTTP/1.1 matches answers to requests by order. It is sent at most once. It is
- * not sent when the refused request has an answer or its response has begun.
+ * Ends a connection with an answer to unreadable input. This input follows the newest request or is in its body. The
+ * answer is sent after every earlier response, because HTTP/1.1 matches answers to requests by order. It is sent at
+ * most once. It is not sent when the refused request has an answer or its response has begun.
  */
 export function endWith(connection: Http1Connection, lastWord: LastWord): void {
   if (connection.lastWord !== undefined) return;

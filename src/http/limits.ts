@@ -3,8 +3,8 @@
  */
 export interface ListenLimits {
   /**
-   * TCP connections at once. One more is closed as soon as it is accepted. Above nine tenths of the limit, each new
-   * connection ends the longest idle one.
+   * TCP connections at once. A further connection is closed as soon as it is accepted. Above nine tenths of the limit,
+   * each new connection ends the longest idle one.
    */
   readonly maxConnections: number;
   /**
@@ -12,15 +12,16 @@ export interface ListenLimits {
    * its clients.
    */
   readonly maxConnectionsPerNetwork: number;
-  /** From the accepted connection to its first byte (cleartext) or to the end of the handshake (TLS). */
+  /** Time from the accepted connection to its first byte (cleartext) or to the end of the handshake (TLS). */
   readonly openingMs: number;
   /**
-   * From the first byte of an HTTP/1.1 request to the end of its headers; then the answer is 408. At most `requestMs`.
+   * Time from the first byte of an HTTP/1.1 request to the end of its headers, at most `requestMs`. After this time,
+   * the answer is 408.
    */
   readonly headersMs: number;
   /**
-   * From the first byte of a request to the last byte of its body; then the answer is 408 on HTTP/1.1, and the stream
-   * is cancelled on HTTP/2.
+   * Time from the first byte of a request to the last byte of its body. After this time, HTTP/1.1 answers 408, and
+   * HTTP/2 cancels the stream.
    */
   readonly requestMs: number;
   /**
@@ -44,24 +45,26 @@ export interface ListenLimits {
    * once would make TCP reset the connection and lose the last answer (RFC 9112 section 9.6).
    */
   readonly lingerMs: number;
-  /** Silence after which TCP probes whether the peer still exists. */
+  /** After this long without data, TCP probes whether the peer still exists. */
   readonly probeAfterMs: number;
   /**
-   * Request line plus headers of HTTP/1.1, or the header list of HTTP/2 as RFC 9113 counts it; above it the answer is
-   * 431. HTTP/2 announces and reads up to twice as much, so that it can answer 431, and resets streams with more.
+   * Size of the request line and headers on HTTP/1.1, or of the header list on HTTP/2 as RFC 9113 counts it. Above it,
+   * the answer is 431. HTTP/2 announces and reads up to twice as much, so that it can answer 431. It resets streams
+   * with larger lists.
    */
   readonly maxHeaderBytes: number;
   /** HTTP/1.1 requests of one connection that wait for their answers. With more, the connection is destroyed. */
   readonly maxPipelinedRequests: number;
   /**
-   * Pipelined requests in progress or with unread answers. Further ones wait, and no more requests are read meanwhile.
+   * Pipelined requests in progress or with unread answers. Further requests wait, and no more requests are read
+   * meanwhile.
    */
   readonly maxPipelinedAtWork: number;
-  /** How long an answer, or a 64 KiB piece of one, may stay unread. Then the answer is ended. */
+  /** How long an answer, or a 64 KiB piece of an answer, may stay unread. Then the answer is ended. */
   readonly unreadMs: number;
   /**
-   * Minimum time that an unread answer is kept when room is needed. A connection that then does not end within this
-   * time is destroyed.
+   * When memory is needed, an unread answer is ended after this time without progress. If the client does not read that
+   * end within this time, the connection is destroyed.
    */
   readonly unreadGraceMs: number;
   /**
@@ -77,22 +80,22 @@ export interface ListenLimits {
   /** Unread answers of all connections of the listener. */
   readonly maxUnreadBytes: number;
   /**
-   * HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). One more is refused. It ends the
-   * session when the peer has acknowledged the setting.
+   * HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). A further stream is refused. It ends
+   * the session if the peer has acknowledged the setting.
    */
   readonly maxStreams: number;
-  /** HTTP/2 streams refused for lack of memory after which the session is ended. */
+  /** An HTTP/2 session is ended after this many of its streams were refused for lack of memory. */
   readonly maxRejectedStreams: number;
-  /** Invalid or empty HTTP/2 frames after which the session is ended. */
+  /** An HTTP/2 session is ended after this many invalid or empty frames. */
   readonly maxInvalidFrames: number;
-  /** Memory of one HTTP/2 session in units of 1,000,000 bytes, above which new streams are refused. */
+  /** Memory of one HTTP/2 session, in units of 1,000,000 bytes. Above this, new streams are refused. */
   readonly maxSessionMegabytes: number;
   /**
    * How long an HTTP/2 session may have no stream, even when it receives other frames. GOAWAY reports which streams
    * were accepted, so this may be shorter than the idle timeout of proxies.
    */
   readonly sessionIdleMs: number;
-  /** Silence, without even a PING, after which an HTTP/2 session with open streams is ended. */
+  /** An HTTP/2 session with open streams is ended after this long without any frame, even a PING. */
   readonly sessionStalledMs: number;
 }
 

@@ -78,7 +78,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   }
 }
 
-/** A port that is bound, and what its connections are handed to. */
+/** A bound port, and the function that sets the handler of its connections. */
 interface Bound {
   readonly port: number;
   /** Sets the handler of connections. Connections that arrived earlier are passed to it immediately. */
@@ -86,8 +86,8 @@ interface Bound {
 }
 
 /**
- * Keeps connections until they have a handler. In a worker of `node:cluster`, the primary process may hand over the
- * first ones together with its answer that the port is bound, before the server knows that.
+ * Keeps connections until they have a handler. In a worker of `node:cluster`, the first connections can arrive together
+ * with the answer of the primary process that the port is bound.
  */
 function keepConnections(server: Server): Bound["receive"] {
   const early: Socket[] = [];

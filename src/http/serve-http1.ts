@@ -18,9 +18,10 @@ import { WatchedResponse } from "./watched-responses.js";
 
 /**
  * Serves HTTP/1.1 and 1.0. `socketError` renders the answers that Node would otherwise send itself and without a body.
- * These are parser errors, limits of time and size, CONNECT, and requests that {@link isWellFormed} rejects.
+ * These are the answers to parser errors, exceeded limits of time or size, CONNECT, and requests that {@link
+ * isWellFormed} rejects.
  *
- * Expectations other than 100-continue and `Upgrade` are ignored (RFC 9110 sections 10.1.1 and 7.8).
+ * `Upgrade`, and expectations other than 100-continue, are ignored (RFC 9110 sections 10.1.1 and 7.8).
  */
 export function serveHttp1(options: ServeOptions): ProtocolServer {
   const connections = new Map<Duplex, Http1Connection>();

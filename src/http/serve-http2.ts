@@ -27,9 +27,9 @@ const HEADER_OVERHEAD_BYTES = 32;
 const HEADER_COPIES = 4;
 
 /**
- * A GOAWAY frame with the highest stream id. It is written to the socket as it is, because Node ignores new streams
- * after `session.goaway`. Node writes whole frames, so the notice never splits one. A TLS socket does not allow a
- * second write beside the session's.
+ * A GOAWAY frame with the highest stream id. It is written directly to the socket, because Node ignores new streams
+ * after `session.goaway`. Node writes whole frames, so the notice never splits a frame. A TLS socket does not allow a
+ * second writer beside the session.
  */
 const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex");
 
@@ -41,9 +41,9 @@ const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex")
  *   resets the stream of a client that has acknowledged the setting.
  * - Expectations other than 100-continue are ignored.
  *
- * Draining sends a GOAWAY with the last stream that was read. Without TLS, the announced end sends the earlier notice
- * of RFC 9113 section 6.8, which admits every stream: a reverse proxy that opens one before it reads the notice is
- * served. With TLS, the announced end drains.
+ * Draining sends a GOAWAY with the last stream that was read. Without TLS, the announced end sends the notice of RFC
+ * 9113 section 6.8, which still admits every stream. So a stream that a reverse proxy opens before it reads the notice
+ * is served. With TLS, the announced end drains.
  */
 export function serveHttp2(options: ServeOptions): ProtocolServer {
   const { limits, idle, unread, handler, socketError } = options;
@@ -89,7 +89,7 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
   };
 }
 
-/** Calls `end` after the next poll for the sessions that are open now. */
+/** Calls `end` for the sessions that are open now, after the next poll of the event loop. */
 function endSoon(sessions: Sessions, end: (socket: Socket, session: ServerHttp2Session) => void): void {
   const open = new Map(sessions);
   afterPoll(() => open.forEach(end));
@@ -197,7 +197,7 @@ function limitRequest(stream: ServerHttp2Stream, requestMs: number): void {
   stream.once("close", () => clearTimeout(timer));
 }
 
-/** Ends a session whose client reads nothing. The code asks the client to back off (RFC 9113 section 7). */
+/** Ends a session whose client reads nothing. The error code asks the client to back off (RFC 9113 section 7). */
 function endCalm(session: ServerHttp2Session, socket: Socket): void {
   session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
   socket.destroy();

@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 
-/** Why the listener refused a request, or input that did not become one. OVERLOADED: too many answers are unread. */
+/** Why the listener refused a request or unreadable input. OVERLOADED: too many answers are unread. */
 export type SocketErrorKind = "BAD_REQUEST" | "TIMEOUT" | "HEADERS_TOO_LARGE" | "OVERLOADED";
 
 /** A complete answer. `headers` does not include Date, Content-Length and Connection, which the connection sets. */

@@ -9,8 +9,8 @@ export function socketOptions(
 }
 
 /**
- * Destroys the socket `ms` milliseconds after this side has ended, unless the peer closes first. A peer that never
- * closes can then not hold a connection.
+ * Destroys the socket `ms` milliseconds after this side has ended, unless the peer closes first. So a peer that never
+ * closes cannot hold a connection.
  *
  * Node's HTTP/1.1 server would not wait after an answer with `Connection: close`. It calls `destroySoon`, and TCP
  * resets the connection when the peer is still sending.

@@ -5,7 +5,7 @@ import type { AnswerAccount, UnreadAnswer } from "./unread-answers.js";
 /** Cost of an unread answer in addition to its body and request headers: objects of Node and of the service. */
 const ANSWER_BYTES = 16 * 1024;
 /**
- * Longer bodies are written in pieces of this size, each after the client has read the one before. This shows the
+ * Longer bodies are written in pieces of this size, each after the client has read the previous piece. This shows the
  * client's progress, and TLS does not copy the whole body at once.
  */
 const PIECE_BYTES = 64 * 1024;
@@ -88,15 +88,17 @@ function holdUntilDrained(answer: Watched, account: AnswerAccount | undefined, b
   });
 }
 
-/** Returns the size of the whole body when its length is known, because the unwritten part is in memory too. */
+/**
+ * Returns the memory that an answer takes, in bytes. The whole body counts if its length is known, because the
+ * unwritten part is in memory too.
+ */
 function sizeOf(answer: Watched): number {
   const length = Number(answer.getHeader("content-length") ?? 0);
   return ANSWER_BYTES + Math.max(answer.writableLength, length);
 }
 
 /**
- * Ends an answer whose body is longer than one piece. Returns false for any other answer, which the caller must end
- * itself.
+ * Ends an answer whose body is longer than one piece. Returns false for any other answer. The caller must then end it.
  */
 function endInPieces(answer: Watched, body: unknown): boolean {
   if (!(typeof body === "string" || body instanceof Uint8Array) || body.length <= PIECE_BYTES) return false;

@@ -9,8 +9,9 @@ export const actorForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 128 } as const;
  * Reads the Actor-Id header: the person or system on whose behalf the client calls. The value is an opaque id of 1 to
  * 128 visible ASCII characters, not a name. The service stores it with the principal and does not verify it.
  *
- * The header is optional on every operation of the internal listener. REST ignores it, because its published headers do
- * not include it. Throws 400 if it is malformed or sent twice.
+ * The header is optional on every operation of the internal listener. The clinic's own operations over REST also take
+ * it. The published REST operations ignore it, because their specification does not have it. Throws 400 if it is
+ * malformed or sent twice.
  */
 export function actor(): Stage {
   return () => (next) => async (request) => {

@@ -22,8 +22,8 @@ export function authentication(verify: TokenVerifier): Stage {
 }
 
 /**
- * Verifies the access token of a call at this moment and returns its principal. Several Authorization headers are
- * invalid.
+ * Verifies the access token of a call at this moment and returns its principal. Rejects a call with several
+ * Authorization headers.
  */
 export function verifyCaller({ headers: { authorization } }: Call, verify: TokenVerifier): Promise<Principal> {
   return verify(authorization.length === 0 ? null : authorization.join(", "));

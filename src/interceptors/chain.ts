@@ -33,7 +33,7 @@ export interface ChainPorts {
   readonly isTraced?: boolean;
 }
 
-/** The stages of a call, outermost first. A method has only those that it needs. */
+/** The stages of a call, outermost first. A method has only the stages that it needs. */
 export interface Chain {
   /** Stages that need only the headers. Over REST they run before any byte of the body is read. */
   readonly onHeaders: readonly NamedStage[];

@@ -21,7 +21,7 @@ export type Permit = () => void;
 
 /**
  * The limit that rejects a call: of the principal, of its tenant, of heavy calls of all tenants, or of the process. If
- * several are reached, it is the first one in this order.
+ * several limits are reached, it is the first in this order.
  */
 export type PermitRejection = "PRINCIPAL" | "TENANT" | "HEAVY" | "PROCESS";
 
@@ -30,7 +30,9 @@ export type PermitRejection = "PRINCIPAL" | "TENANT" | "HEAVY" | "PROCESS";
  * connection.
  */
 export interface ConcurrencyLimiter {
-  /** Acquires a permit. May wait for one. */
+  /**
+   * Returns a permit, or the limit that rejects the call. May wait for a permit, at most as long as the limiter allows.
+   */
   acquire(request: PermitRequest): Promise<Permit | PermitRejection>;
   /** Returns the limit that would reject a call now, or undefined if the call would run or wait. */
   rejectionFor(request: Omit<PermitRequest, "signal">): PermitRejection | undefined;
@@ -40,13 +42,14 @@ export interface ConcurrencyLimiter {
 export type PaceRejection = (rejection: PermitRejection, what?: "calls" | "streams") => Promise<CupoError>;
 
 /**
- * Runs a call if its principal, its tenant and the process are below their limits. A heavy call must also be below
- * the limit of heavy calls. Rejects other calls: with 429 at the limit of the principal (specification section 8), with
- * 503 and the reason BUSY at any other limit.
+ * Runs a call if its principal, its tenant and the process are below their limits. A heavy call must also be below the
+ * limit of heavy calls. A bulk call has its own limits instead of those of its principal and tenant. Rejects other
+ * calls: with 429 at the limit of the principal (specification section 8), with 503 and the reason BUSY at any other
+ * limit.
  *
  * This is the last stage before calls get their database connection. A call that an earlier stage rejects takes no
- * permit. A replay takes one. The permit is released when the call ends. Streams have a separate limiter and hold their
- * permit until they end.
+ * permit. A replay takes a permit. The permit is released when the call ends. Streams have a separate limiter and hold
+ * their permit until they end.
  */
 export function concurrencyLimit(
   calls: ConcurrencyLimiter,

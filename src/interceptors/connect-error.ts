@@ -6,8 +6,8 @@ import { problemOf } from "../problems/problem.js";
 import { errorDetailsOf } from "./error-details.js";
 
 /**
- * Returns the error that Connect, gRPC and gRPC-Web send. It has the code from the error table, the headers of the
- * call, and as details the Problem and those of {@link errorDetailsOf}.
+ * Returns the error that Connect, gRPC and gRPC-Web send. It has the code of {@link connectCodeOf} and the headers of
+ * the call and the error. Its details are the Problem and those of {@link errorDetailsOf}.
  */
 export function connectErrorOf(
   error: CupoError,
@@ -24,8 +24,8 @@ export function connectErrorOf(
 }
 
 /**
- * Returns the Connect code of an error. This is its own code if it has one, else the code for its first field error,
- * else the code in the error table.
+ * Returns the Connect code of an error: its own code, else the code for its first field error, else the code in the
+ * error table.
  */
 export function connectCodeOf(error: CupoError): Code {
   const entry = errorTable[error.code];

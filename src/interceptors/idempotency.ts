@@ -26,7 +26,7 @@ export type Outcome =
   | {
       readonly kind: "REPLAY";
       readonly response: Uint8Array;
-      /** The earlier call is this one: its COMMIT succeeded, but the connection broke before the answer arrived. */
+      /** The earlier call is this call: its COMMIT succeeded, but the connection broke before the answer arrived. */
       readonly isOwn: boolean;
     }
   /** The key was used for another request. */
@@ -38,31 +38,29 @@ export type Outcome =
 
 /**
  * The transactions that the stage needs. `execute` runs the work in one transaction, `call.transaction`, which commits
- * the claim, all effects and the result together. It does not run the work if the key is taken. A failed call leaves
- * its key free.
+ * the claim, all effects and the result together. If the key is taken, `execute` does not run the work. A failed call
+ * leaves its key free.
  */
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
   /**
    * Runs a read in one transaction, `call.transaction`, without a key. A read may write access records. If
-   * `isReplicable` is true, it writes nothing, and a replica may run it that has all transactions committed before.
+   * `isReplicable` is true, the read writes nothing. A replica that has replayed all earlier commits may then run it.
    */
   read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable?: boolean): Promise<T>;
 }
 
-/** Records in the transaction of a call that its principal reads the data of these patients. */
+/** Records that the principal of a call reads the data of these patients, in the transaction of the call. */
 export type RecordAccess = (call: Call, patientIds: readonly string[]) => void;
 
-/** Encrypts stored results that have a secret. */
+/** Encrypts stored results that contain a secret. */
 export interface ResultSeal {
   seal(result: Uint8Array): Uint8Array;
   /** Rejects if the result cannot be decrypted. */
   open(sealed: Uint8Array): Promise<Uint8Array>;
 }
 
-/**
- * How long a key returns its first result. The database never purges keys younger than 24 hours, even if this is lower.
- */
+/** For how many hours a key returns its first result. The database never purges keys younger than 24 hours. */
 export const KEY_RETENTION_HOURS = 72;
 
 const RETRY_AFTER = { "Retry-After": "1" };

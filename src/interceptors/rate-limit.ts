@@ -24,8 +24,8 @@ export interface QuotaPrincipal {
 }
 
 /**
- * Counts requests of a principal against every quota; `requests` defaults to 1. The store is this process or a shared
- * one.
+ * Counts requests of a principal against every quota; `requests` defaults to 1. The counts are in this process or in a
+ * shared store.
  */
 export interface RateLimiter {
   count(principal: QuotaPrincipal, requests?: number): Promise<readonly QuotaState[]>;

@@ -5,7 +5,9 @@ import { principalOf } from "../call.js";
 import { readableWithScopeOf } from "../proto-options.js";
 import type { Stage } from "./stage.js";
 
-/** The fields to remove from a message: its own guarded fields, and those of nested messages at any depth. */
+/**
+ * The fields of a message to visit: `guarded` fields need a scope; the messages in `below` fields have guarded fields.
+ */
 interface Plan {
   readonly guarded: readonly { readonly field: DescField; readonly scope: string }[];
   readonly below: readonly DescField[];
@@ -14,9 +16,9 @@ interface Plan {
 type Redact = (message: ReflectMessage, scopes: ReadonlySet<string>) => void;
 
 /**
- * Removes the fields from a response for which the principal has no scope (specification section 5, rule 5). This stage
- * is outside the idempotency stage, so a replay is redacted by the scopes of the new request. A method whose response
- * has no guarded field has no such stage.
+ * Removes the fields of a response that need a scope which the principal does not have (specification section 5, rule
+ * 5). This stage is outside the idempotency stage, so a replay is redacted by the scopes of the new request. A method
+ * whose response has no such field has no such stage.
  */
 export function redaction(): Stage {
   const redact = createRedact();
@@ -72,7 +74,10 @@ function holdsGuarded(schema: DescMessage): boolean {
   return guardsOf(schema).size > 0;
 }
 
-/** Returns the scopes that guard fields of a message or of a nested one. `seen` stops at recursive messages. */
+/**
+ * Returns the scopes that a caller needs for all fields of a message and of its nested messages. `seen` stops
+ * recursion.
+ */
 function guardsOf(schema: DescMessage, seen = new Set<DescMessage>()): ReadonlySet<string> {
   if (seen.has(schema)) return new Set();
   seen.add(schema);

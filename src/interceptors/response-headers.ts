@@ -1,7 +1,9 @@
 import { callOf } from "../call.js";
 import type { Stage } from "./stage.js";
 
-/** Adds the response headers of the call to a successful answer. Errors add them elsewhere. */
+/**
+ * Adds the response headers of the call to a successful answer. Answers with errors get them where they are rendered.
+ */
 export function responseHeaders(): Stage {
   return () => (next) => async (request) => {
     const response = await next(request);

@@ -4,8 +4,8 @@ import type { Interceptor } from "@connectrpc/connect";
 /**
  * A step that calls pass. Returns its interceptor for a method, or undefined if the method does not need the step.
  *
- * It runs once per method, when a service is registered. So everything that the method alone decides is computed before
- * the first request, and a fault in the options of a proto prevents the start.
+ * It runs once per method, when a service is registered. So everything that depends only on the method is computed
+ * before the first request. A fault in the options of a proto prevents the start.
  */
 export type Stage = (method: DescMethod) => Interceptor | undefined;
 

@@ -13,8 +13,7 @@ const CHECK_EVERY_MS = 1_000;
  * caller receives the reason.
  *
  * The token is verified before each message and once per second. So no message is sent after the token has expired or
- * its key was withdrawn, and the stream ends within a second. Unary methods have no
- * such stage.
+ * its key was withdrawn, and the stream ends within a second. Unary methods have no such stage.
  */
 export function streamLife(verify: TokenVerifier, stopping: AbortSignal): Stage {
   return ({ methodKind }) => (methodKind === "unary" ? undefined : living(verify, stopping));
@@ -51,7 +50,8 @@ export interface Stopping {
 }
 
 /**
- * Creates the signal. It has no limit of listeners: every open stream adds one, which Node.js would report as a leak.
+ * Creates the signal, without a limit of listeners. Every open stream adds a listener, and Node.js would report more
+ * than ten listeners as a leak.
  */
 export function createStopping(): Stopping {
   const controller = new AbortController();

@@ -16,7 +16,7 @@ const LIMITS = { statementTimeoutMs: 60_000, lockTimeoutMs: 2_000, idleTimeoutMs
 const BATCH = 2_000;
 /** The migration that added the state of tenants. Releases without it do not know the state. */
 const KNOWN_SINCE = "0058-tenants";
-/** The record of the tenant stays. */
+/** The table with the record of the tenant. It is not erased. */
 const KEPT = "tenants";
 
 /** Dependencies of the erasure of tenants. */
@@ -35,9 +35,10 @@ export interface ErasurePorts {
  * without rows is then marked as erased. If a run is interrupted, the next run continues. Two runs never erase the same
  * tenant at the same time: one of them skips it.
  *
- * A call that began before the tenant was suspended can still write a row. So the run waits until all transactions that
- * began before the erasure have ended, and then deletes once more. An older release does not know the state of tenants:
- * while one serves the database, nothing is erased. An aborted signal stops the run after the current batch.
+ * A call that began before the tenant was suspended can still write a row. So the rows are deleted once more after all
+ * transactions that began before the erasure have ended. Until then, the tenant is left to a later run. An older
+ * release does not know the state of tenants: while one serves the database, nothing is erased. An aborted signal stops
+ * the run after the current batch.
  *
  * Returns whether tenants are left to erase.
  */

@@ -20,8 +20,8 @@ export interface ExtensionPorts {
 
 /**
  * Adds one part to the schedules of a tenant in its own transaction and returns the outcome. The caller repeats the
- * call, after other tenants had their turns. Added slots stay. Processes that extend the same tenant at the same time
- * add different parts.
+ * call, after other tenants had their turns. Processes that extend the same tenant at the same time add different
+ * parts.
  */
 export async function extendSchedules(
   tenantId: string,

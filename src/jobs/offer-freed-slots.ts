@@ -22,14 +22,15 @@ export interface OfferPorts {
 }
 
 /**
- * Offers the freed slots of all tenants that are due, each in its own transaction. Returns the number of offers.
+ * Offers the due freed slots of all tenants, each slot in its own transaction. Returns the number of offers.
  *
  * Only a commit changes which slots are due. So if a run is interrupted, the next run continues. Of two runs at the
  * same time, one offers a slot, and the other finds it held. While an older release serves the database, nothing is
  * offered.
  *
- * If a slot or patient changes meanwhile, the slot stays due until the next run. If the slots of a tenant fail, those of
- * other tenants are offered, and the error is thrown at the end. A signal stops it after the current transaction.
+ * If a slot or patient changes meanwhile, the slot stays due until the next run. If the slots of a tenant fail, those
+ * of other tenants are offered, and the error is thrown at the end. An aborted signal stops the run after the current
+ * transaction.
  */
 export async function offerFreedSlots(ports: OfferPorts, signal?: AbortSignal): Promise<number> {
   const { database, now } = ports;

@@ -12,7 +12,7 @@ const BATCH = 1_000;
 /**
  * Deletes the results of idempotency keys that are past their retention and returns their number. Each batch is a
  * transaction of its own, so that no lock is held for long. If several processes purge at the same time, one of them
- * finds nothing left to delete. A signal stops it after the current batch.
+ * finds nothing left to delete. An aborted signal stops the purge after the current batch.
  */
 export function purgeIdempotencyKeys(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeKeyBatch, signal);

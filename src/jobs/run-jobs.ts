@@ -31,7 +31,7 @@ export interface JobPorts {
   readonly now: () => number;
   /** The highest number of open slots of a tenant. */
   readonly maxOpenSlots: number;
-  /** Minutes after its start from which an appointment can be marked a no-show, unless the tenant sets others. */
+  /** An appointment can be marked as a no-show this many minutes after its start. Tenants can set their own number. */
   readonly noShowGraceMinutes: number;
   readonly logger: Logger;
   /** Called when a tenant reaches its open-slot limit. */
@@ -51,8 +51,8 @@ const TEND_PARTITIONS = "tend_partitions";
 const WRITE_TIME_EVENTS = "write_time_events";
 const OFFER_FREED_SLOTS = "offer_freed_slots";
 /**
- * Returns a job that runs every minute. It runs before waiting jobs, such as many extensions, so that reminders are on
- * time.
+ * Returns a job that runs every minute. It runs before waiting jobs, such as extensions of schedules, so that reminders
+ * are on time.
  */
 const eachMinute = (task: string) => ({
   task,
@@ -75,9 +75,15 @@ const ERASURE_TURN_MS = 10_000;
 const BUSY_MS = 1_000;
 
 /**
- * Runs background jobs until it is stopped: it writes the events that become due and offers freed slots every minute,
- * extends schedules to the horizon every hour and on request, purges expired data, summarizes waits, and creates
- * partitions ahead. Every process runs jobs. One process does each job; if it dies, another process repeats the job.
+ * Runs background jobs until it is stopped:
+ *
+ * - every minute: writes the events that become due, offers freed slots, erases tenants
+ * - every 5 min: summarizes waits
+ * - every 10 min: purges expired data
+ * - every hour and on request: extends schedules to the horizon
+ * - every hour: creates and drops partitions
+ *
+ * Every process runs jobs. Each job runs in one process; if that process dies, another process repeats the job.
  *
  * A job extends one part of a tenant's schedules and then queues the tenant's next part. So the tenants take turns.
  * Returns a function that stops the jobs and waits until the current job reaches a point where it can stop.

@@ -21,12 +21,13 @@ const BUSY_MS = 1_000;
 const AFTER_LEASE_MS = 500;
 
 /**
- * Runs the jobs that send events to webhooks, until it is stopped. They have workers of their own, so that slow
+ * Runs the jobs that send events to webhooks, until it is stopped. The jobs have workers of their own, so that slow
  * receivers do not delay other background jobs. A job sends for one webhook for about 10 s and then queues itself
  * again, after the jobs of other webhooks.
  *
- * Each job first queues its successor for the end of its lease, and removes it at the end. So if the process is killed,
- * another one continues about 25 s later. Every minute a job finds webhooks that have work but no job.
+ * Each job first queues a successor for the end of its lease, and removes the successor when the job ends. So if the
+ * process is killed, another process continues about 25 s later. Every minute, a job finds webhooks that have work but
+ * no job.
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
   return runQueue(queue, {

@@ -17,16 +17,16 @@ const MINUTE_MS = 60_000;
 /** The limits of a span of time whose events are written. */
 export interface SpanLimits {
   readonly until: Date;
-  /** Events that were due until here are skipped. */
+  /** Events that were due at or before this time are skipped. */
   readonly notBefore: Date;
   /** The longest span, in milliseconds. */
   readonly maxMs: number;
-  /** For a tenant that has not set its own. */
+  /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own. */
   readonly noShowGraceMinutes: number;
   readonly correlationId: string;
 }
 
-/** What was written. */
+/** The result of writing one span. */
 export interface WrittenSpan {
   /** The number of events. */
   readonly written: number;
@@ -49,13 +49,14 @@ interface Due extends TimeEvent {
 }
 
 /**
- * Writes the events of a tenant from its progress on, and moves the progress.
+ * Writes the events of a tenant that became due after its progress, and moves the progress. The progress is the time up
+ * to which events are written.
  *
- * Calls take no lock for this. The limit `until` is read from the clock before the statements begin. So an appointment
- * that commits after the snapshot of a statement was booked or moved after `until`, and none of its events was due by
+ * Calls take no lock for this. The limit `until` is read from the clock before the statements begin. An appointment may
+ * commit after the snapshot of a statement. It was then booked or moved after `until`, so none of its events was due by
  * `until`. The rows that the statements find are locked in the order of `lockInOrder`: waitlist entries, then
- * appointments, each by id. So events of a row enter the feed in the order of its versions, and a row that a call has
- * just moved or closed is read with that change.
+ * appointments, each by id. So events of a row enter the feed in the order of its versions. A row that a call has just
+ * moved or closed is read with that change.
  */
 export async function writeSpan(transaction: Transaction, limits: SpanLimits): Promise<WrittenSpan> {
   const [through, settings] = await Promise.all([lockProgress(transaction), findTenantSettings(transaction)]);
@@ -119,7 +120,7 @@ function appointmentEvent(timed: Timed): Due {
   };
 }
 
-/** An entry that was added after its last date has no such event. */
+/** Returns the EXPIRED event of an entry, due at the end of its last date. An entry that was added later has none. */
 function expiryOf({ id, version, dateTo, createdAt }: ExpiredEntry): Due[] {
   const dueMs = Date.parse(endOfLocalDay(dateTo));
   if (createdAt.getTime() > dueMs) return [];

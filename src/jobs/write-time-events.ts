@@ -9,29 +9,29 @@ const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs
 const HOUR_MS = 3_600_000;
 /** Events that became due longer ago than this are not written, in milliseconds. */
 export const CAUGHT_UP_MS = 24 * HOUR_MS;
-/** The migration that completed these events. Releases without it do not know them. */
+/** The last migration for these events. Releases without it do not know the events. */
 const KNOWN_SINCE = "0038-time-events-validated";
 
-/** Dependencies of the events that time makes. */
+/** Dependencies of writing events that become due by the clock. */
 export interface TimeEventPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** How long after its start an appointment can be marked a no-show. */
+  /** An appointment can be marked as a no-show this many minutes after its start. Tenants can set their own number. */
   readonly noShowGraceMinutes: number;
   /** Called after a commit that added events to the feed of the tenant. */
   readonly onCommitted?: ((tenantId: string) => void) | undefined;
 }
 
 /**
- * Writes the events of all tenants that became due since the last run, each event once. Returns their number.
+ * Writes the events that became due since the last run, for all tenants, each event once. Returns their number.
  *
  * The progress of a tenant moves in the transaction that writes its events. So if a run is interrupted, the next run
  * continues. Of two runs at the same time, the second one waits for the first and then finds nothing left. While an
  * older release serves the database, nothing is written. Later runs catch up.
  *
- * If the events of a tenant cannot be written, those of other tenants are, and the error is thrown at the end. A signal
- * stops it after the current transaction.
+ * If the events of a tenant cannot be written, the run continues with other tenants and throws the error at the end. An
+ * aborted signal stops the run after the current transaction.
  */
 export async function writeTimeEvents(ports: TimeEventPorts, signal?: AbortSignal): Promise<number> {
   const { database, now, noShowGraceMinutes } = ports;

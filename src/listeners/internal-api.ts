@@ -37,7 +37,7 @@ export interface InternalApiOptions extends ProblemOptions {
   readonly stopping: Pick<Stopping, "signal">;
   /** Whether gRPC reflection is served. */
   readonly reflection: boolean;
-  /** Returns the page for `/metrics`; undefined gives a 500. Without this function the page does not exist. */
+  /** Returns the page for `/metrics`, or undefined to answer 500. Without this function, the page does not exist. */
   readonly metricsPage?: (() => Promise<Buffer | undefined>) | undefined;
   /** Issues tokens for the reference page. Undefined unless the development issuer is used. */
   readonly demoTokens?: DemoTokens | undefined;
@@ -104,10 +104,7 @@ function createOperations({ services, problemsUrl, chain, validate, observe }: I
   });
 }
 
-/**
- * Creates the handler of the OpenAPI document and the reference page. It returns whether the request was for one of
- * them.
- */
+/** Creates the handler of the OpenAPI document and the reference page. It returns false for any other request. */
 function createPages(options: InternalApiOptions): (request: HttpRequest, response: HttpResponse) => boolean {
   const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
     sendProblem(request, response, error, options);

@@ -1,8 +1,8 @@
 /** The size limits of a request message on both listeners. */
 export const messageLimits = {
-  /** Bytes as sent, and bytes after decompression. */
+  /** The highest number of bytes, as sent and after decompression. */
   maxBodyBytes: 64 * 1024,
-  /** Levels of objects and arrays in JSON. */
+  /** The highest number of nested levels of objects and arrays in JSON. */
   maxDepth: 16,
 } as const;
 

@@ -49,7 +49,7 @@ export interface OpenListeners {
 const ADDRESS_SETTINGS = { public: "HOST or PORT", internal: "INTERNAL_HOST or INTERNAL_PORT" } as const;
 const GRACE_MS = 8_000;
 
-/** Opens the public listener, then the internal one. If one cannot be opened, closes both and rejects. */
+/** Opens the public listener, then the internal one. If a listener cannot be opened, closes both and rejects. */
 export async function openListeners(
   config: Config,
   logger: Logger,
@@ -90,8 +90,8 @@ export async function openListeners(
 }
 
 /**
- * Returns the parts that log requests and record them in telemetry. `metricsOf` returns the page of metrics to serve,
- * from the one of this process.
+ * Returns the parts that log requests and record them in telemetry. `metricsOf` receives the metrics page of this
+ * process and returns the page to serve.
  */
 export function watchRequests(
   telemetry: Telemetry,
@@ -109,7 +109,7 @@ export function watchRequests(
   };
 }
 
-/** Adds to the handler of a listener what both have: CORS, log lines, and Problems for errors of connections. */
+/** Adds CORS, log lines and Problems for connection errors to the handler of a listener. */
 function answererOf(
   name: keyof typeof ADDRESS_SETTINGS,
   { corsOrigins }: Config,

@@ -31,7 +31,7 @@ export function socketProblems(options: ProblemOptions): SocketError {
   };
 }
 
-/** Answers a request for a page or another resource that is not an operation with the Problem of an error. */
+/** Answers a request with the Problem of an error. Used for pages and other resources that are not operations. */
 export function sendProblem(
   request: HttpRequest,
   response: HttpResponse,

@@ -29,8 +29,12 @@ export interface PublicApiOptions extends ProblemOptions {
 }
 
 /**
- * Creates the handler of the public listener. It serves the published operations over REST, the chosen operations of the
- * clinic, the OpenAPI document and reference page of both, and the pages of the problem types.
+ * Creates the handler of the public listener. It serves:
+ *
+ * - the published operations over REST
+ * - the operations of the clinic's services in `publicClinicApi`, over REST
+ * - the OpenAPI document and the reference page of these operations
+ * - the pages of the problem types
  */
 export function createPublicApi(options: PublicApiOptions): HttpHandler {
   const published = publishedServices(options.services);

@@ -33,12 +33,12 @@ export interface RestApiOptions extends ProblemOptions {
 const NO_HEADERS = new Headers();
 
 /**
- * A hash of the bytes, and not the version: names of other resources and the scopes of the caller change an answer, and
- * the version stays.
+ * A hash of the bytes. The version is not enough: names of other resources and the scopes of the caller can change an
+ * answer without changing the version.
  */
 const tagOfBytes: EntityTag = ({ body }) => `"${hash("sha256", body, "base64url")}"`;
 
-/** A watch continues after the cursor of its last event. A call without one begins where `start` says. */
+/** A watch that reconnects continues after the cursor of its last event. `start` then has no effect. */
 const watchIds: EventIds = {
   responseField: "cursor",
   requestField: "cursor",
@@ -47,8 +47,8 @@ const watchIds: EventIds = {
 };
 
 /**
- * Creates the listener of services over REST, by their google.api.http options. With a third argument, a request for a
- * path that no operation has is passed on.
+ * Creates the listener of services over REST, by their google.api.http options. If no operation has the path of a
+ * request, the listener calls `next`, its third argument, if there is one.
  */
 export function createRestApi(options: RestApiOptions): NodeListener {
   const { chain } = options;

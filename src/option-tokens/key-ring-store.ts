@@ -1,4 +1,4 @@
-/** A stored key of option and page tokens. */
+/** A stored key of a {@link KeyRingStore}. */
 export interface KeyRecord {
   /** Eight characters of base64url, unique in the store. */
   readonly kid: string;

@@ -9,7 +9,8 @@ export interface TokenKey {
 }
 
 /**
- * The keys of option and page tokens: one for sealing, and the earlier ones for opening tokens that are still in use.
+ * A key for sealing, and earlier keys for opening tokens that are still in use. One ring is for option and page tokens,
+ * another one for stored values of webhooks.
  */
 export interface KeyRing {
   /** Returns the key for sealing: the newest key that this process knows. */
@@ -20,9 +21,10 @@ export interface KeyRing {
    */
   find(kid: string): Promise<KeyObject | undefined>;
   /**
-   * Loads the keys of other processes. Creates a new key if none is younger than a day, and removes keys that were
-   * replaced two hours ago or earlier. Every process must call it at least once an hour. Otherwise it could seal with a
-   * key that another process has removed. Rejects with the error of the store; the ring then stays unchanged.
+   * Loads the keys of other processes. Creates a new key if none is younger than `rotationMs`. Removes keys that were
+   * replaced at least `retentionMs` ago. Every process must call this at least once an hour. Otherwise the process
+   * could seal with a key that another process has removed. Rejects with the error of the store; the ring then stays
+   * unchanged.
    */
   rotate(): Promise<void>;
 }
@@ -46,8 +48,8 @@ const hourMs = 60 * 60 * 1000;
  */
 const ROTATION_MS = 24 * hourMs;
 /**
- * Every process learns of the next key within an hour. Then an hour remains: options live shorter, and page tokens
- * promise an hour.
+ * Every process learns of a new key within an hour, and seals with the old one until then. The second hour is for
+ * tokens in use: option tokens are valid for ten minutes, page tokens for an hour.
  */
 const RETENTION_MS = 2 * hourMs;
 const secretBytes = 32;
@@ -55,7 +57,7 @@ const kidBytes = 6;
 
 /**
  * Opens the keys of a store and creates the first key if there is none. Processes that start or rotate together may
- * each create a key. All these keys are valid, and each process finds those of the others. Clocks may differ by some
+ * each create a key. All these keys are valid, and each process finds the keys of the others. Clocks may differ by some
  * minutes.
  */
 export async function openKeyRing({
@@ -87,7 +89,9 @@ export async function openKeyRing({
   };
 }
 
-/** Ignores keys from a clock that is days ahead, because such a key would delay the next rotation by as long. */
+/**
+ * Ignores a key from a clock that is more than `rotationMs` ahead. Such a key would delay the next rotation by as long.
+ */
 function isRotationDue(stored: readonly KeyRecord[], nowMs: number, rotationMs: number): boolean {
   return !stored.some(({ createdAtMs }) => Math.abs(nowMs - createdAtMs) < rotationMs);
 }

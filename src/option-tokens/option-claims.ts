@@ -9,7 +9,9 @@ export interface OptionClaims {
   readonly slotId: string;
   /** Duration of all slots together in minutes, 1 to 65,535. */
   readonly minutes: number;
-  /** The generation of the slot, 0 to 4,294,967,295; the highest one if there are several slots. */
+  /**
+   * The generation of the schedule that made the slot, 0 to 4,294,967,295; the latest one if there are several slots.
+   */
   readonly generation: number;
   readonly serviceId: string;
   /** Location of the slot. */
@@ -19,7 +21,7 @@ export interface OptionClaims {
   readonly subject: OptionSubject;
   /** The hold that the token books; undefined for a token of a search. */
   readonly holdId: string | undefined;
-  /** The first instant at which the token is expired, in whole milliseconds since the epoch, less than 2^48. */
+  /** The token is valid before this time, in whole milliseconds since the epoch, less than 2^48. */
   readonly expiresAtMs: number;
 }
 
@@ -30,8 +32,7 @@ export interface OptionSubject {
 }
 
 /**
- * The only callers who can use an option: those of the same tenant, organization and company. Ids are UUIDs in lower
- * case.
+ * The callers who can use an option: only those of this tenant, organization and company. Ids are UUIDs in lower case.
  */
 export interface OptionHolder {
   readonly tenantId: string;
@@ -55,7 +56,7 @@ const layout = {
   minutes: 109,
   holdId: 111,
 } as const;
-/** The version and the length of a token of a search, and of one of a hold. */
+/** The version and the length of the encoded claims: `searched` for tokens of a search, `held` for tokens of a hold. */
 const searched = { version: 3, bytes: 111 } as const;
 const held = { version: 4, bytes: 127 } as const;
 const expiryBytes = 6;
@@ -63,8 +64,8 @@ const uuidBytes = 16;
 const subjectKinds: readonly OptionSubject["kind"][] = ["APPOINTMENT", "PATIENT"];
 
 /**
- * Encodes the claims as 111 bytes, or as 127 with a hold. The holder is a digest of 16 bytes, because it is compared and
- * never read. Throws a RangeError for an id that is not a lower-case UUID and for a number out of its range.
+ * Encodes the claims as 111 bytes, or as 127 with a hold. The holder is a digest of 16 bytes, because it is compared
+ * and never read. Throws a RangeError for an id that is not a lower-case UUID and for a number out of its range.
  */
 export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8Array {
   const form = claims.holdId === undefined ? searched : held;

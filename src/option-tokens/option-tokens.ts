@@ -16,7 +16,7 @@ export type HeldOption = Omit<OptionClaims, "jti" | "holdId"> & { readonly holdI
 /** An option as it is returned to a caller. */
 export interface SealedOption {
   readonly token: string;
-  /** The first instant at which the token is expired, in milliseconds since the epoch. */
+  /** The token is valid before this time, in milliseconds since the epoch. */
   readonly expiresAtMs: number;
 }
 

@@ -17,8 +17,8 @@ const headers = new WeakMap<KeyObject, Map<TokenForm, Header>>();
 
 /**
  * Seals bytes as a token: JWE in compact form (RFC 7516), encrypted directly with a key of the ring (`dir`, `A256GCM`).
- * It uses Node's synchronous cipher, which seals a page of options in a fifth of the time of WebCrypto. Being
- * synchronous, it also lets a call send its locks for an option together with the claim of its idempotency key.
+ * It uses Node's synchronous cipher, which seals a page of options in a fifth of the time of WebCrypto. The cipher does
+ * not wait. So a call can open an option and send its locks in the same round trip as the claim of its key.
  */
 export function sealBytes(keyRing: KeyRing, form: TokenForm, bytes: Uint8Array): string {
   const key = keyRing.current();

@@ -1,6 +1,8 @@
 import type { QuotaStore } from "./quota-store.js";
 
-/** Grants the whole of each quota for its next window: right for one process. Several processes each have the whole quota. */
+/**
+ * Grants each whole quota for a window that begins now. Use it for one process: several would each get the whole quota.
+ */
 export const localQuotaStore: QuotaStore = {
   take: async (_, demands) =>
     demands.map(({ policy: { quota, windowSeconds } }) => ({

@@ -1,7 +1,7 @@
 import type { QuotaPrincipal } from "../interceptors/rate-limit.js";
 import type { QuotaPolicy } from "./quota-policies.js";
 
-/** The number of requests that a process asks for from a quota. */
+/** The number of requests that a process wants to take from a quota. */
 export interface QuotaDemand {
   readonly policy: QuotaPolicy;
   readonly wanted: number;

@@ -34,17 +34,18 @@ interface Account {
 
 /** A process asks for the rest of a quota divided by this number and by the number of processes. */
 const PARTS = 4;
-/** Time without requests to a store that did not answer. */
+/** How long the store is not asked after it did not answer, in milliseconds. */
 const AWAY_MS = 5_000;
 
 /**
  * Creates a rate limiter whose quotas are shared by several processes. Each process takes parts of a quota from the
  * store and allows requests from its part, so that most requests do not wait. The less is left of a quota, the smaller
- * the parts are. So a process without further requests holds only a little. All processes together never allow more than
- * the quota in a window.
+ * the parts are. So a process without further requests holds only a little. All processes together never allow more
+ * than the quota in a window.
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
- * not answer, each process allows an equal part of what was left at the last answer. So the quotas always apply.
+ * not answer, each process allows an equal part of the requests that were left at the last answer. This part is at
+ * least one request.
  */
 export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
   const elapsed = ports.elapsed ?? (() => performance.now());
@@ -73,8 +74,8 @@ export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): 
 }
 
 /**
- * Asks the store for shares. While the store does not answer, it returns this process's equal part of the known rest of
- * the window.
+ * Returns a function that asks the store for shares. While the store does not answer, the function returns an equal
+ * part of the known rest of the quota, at least one request.
  */
 function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, elapsed: () => number) {
   let awayUntil: number | undefined;
@@ -105,7 +106,7 @@ function demandOf({ policy, held, left }: Holding, requests: number, replicas: n
   return { policy, wanted: Math.max(missing, Math.floor(left / PARTS / replicas)) };
 }
 
-/** Adds a share. A window ends here no later than in the store, but never before the new share can be used. */
+/** Adds a share. In this process, a window ends no later than in the store, but never before the share can be used. */
 function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number, now: number): void {
   if (share === undefined) throw new Error("the quota store must return a share for each demand");
   holding.held += share.granted;
@@ -148,7 +149,7 @@ function fresh(policy: QuotaPolicy, now: number): Holding {
   return { policy, held: 0, left: policy.quota, endsAt: now + policy.windowSeconds * 1_000 };
 }
 
-/** Returns the account of a principal. A new account first removes up to two idle ones. */
+/** Returns the account of a principal. Before it adds an account, it removes up to two idle accounts. */
 function accountOf(
   { tenantId, id }: QuotaPrincipal,
   accounts: Map<string, Account>,

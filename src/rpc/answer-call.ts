@@ -3,7 +3,7 @@ import type { NodeRequest, NodeResponse } from "@cupo/connect-rest/node";
 import type { ConnectQuery } from "./connect-query.js";
 import type { Protocol } from "./incoming.js";
 
-/** A call whose path, HTTP method and media type have been accepted. Nothing else of it is checked yet. */
+/** A call whose path, HTTP method and media type have been accepted. Nothing else of the call is checked yet. */
 export interface RpcCall {
   readonly request: NodeRequest;
   readonly response: NodeResponse;

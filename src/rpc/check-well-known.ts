@@ -2,7 +2,9 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import { addViolation, type FieldPath, type Violations } from "@cupo/connect-rest/strict-json";
 
-/** Checks a value at its place. Returns whether its field may keep it. An invalid value adds a violation. */
+/**
+ * Checks the value at the path `at`. Returns whether the field may keep the value. An invalid value adds a violation.
+ */
 export type Check = (value: unknown, at: FieldPath | undefined, violations: Violations) => boolean;
 
 const firstSecond = -62_135_596_800n;

@@ -9,8 +9,8 @@ const asBrotli = promisify(brotliCompress);
 const fastBrotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } };
 
 /**
- * The supported compressions of requests and responses. A page of options is as short at the lowest levels. At Brotli's
- * default, one takes 28 ms of processor time.
+ * The supported compressions of requests and responses, at fast levels. Higher levels hardly make a page of options
+ * shorter. At Brotli's default level, compressing a page takes 28 ms of processor time.
  */
 export const compressions = [
   { ...compressionGzip, compress: (bytes: Uint8Array) => asGzip(bytes, { level: 1 }) },
@@ -24,7 +24,7 @@ export type NamedCompression = (typeof compressions)[number];
 
 /**
  * Returns the compression that a header names, or undefined if it names none. Throws Code.Unimplemented for an unknown
- * one, with the supported ones in the header `acceptHeader`.
+ * compression; the header `acceptHeader` of the error names the supported ones.
  */
 export function namedCompression(encoding: string | undefined, acceptHeader: string): NamedCompression | undefined {
   if (encoding === undefined || encoding === "identity") return undefined;
@@ -59,8 +59,8 @@ export function acceptedCompression(acceptEncoding: string | null): NamedCompres
 }
 
 /**
- * Compresses a message, and names the compression. Returns undefined without a compression, and for a message under
- * 1 KiB, which stays as it is.
+ * Compresses a message of 1 KiB or more. Returns the bytes and the name of the compression. Returns undefined if the
+ * message must be sent uncompressed: it is shorter, or there is no compression.
  */
 export async function deflate(
   message: Uint8Array,

@@ -15,7 +15,7 @@ import { acceptedCompression, deflate } from "./compression.js";
 import { setIncoming } from "./incoming.js";
 import { openTimeLimit, readTimeLimit, timeLimitHeaders } from "./time-limit.js";
 
-/** Options of answering, in addition to the method. */
+/** Options for answering the calls of a method. */
 export interface AnsweringOptions {
   /** Maximum bytes of a request body. */
   readonly maxBodyBytes: number;

@@ -2,12 +2,12 @@ import { malformed, tooLong, type Violation } from "@cupo/connect-rest";
 import { type NodeRequest, readBody } from "@cupo/connect-rest/node";
 import { inflate, namedCompression } from "./compression.js";
 
-/** The query of a Connect call by GET: raw values by parameter. Others are ignored, as the query of a POST is. */
+/** The raw values of each parameter in the query of a Connect call by GET. Unknown parameters are ignored. */
 export type ConnectQuery = ReadonlyMap<string, readonly string[]>;
 
 const version = "v1";
 const escapes = /%([0-9A-Fa-f]{2})/g;
-/** A bad escape, or a character that a URL does not have. */
+/** A bad escape, or a character that a URL cannot contain. */
 const unfit = /%(?![0-9A-Fa-f]{2})|[^\x21-\x7e]/;
 
 /** Returns the parameters in the query of a request target. */
@@ -21,7 +21,7 @@ export function connectQuery(url: string): ConnectQuery {
   return parameters;
 }
 
-/** Returns whether the message of a call by GET is JSON, or undefined for an encoding that does not exist. */
+/** Returns whether the message of a call by GET is JSON, or undefined if the encoding is unknown or missing. */
 export function isJsonQuery(query: ConnectQuery): boolean | undefined {
   const [encoding] = query.get("encoding") ?? [];
   if (encoding === "json") return true;
@@ -29,8 +29,8 @@ export function isJsonQuery(query: ConnectQuery): boolean | undefined {
 }
 
 /**
- * Reads the message of a call by GET, still encoded, of at most `maxBytes` after decompression
- * (connectrpc.com/docs/protocol, "Unary-Get-Request").
+ * Reads the message of a call by GET and returns its bytes, decompressed but not yet decoded. A message has at most
+ * `maxBytes` before and after decompression (connectrpc.com/docs/protocol, "Unary-Get-Request").
  *
  * Rejects with:
  * - MALFORMED for a parameter that is missing, repeated or has a wrong value, and for a body

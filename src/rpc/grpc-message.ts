@@ -10,14 +10,15 @@ const compressedFlag = 0x01;
 const trailerFlag = 0x80;
 const messageLine = /^grpc-message: (.*)$/m;
 /**
- * Matches the characters that gRPC does not allow in Percent-Byte-Unencoded, and blanks at both ends, which HTTP removes
- * from the value of a field (RFC 9110 section 5.5).
+ * Matches the characters that gRPC does not allow in Percent-Byte-Unencoded, and blanks at both ends. HTTP removes such
+ * blanks from the value of a field (RFC 9110 section 5.5).
  */
 const encoded = /%|[^\x20-\x7e]+|^ +| +$/gu;
 
 /**
  * Encodes `grpc-message` by gRPC's specification (PROTOCOL-HTTP2.md, Percent-Encoded): only `%`, characters outside
- * printable ASCII and blanks at both ends. The library encodes it like a part of a URI, and clients such as grpc-js do not decode all of that.
+ * printable ASCII and blanks at both ends. The library encodes more characters, as in a URI. Clients such as grpc-js do
+ * not decode all of them. So the message is encoded again.
  */
 export function specifyMessage(answered: UniversalServerResponse): UniversalServerResponse {
   const { body, header, trailer } = answered;
@@ -28,7 +29,7 @@ export function specifyMessage(answered: UniversalServerResponse): UniversalServ
   };
 }
 
-/** Recodes the trailer of gRPC, which is complete when the body has ended. */
+/** Encodes the message in the trailer of gRPC again. The trailer is complete when the body has ended. */
 async function* inTrailer(body: Chunks, trailer: Headers): Chunks {
   yield* body;
   const message = trailer.get(headerGrpcMessage);
@@ -36,7 +37,8 @@ async function* inTrailer(body: Chunks, trailer: Headers): Chunks {
 }
 
 /**
- * Recodes the trailer of gRPC-Web, which is the last envelope of the body. The library yields one chunk per envelope.
+ * Encodes the message in the trailer of gRPC-Web again. The trailer is the last envelope of the body. The library
+ * yields one chunk per envelope.
  */
 async function* inBody(body: Chunks, encoding: string | null | undefined): Chunks {
   for await (const chunk of body) {
@@ -45,7 +47,10 @@ async function* inBody(body: Chunks, encoding: string | null | undefined): Chunk
   }
 }
 
-/** Recodes the message in a trailer and sends the trailer uncompressed. A trailer without a message stays unchanged. */
+/**
+ * Encodes the message in a trailer again, and sends the trailer uncompressed. A trailer without a message stays
+ * unchanged.
+ */
 async function recodeTrailer(chunk: Uint8Array, encoding: string | null | undefined): Promise<Uint8Array> {
   const [flags = 0] = chunk;
   const data = chunk.subarray(prefixBytes);

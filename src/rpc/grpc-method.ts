@@ -15,9 +15,9 @@ const emptyEnvelope = new Uint8Array(5);
 /**
  * Compiles a method for gRPC and gRPC-Web.
  *
- * The library's handler decodes the body before any interceptor runs. So it receives an empty message and no headers
- * about compression. Its time limit is the reduced one of {@link readTimeLimit}. The {@link messageReading} interceptor
- * reads the real message later.
+ * The library's handler decodes the body before any interceptor runs. So it receives an empty message, without the
+ * header that names its compression. Its time limit is the result of {@link readTimeLimit}. The {@link messageReading}
+ * interceptor reads the real message later.
  */
 export function createGrpcMethod(
   { method, impl }: MethodImplSpec,

@@ -25,7 +25,7 @@ export interface RpcHandlerOptions extends ReadingOptions, AnsweringOptions {
   headerInterceptors(method: DescMethod): readonly Interceptor[];
   /** Returns the interceptors of a method that run after the request message is decoded. */
   interceptors(method: DescMethod): readonly Interceptor[];
-  /** Creates the context values of a call. It is called first; interceptors receive the same values. */
+  /** Creates the context values of a call, before any interceptor runs. All interceptors receive the same values. */
   openValues(request: NodeRequest): ContextValues;
 }
 
@@ -36,7 +36,7 @@ type Format = Pick<RpcCall, "protocol" | "isJson" | "query">;
 
 interface Method {
   readonly isStream: boolean;
-  /** The HTTP methods of its calls, see {@link isReadable}. */
+  /** The HTTP methods that calls may use, see {@link isReadable}. */
   readonly allowed: readonly string[];
   readonly connect: AnswerCall;
   readonly grpc: AnswerCall;
@@ -57,8 +57,8 @@ const acceptStreamPost = "application/connect+json, application/connect+proto, a
  * - the `interceptors`
  * - the implementation
  *
- * Connect calls by GET are for unary methods without side effects. The others would put the message into URLs, which
- * proxies log.
+ * Over Connect, unary methods without side effects can also be called by GET. Messages of other methods never appear in
+ * URLs, which proxies log.
  *
  * Not supported on purpose:
  * - JSON over gRPC and gRPC-Web: Connect has it
@@ -122,7 +122,7 @@ function compileMethod(spec: MethodImplSpec, options: RpcHandlerOptions): Method
   return { isStream: true, allowed: ["POST"], connect: createConnectStream(spec, interceptors, options), grpc };
 }
 
-/** Whether Connect may call a method by GET: a unary one without side effects. */
+/** Whether Connect may call a method by GET: the method is unary and has no side effects. */
 export function isReadable({ methodKind, idempotency }: DescMethod): boolean {
   return methodKind === "unary" && idempotency === Level.NO_SIDE_EFFECTS;
 }

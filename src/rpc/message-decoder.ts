@@ -17,19 +17,22 @@ import {
 } from "@cupo/connect-rest/strict-json";
 import { createMessageCheck } from "./check-message.js";
 
-/** Options of decoding, in addition to the method. */
+/** Options for decoding the request messages of a method. */
 export interface DecodingOptions extends Pick<ReadRules, "maxItems"> {
   /** Maximum nesting depth of JSON objects and arrays. */
   readonly maxDepth: number;
   /** Compiles the validation of messages that could be read only in part, so that one answer lists every violation. */
   validate<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
-  /** Compiles a function that creates the error for a message with violations, which are in the order of an answer. */
+  /**
+   * Compiles a function that creates the error for a message with violations. The violations are in the order of the
+   * answer.
+   */
   refuse(method: DescMethod): (violations: readonly Violation[]) => unknown;
 }
 
 /**
- * Decodes the request message of a method from its bytes. Throws MALFORMED for bytes that are no message, and the error
- * of `refuse` for a message with violations.
+ * Decodes the request message of a method from its bytes. Throws MALFORMED for bytes that are not a message, and the
+ * error of `refuse` for a message with violations.
  */
 export interface MessageDecoder {
   json(bytes: Buffer): Message;

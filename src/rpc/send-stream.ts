@@ -4,7 +4,7 @@ import { type NodeResponse, plainHeaders } from "@cupo/connect-rest/node";
 /**
  * Sends an answer of many messages. Each message is sent after the caller has taken the previous one. Stops when the
  * caller disconnects; the listener ends an answer that its client does not read. The library's own function would wait
- * forever in that case.
+ * forever for a closed response.
  */
 export async function sendStream(
   { status, header, body, trailer }: UniversalServerResponse,
@@ -22,7 +22,7 @@ export async function sendStream(
   response.end();
 }
 
-/** Closes a stream that has begun but has no reader, which releases its resources. */
+/** Closes a stream that has begun but has no reader, to release its resources. */
 export async function endUntaken({ body }: UniversalServerResponse): Promise<void> {
   for await (const _ of body ?? []) return;
 }

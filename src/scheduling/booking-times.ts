@@ -3,7 +3,7 @@ import { endOfLocalDay, localDateAt } from "./local-clock.js";
 
 const minuteMs = 60_000;
 
-/** Minutes after its start in which a slot can still be booked. They serve patients who come without an appointment. */
+/** A slot can be booked until this many minutes after its start, for patients who come without an appointment. */
 const WALK_IN_GRACE_MINUTES = 15;
 
 /** Rounds an instant down to the whole minute. Both are in milliseconds since the epoch. */
@@ -12,23 +12,22 @@ export function minuteOf(instantMs: number): number {
 }
 
 /**
- * Returns the earliest start that can be booked by its time, in milliseconds since the epoch. Earlier starts are too
- * long ago.
+ * Returns the earliest start that can still be booked, in milliseconds since the epoch: 15 minutes before this minute.
  */
 export function earliestStart(nowMs: number): number {
   return minuteOf(nowMs) - WALK_IN_GRACE_MINUTES * minuteMs;
 }
 
 /**
- * Returns the end of the time that can be booked with a horizon in days, in milliseconds since the epoch. A bookable
- * start is before it.
+ * Returns the end of the time that can be booked, in milliseconds since the epoch. `horizonDays` is counted in days
+ * after today. A bookable start is before the result.
  */
 export function endOfBookableStarts(nowMs: number, horizonDays = HORIZON_DAYS): number {
   return Date.parse(endOfLocalDay(horizonFrom(nowMs, horizonDays).through));
 }
 
 /**
- * Whether an appointment may begin at an instant: on a whole minute, not before {@link earliestStart} and before {@link
+ * Whether an appointment may begin at an instant: on a whole minute, from {@link earliestStart} on, and before {@link
  * endOfBookableStarts}.
  */
 export function isBookableStart(startMs: number, nowMs: number, horizonDays = HORIZON_DAYS): boolean {

@@ -1,4 +1,4 @@
-/** Days of several waits. Mean, median and 90th percentile are undefined without waits. */
+/** Statistics of waits, in days. Mean, median and 90th percentile are undefined without waits. */
 export interface DayStatistics {
   readonly count: number;
   readonly sum: number;
@@ -12,8 +12,8 @@ export interface DayStatistics {
 const DIGITS = 8;
 
 /**
- * Returns the statistics of a histogram. It is a decimal number. The number of waits of d days is in its eight digits
- * from the power 8d on.
+ * Returns the statistics of a histogram of waits. The histogram is a decimal number in groups of eight digits. The last
+ * group counts the waits of 0 days, the group before it counts the waits of 1 day, and so on.
  */
 export function statisticsOf(histogram: string): DayStatistics {
   const counts: number[] = [];
@@ -27,7 +27,7 @@ export function statisticsOf(histogram: string): DayStatistics {
   return { count, sum, mean: sum / count, median, p90: daysOf(counts, Math.ceil((count * 9) / 10)) };
 }
 
-/** Returns the days of the n-th shortest wait, from 1. */
+/** Returns the number of days of the n-th shortest wait. `n` starts at 1. */
 function daysOf(counts: readonly number[], n: number): number {
   let passed = 0;
   return counts.findIndex((waits) => {

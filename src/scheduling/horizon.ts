@@ -7,7 +7,7 @@ export interface DateSpan {
   readonly through: string;
 }
 
-/** Schedules are made for today and at least this many days after it. It is also the default of tenants. */
+/** Schedules are made for today and at least this many days after it. This is also the default horizon of a tenant. */
 export const HORIZON_DAYS = 90;
 
 /** The longest horizon of a tenant or a program, in days after today. */
@@ -21,9 +21,12 @@ export function horizonFrom(nowMs: number, days = HORIZON_DAYS): DateSpan {
 
 /** How far a program can be booked and has slots. */
 export interface Reach {
-  /** How many days ahead it can be booked. */
+  /** For how many days after today the program can be booked. */
   readonly horizonDays: number;
-  /** No slot of the rules is after this local date, YYYY-MM-DD. Undefined if none is after the default horizon. */
+  /**
+   * No slot that the rules made is after this local date, YYYY-MM-DD. Undefined if no such slot is after the default
+   * horizon.
+   */
   readonly slotsThrough: string | undefined;
 }
 

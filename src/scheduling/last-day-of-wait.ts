@@ -28,12 +28,12 @@ export function lastDayOfWait(from: string, { maxWaitDays, dayKind }: WaitLimit,
   return addCalendarDays(FIRST_DATE, workdayNumbered(target));
 }
 
-/** Counts the days from Monday to Friday up to and including a day. Day 0 was a Monday. */
+/** Counts the workdays, Monday to Friday, up to and including a day. Day 0 was a Monday. */
 function workdaysThrough(day: number): number {
   return Math.floor((day + 1) / 7) * WORKDAYS + Math.min((day + 1) % 7, WORKDAYS);
 }
 
-/** Returns the number of the n-th day, from 1, among the days from Monday to Friday. */
+/** Returns the day number of the n-th workday, Monday to Friday. `n` starts at 1. */
 function workdayNumbered(n: number): number {
   return Math.floor((n - 1) / WORKDAYS) * 7 + ((n - 1) % WORKDAYS);
 }

@@ -13,7 +13,7 @@ const MAX_EVEN_DAYS = 2_000;
 const evenDays = new Map<string, number | undefined>();
 const lastInstantMs = Date.parse("9999-12-31T23:59:59Z");
 
-/** The latest day that was asked for; most questions are about today. */
+/** Caches the last local day that was returned, because most calls are about today. */
 let latestDay = { date: "", startMs: 0, endMs: 0 };
 
 /** Returns the local date at an instant, which is in milliseconds since the epoch. */
@@ -52,8 +52,7 @@ export function instantMsOf(date: string, secondOfDay: number): number {
 
 /**
  * Returns the first instant of a day without a clock change, and undefined for other days. Results are cached, because
- * a query of the time zone database takes longer than planning a day's slots, and schedules use the same few hundred
- * days.
+ * schedules use the same few hundred days. A query of the time zone database takes longer than planning a day's slots.
  */
 function startOfEvenDay(date: string): number | undefined {
   if (evenDays.has(date)) return evenDays.get(date);

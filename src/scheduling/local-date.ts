@@ -54,8 +54,8 @@ export function laterDate(one: string, other: string): string {
 }
 
 /**
- * Returns the date with the same month and day in another year: this many years later, or earlier if negative. From 29
- * February it is 28 February, unless that year has a 29 February.
+ * Returns the date with the same month and day in another year: this many years later, or earlier if negative. For 29
+ * February, the result is 28 February unless the other year has a 29 February.
  */
 export function yearsAfter(date: string, years: number): string {
   return PlainDate.toString(PlainDate.addYears(parseLocalDate(date), years));

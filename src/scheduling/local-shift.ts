@@ -3,8 +3,9 @@ import { addCalendarDays, dayNumberOf, firstLocalDate } from "./local-date.js";
 import { secondsPerDay } from "./local-time.js";
 
 /**
- * Returns the seconds by which the local clock differs between two instants, in milliseconds since the epoch: whole days
- * and the change of the local time. A change of the clock between them makes no difference.
+ * Returns how many seconds the local clock advances from one instant to another: 86,400 for each day, plus the
+ * difference of the local times. A clock change between the instants does not count. Instants are in milliseconds since
+ * the epoch.
  */
 export function localShift(fromMs: number, toMs: number): number {
   return localSecondsAt(toMs) - localSecondsAt(fromMs);

@@ -7,8 +7,8 @@ export type HolidayPolicy = "SKIP" | "INCLUDE" | "ONLY_EXCEPTIONS";
 
 /**
  * The attributes of a program rule (specification section 2.7): when a program is open and how its time is divided into
- * slots. `ruleProblems` accepts any attributes. All other functions of this folder require attributes in which `ruleProblems`
- * finds no problem.
+ * slots. `ruleProblems` accepts any attributes. All other functions of this folder require attributes in which
+ * `ruleProblems` finds no problem.
  */
 export interface ProgramRuleAttributes {
   /** An inactive rule opens no date and overlaps no rule. */

@@ -1,6 +1,6 @@
 import { dayNumberOf } from "./local-date.js";
 
-/** What decides which waitlist entry is offered a slot first. Dates are local, YYYY-MM-DD. */
+/** The attributes of a waitlist entry that decide which entry is offered a slot first. Dates are local, YYYY-MM-DD. */
 export interface Waiting {
   readonly id: string;
   /** The date of the request. */
@@ -12,7 +12,9 @@ export interface Waiting {
 }
 
 const MINUTE_MS = 60_000;
-/** From the end of an offer to the start of its slot at least. Another patient can then still take the slot. */
+/**
+ * The shortest time from the end of an offer to the start of its slot. Another patient can then still take the slot.
+ */
 const NOTICE_MINUTES = 60;
 
 /** Whether a slot can be offered for some minutes: the offer ends at least an hour before the slot begins. */
@@ -21,9 +23,9 @@ export function isOfferable(startsAtMs: number, nowMs: number, minutes: number):
 }
 
 /**
- * Returns the order in which waiting entries are offered a slot on a date: the earliest request, then the earliest due
- * date (those without one last), then the wish that is nearest to the date, then the smallest id. It is a total order of
- * entries with different ids.
+ * Returns the order in which waiting entries are offered a slot on a date: by request date, by due date (entries
+ * without a due date last), by days between the wished date and the date of the slot, and by id. Entries with different
+ * ids are never equal.
  */
 export function waitingOrder(slotDate: string): (one: Waiting, other: Waiting) => number {
   const slotDay = dayNumberOf(slotDate);
@@ -35,7 +37,7 @@ export function waitingOrder(slotDate: string): (one: Waiting, other: Waiting) =
     compare(one.id, other.id);
 }
 
-/** After every local date. */
+/** Sorts after every local date. */
 const NEVER = "~";
 
 function compare(one: string, other: string): number {

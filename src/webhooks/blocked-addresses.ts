@@ -27,7 +27,7 @@ const BLOCKED_IPV4 = [
 const GLOBAL_IPV6 = [["2000::", 3]] as const;
 
 /**
- * Networks of IPv6 within the global ones that are not on the public internet, or contain an IPv4 address: protocol
+ * Networks within {@link GLOBAL_IPV6} that are not on the public internet, or that contain IPv4 addresses: protocol
  * assignments with Teredo, documentation, 6to4. Mapped addresses, NAT64 and unique local addresses are not global.
  */
 const BLOCKED_IPV6 = [
@@ -41,7 +41,7 @@ const blocked = blockListOf(BLOCKED_IPV4, "ipv4");
 for (const [address, bits] of BLOCKED_IPV6) blocked.addSubnet(address, bits, "ipv6");
 const global = blockListOf(GLOBAL_IPV6, "ipv6");
 
-/** Whether an address belongs to a host of the public internet. Returns false for a text that is no address. */
+/** Whether an address belongs to a host of the public internet. Returns false for a text that is not an address. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !blocked.check(address, "ipv4");

@@ -7,9 +7,13 @@ import type { DeliveryPorts } from "./delivery-ports.js";
 import { DeliveryRun } from "./delivery-run.js";
 
 /**
- * The result of a run. BUSY: another process sends for the webhook. MORE: there is more to send now. LATER: the next
- * attempt is due at a time of the database's clock. RESTING: the receiver accepted nothing, and the lease was kept, so
- * that nothing is sent until it ends. DONE: nothing is left.
+ * The result of a run.
+ *
+ * - BUSY: another process sends for the webhook.
+ * - MORE: there is more to send now.
+ * - LATER: the next attempt is due at `at`, by the clock of the database.
+ * - RESTING: the receiver accepted nothing. The run keeps its lease, and nothing is sent until the lease expires.
+ * - DONE: nothing is left.
  */
 export type DeliveryResult =
   | { readonly kind: "BUSY" | "MORE" | "RESTING" | "DONE" }
@@ -22,9 +26,11 @@ export interface DeliveryHooks {
 }
 
 /**
- * Sends the events of a webhook for about 10 s, or until nothing is left. One process at a time does it: it takes the
- * webhook's lease, which ends by itself after 25 s. Nothing is sent for a suspended tenant. A signal stops it; what was being sent is then sent again. A webhook
- * whose receiver is down keeps its lease, so it takes only a part of the time of the workers.
+ * Sends the events of a webhook for about 10 s, or until nothing is left. Only the process that holds the lease of the
+ * webhook sends. A lease expires after 25 s. Nothing is sent for a suspended tenant.
+ *
+ * `stop` ends the run. Events that were being sent are then sent again later. If the receiver accepts nothing, the run
+ * ends early and keeps its lease, so that the webhook takes little time of the workers.
  */
 export async function deliverWebhook(
   tenantId: string,

@@ -11,12 +11,12 @@ export const DELIVERY_OUTCOMES = ["delivered", "failed", "dropped"] as const;
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 /**
- * Decides just before an event is sent whether it still applies. DROP for an event that its resource has outdated, such
- * as the reminder of an appointment that was moved. Called for each attempt.
+ * Decides just before an event is sent whether it still applies. Returns DROP for an event that does not, such as the
+ * reminder of an appointment that was moved. Called for each attempt.
  */
 export type JudgeDelivery = (delivery: DeliveryRecord, tenantId: string) => Promise<"SEND" | "DROP">;
 
-/** Sends every event: the events of changes stay true. */
+/** Returns SEND for every event. Suitable for events of changes, which always apply. */
 export const sendAlways: JudgeDelivery = async () => "SEND";
 
 /** The dependencies of sending. */

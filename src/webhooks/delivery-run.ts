@@ -10,7 +10,7 @@ import { recordAttempt, recordDrop } from "./record-attempt.js";
 import { SEND_TIMEOUT_MS } from "./send-event.js";
 import { openSigner, type Signer } from "./sign-delivery.js";
 
-/** How long a run begins to send events, in milliseconds. Then other webhooks have their turn. */
+/** After this many milliseconds, a run sends no further events. Then other webhooks have their turn. */
 const RUN_MS = 10_000;
 /** The margin for the statement that stores the result of the last event, in milliseconds. */
 const MARGIN_MS = 4_000;
@@ -18,14 +18,14 @@ const MARGIN_MS = 4_000;
 const PARALLEL = 8;
 /** The highest number of events that are fetched at once. */
 const FETCHED = 64;
-/** With this many pending deliveries, a webhook gets no new ones. */
+/** With this many pending deliveries, a webhook gets no new deliveries. */
 const MAX_PENDING = 500;
 /** How often a run looks for other events while a slow answer is awaited, in milliseconds. */
 const LOOK_MS = 500;
 
 /**
  * Sends the events of a leased webhook: the events of a resource in order, one at a time, and the events of up to eight
- * resources at once. The result of an event is stored before the next one of its resource is fetched. A receiver that
+ * resources at once. The result of an event is stored before the next event of its resource is fetched. A receiver that
  * accepts none of eight events ends the run.
  */
 export class DeliveryRun {
@@ -41,7 +41,7 @@ export class DeliveryRun {
   #isAnswering = false;
   #failures = 0;
 
-  /** `leasedAt` is from before the lease was taken, in milliseconds of the monotonic clock. */
+  /** `leasedAt` is a time just before the lease was taken, in milliseconds of the monotonic clock. */
   constructor(
     private readonly tenantId: string,
     private readonly webhook: LeasedWebhook,
@@ -96,7 +96,7 @@ export class DeliveryRun {
     return !this.isCut;
   }
 
-  /** Fetches due events. If there are none, it makes deliveries of new events of the feed. */
+  /** Fetches due events. If no event is due, it makes deliveries of new events of the feed. */
   async #refill(): Promise<void> {
     for (;;) {
       const { heads, pending } = await runAsTenant(this.ports.database, this.tenantId, DELIVERY_LIMITS, (transaction) =>

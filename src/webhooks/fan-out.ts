@@ -35,8 +35,8 @@ export class FanOut {
   }
 
   /**
-   * Reads the next events and inserts deliveries of those that match, together with the new cursor. Returns false if
-   * there are no more events, or if the lease was lost.
+   * Reads the next events and inserts deliveries of the events that match, together with the new cursor. Returns false
+   * if there are no more events, or if the lease was lost.
    */
   async advance(): Promise<boolean> {
     const page = await this.ports.reader.read(this.tenantId, Number(this.#cursor.position), PAGE_EVENTS);

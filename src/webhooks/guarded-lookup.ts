@@ -6,7 +6,7 @@ import type { ReceiverPolicy } from "./receiver-policy.js";
 /** Returns the addresses of a host name. Rejects if it has none. */
 export type ResolveHost = (name: string) => Promise<readonly string[]>;
 
-/** A host name has an address to which connections are not allowed. */
+/** The error for a host name with an address to which connections are not allowed. */
 export class AddressRefused extends Error {
   override readonly name = "AddressRefused";
   readonly code = "CUPO_ADDRESS_REFUSED";
@@ -16,8 +16,8 @@ const QUERY_MS = 2_000;
 const TRIES = 2;
 
 /**
- * Returns a resolver that asks DNS for IPv4 and IPv6 addresses. Unlike the lookup of the operating system, it takes no
- * thread of the process while a server is slow, and it does not read /etc/hosts.
+ * Returns a resolver that asks DNS for IPv4 and IPv6 addresses. Unlike the lookup of the operating system, it does not
+ * read /etc/hosts, and it blocks no thread while a server is slow.
  */
 export function createDnsResolver(): ResolveHost {
   const resolver = new Resolver({ timeout: QUERY_MS, tries: TRIES });
@@ -31,7 +31,7 @@ export function createDnsResolver(): ResolveHost {
 
 /**
  * Returns a lookup for sockets that fails if one address of a name is not allowed. The socket connects to an address
- * that was checked, so a name whose addresses change (DNS rebinding) gains nothing.
+ * that was checked. So an attacker gains nothing by changing the addresses of a name (DNS rebinding).
  */
 export function createGuardedLookup(
   policy: Pick<ReceiverPolicy, "allowsAddress">,

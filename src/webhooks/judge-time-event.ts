@@ -11,7 +11,9 @@ type Holds = (transaction: Transaction, delivery: DeliveryRecord, nowMs: number)
 const isAwaited: Holds = (transaction, { resourceId, resourceVersion = 0 }) =>
   isStillAwaited(transaction, resourceId, resourceVersion);
 
-/** Whether an event still applies, by its type. Events of other types stay true. */
+/**
+ * For each type of event, a function that returns whether the event still applies. Events of other types always apply.
+ */
 const HOLDS: ReadonlyMap<string, Holds> = new Map([
   ["cupo.appointment.reminder_due", isAwaited],
   ["cupo.appointment.no_show_due", isAwaited],
@@ -22,8 +24,9 @@ const HOLDS: ReadonlyMap<string, Holds> = new Map([
 ]);
 
 /**
- * Returns a function that drops due events that no longer apply: of an appointment that is no longer pending or
- * confirmed, or was moved since, and of a waitlist entry that was closed. `now` returns milliseconds since the epoch.
+ * Returns a function that drops events that no longer apply. It drops an event of an appointment that is no longer
+ * pending or confirmed, or that was moved since. It drops an event of a waitlist entry that was closed or whose last
+ * date has not passed yet. `now` returns milliseconds since the epoch.
  */
 export function createTimeEventJudge(database: TransactionSource, now: () => number): JudgeDelivery {
   return async (delivery, tenantId) => {

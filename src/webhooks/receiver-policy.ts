@@ -4,8 +4,9 @@ import { isPublicAddress } from "./blocked-addresses.js";
 /** The receivers to which events may be sent. */
 export interface ReceiverPolicy {
   /**
-   * Returns why events must not be sent to a URL, to complete the sentence "the URL must …"; undefined if they may. Host
-   * names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their addresses.
+   * Returns why events must not be sent to a URL, as the end of a sentence that begins "the URL must". Returns
+   * undefined if they may be sent. Host names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their
+   * addresses.
    */
   refusalOf(url: string): string | undefined;
   /** Whether connections to an address are allowed. */
@@ -16,7 +17,7 @@ export interface ReceiverPolicy {
 export interface ReceiverSettings {
   /** Whether http is allowed besides https. */
   readonly allowHttp: boolean;
-  /** Networks as CIDR that are allowed although they are not public. */
+  /** Networks in CIDR notation that are allowed although they are not public. */
   readonly allowAddresses: readonly string[];
 }
 
@@ -24,12 +25,12 @@ const HTTPS_PORT = 443;
 const HTTP_PORT = 80;
 /** Lower ports belong to other protocols, such as mail and SSH. */
 const FIRST_USER_PORT = 1_024;
-/** Host names that no public DNS has: single labels, and those reserved for local networks (RFC 6761, RFC 6762). */
+/** Host names that no public DNS has: single labels, and names reserved for local networks (RFC 6761, RFC 6762). */
 const LOCAL_NAME = /^[^.]*$|(^|\.)(localhost|local|internal|home\.arpa)$/;
 
 /**
  * Creates the policy: https to public addresses, at port 443 or a port from 1024. The URL parser of Node.js has already
- * turned odd forms of addresses, such as decimal, octal and hexadecimal ones, into the usual form.
+ * turned odd forms of addresses, such as decimal, octal and hexadecimal addresses, into the usual form.
  */
 export function createReceiverPolicy({ allowHttp, allowAddresses }: ReceiverSettings): ReceiverPolicy {
   const allowed = networksOf(allowAddresses);

@@ -1,4 +1,4 @@
-/** How long an event is sent again, from its first attempt. */
+/** For how many hours after its first attempt an event is retried. */
 export const RETRY_HOURS = 72;
 
 const FIRST_MS = 5_000;

@@ -22,24 +22,24 @@ export interface Sender {
   close(): void;
 }
 
-/** Options of the sender. Tests shorten the time. */
+/** Options of the sender. `timeoutMs` defaults to {@link SEND_TIMEOUT_MS}. */
 export interface SenderOptions {
   readonly policy: ReceiverPolicy;
   readonly resolve: ResolveHost;
   readonly timeoutMs?: number | undefined;
 }
 
-/** The longest time for an answer, from the connection to the end of its body. */
+/** The longest time for an answer, from the start of the connection to the end of the body, in milliseconds. */
 export const SEND_TIMEOUT_MS = 10_000;
-/** The highest number of bytes that are read of an answer, for its headers and for its body. */
+/** The highest number of bytes that are read of an answer: of its headers, and of its body. */
 const MAX_ANSWER_BYTES = 16 * 1_024;
 const MAX_FREE_SOCKETS = 64;
 const IDLE_MS = 5_000;
 
 /**
- * Opens a sender. It follows no redirects and uses no proxy. The status decides, so the body of an answer is only read
- * to keep the connection, at most 16 KiB of it. An idle connection that the receiver has just closed is replaced by a
- * new one, once.
+ * Opens a sender. It follows no redirects and uses no proxy. Only the status of an answer matters. At most 16 KiB of
+ * the body are read, to keep the connection. An idle connection that the receiver has just closed is replaced by a new
+ * connection, once.
  */
 export function openSender({ policy, resolve, timeoutMs = SEND_TIMEOUT_MS }: SenderOptions): Sender {
   const options = { keepAlive: true, maxFreeSockets: MAX_FREE_SOCKETS, timeout: IDLE_MS };
@@ -61,7 +61,7 @@ export function openSender({ policy, resolve, timeoutMs = SEND_TIMEOUT_MS }: Sen
 }
 
 interface PostOptions {
-  /** False for a connection of its own. */
+  /** False for a new connection that is used once. */
   readonly agent: HttpAgent | false;
   readonly lookup: ReturnType<typeof createGuardedLookup>;
   readonly timeoutMs: number;
@@ -110,7 +110,7 @@ function postOnce({ url, headers, body }: SignedEvent, options: PostOptions): Pr
   });
 }
 
-/** Reads an answer and discards it. Closes its connection if it is too long. */
+/** Reads an answer and discards it. Closes the connection if the answer is too long. */
 function readAway(response: IncomingMessage, done: () => void): void {
   let length = 0;
   response.on("data", (part: Buffer) => {

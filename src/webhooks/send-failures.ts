@@ -1,4 +1,4 @@
-/** Why an event was not answered with an HTTP status. The names are those of the interface. */
+/** Why an event was not answered with an HTTP status. The names are those in the proto. */
 export type SendFailure =
   | "TIMED_OUT"
   | "NAME_NOT_RESOLVED"

@@ -5,12 +5,12 @@ import type { DeliveryPorts } from "./delivery-ports.js";
 import type { SignedEvent } from "./send-event.js";
 import { signEvent } from "./sign-event.js";
 
-/** Makes requests of deliveries. */
+/** Creates signed requests from deliveries. */
 export interface Signer {
   sign(delivery: DeliveryRecord): SignedEvent;
 }
 
-/** Opens the secrets of a webhook. Rejects if they cannot be decrypted. */
+/** Decrypts the secrets of a webhook and returns a signer with them. Rejects if they cannot be decrypted. */
 export async function openSigner(
   tenantId: string,
   { url, secret, formerSecret, formerSecretUntil }: LeasedWebhook,

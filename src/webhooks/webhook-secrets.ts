@@ -3,11 +3,11 @@ import type { KeyRing } from "../option-tokens/key-ring.js";
 import { openBytes, sealBytes } from "../option-tokens/sealed-bytes.js";
 import { vaultForm } from "../option-tokens/token-form.js";
 
-/** Makes, seals and opens the secrets of webhooks, and whatever else must be stored and not be readable. */
+/** Encrypts and decrypts stored values that must not be readable, such as the secrets of webhooks. */
 export interface Vault {
   /** Encrypts bytes with the newest key (AES-256-GCM). */
   seal(bytes: Uint8Array): string;
-  /** Decrypts what {@link Vault.seal} returned. Rejects if its key is unknown or it was altered. */
+  /** Decrypts a result of {@link Vault.seal}. Rejects if its key is unknown or the text was altered. */
   open(sealed: string): Promise<Uint8Array>;
 }
 
@@ -19,7 +19,7 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
 
-/** Creates the vault with the keys of a ring that never removes one. */
+/** Creates the vault with the keys of a ring that never removes a key. */
 export function createVault(keyRing: KeyRing): Vault {
   return {
     seal: (bytes) => sealBytes(keyRing, vaultForm, bytes),
@@ -32,8 +32,8 @@ export function createVault(keyRing: KeyRing): Vault {
 }
 
 /**
- * Returns a ring that seals with the first of given keys, 32 bytes each, and opens with all of them. Without given keys
- * it seals with the ring behind it, with which it always opens what no given key has sealed.
+ * Returns a ring that seals with the first of the given keys, 32 bytes each. Without given keys, it seals with the ring
+ * `behind`. It opens values that were sealed with any of the given keys or with `behind`.
  */
 export function withGivenKeys(given: readonly Uint8Array[], behind: KeyRing): KeyRing {
   const keys = given.map((secret) => ({ kid: keyIdOf(secret), key: createSecretKey(secret) }));
@@ -44,7 +44,7 @@ export function withGivenKeys(given: readonly Uint8Array[], behind: KeyRing): Ke
   };
 }
 
-/** Derives a key id, which sealed values show. A key is random, so its hash reveals nothing. */
+/** Derives the id of a key, which sealed values contain. A key is random, so its hash does not reveal it. */
 function keyIdOf(secret: Uint8Array): string {
   return Buffer.from(hash("sha256", secret, "hex"), "hex")
     .subarray(0, KEY_ID_BYTES)

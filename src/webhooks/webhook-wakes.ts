@@ -2,37 +2,39 @@ import type { WebhookKey } from "../postgres/tables/webhooks/webhook-overview.js
 
 /** Queues deliveries after commits. */
 export interface WebhookWakes {
-  /** Notifies that a transaction of a tenant has committed. */
+  /** Call this after a transaction of a tenant has committed. */
   committed(tenantId: string): void;
-  /** Waits for the statements that run. */
+  /** Stops queueing, and waits for the running statements. */
   close(): Promise<void>;
 }
 
-/** The dependencies of the wakes. */
+/** The dependencies of {@link createWebhookWakes}. */
 export interface WebhookWakesPorts {
   /** Returns the active webhooks of these tenants. */
   readonly findActive: (tenantIds: readonly string[]) => Promise<readonly WebhookKey[]>;
   /** Queues a job for each of these webhooks. */
   readonly addJobs: (webhooks: readonly WebhookKey[]) => Promise<void>;
-  /** Called with the first of several failures in a row. The jobs of each minute find the webhooks later. */
+  /** Called with the first of several failures in a row. A job that runs every minute then finds the webhooks. */
   readonly onError: (error: unknown) => void;
 }
 
-/** The time that collects commits, in milliseconds. */
+/** How long commits are collected before jobs are queued, in milliseconds. */
 const GATHER_MS = 100;
-/** How long the webhooks of a tenant are known, in milliseconds. */
+/** How long the webhooks of a tenant are cached, in milliseconds. */
 const KNOWN_MS = 2_000;
 
-/** The webhooks of a tenant, and until when they are known, in milliseconds of the monotonic clock. */
+/** The cached webhooks of a tenant. They are valid until a time in milliseconds of the monotonic clock. */
 interface Known {
   readonly webhooks: readonly WebhookKey[];
   readonly until: number;
 }
 
 /**
- * Queues a job for each active webhook of a tenant about 100 ms after a commit, in statements of its own. So the
- * transactions of calls have no statement more, and changes of a moment share one job. The webhooks of a tenant are read
- * again after 2 s. Commits in the meantime also wake the webhooks that are new then.
+ * Queues a job for each active webhook of a tenant about 100 ms after a commit, in statements of its own. So calls run
+ * no additional statement, and several commits share one job.
+ *
+ * The webhooks of a tenant are cached for 2 s. After a commit that used the cache, they are read again 2 s later. Each
+ * webhook then gets a job, so that a new webhook also gets one.
  */
 export function createWebhookWakes(ports: WebhookWakesPorts): WebhookWakes {
   return new Wakes(ports);

@@ -12,7 +12,7 @@ export interface ConcurrencyLimits {
   /** Heavy calls of all tenants. The other connections remain for light calls. Defaults to no limit. */
   readonly heavy?: number;
   readonly heavyPerTenant?: number;
-  /** Bulk calls of all tenants, which count for no principal and tenant otherwise. Defaults to no limit. */
+  /** Bulk calls of all tenants. They do not count for `perPrincipal` and `perTenant`. Defaults to no limit. */
   readonly bulk?: number;
   readonly bulkPerTenant?: number;
   /** The longest wait for a permit, in milliseconds. */
@@ -24,7 +24,7 @@ export interface QueueingLimiter extends ConcurrencyLimiter {
   readonly waiting: number;
 }
 
-/** A counter that includes a call, with its limit. */
+/** A counter in which a call counts, and the limit of the counter. */
 interface CounterLimit {
   readonly scope: PermitRejection;
   readonly counter: string;
@@ -48,9 +48,9 @@ const ALL = "all";
  * Counts the calls of this process. A call above a limit waits up to `maxWaitMs`, unless 100 other calls of its tenant
  * already wait.
  *
- * Waiting calls run in the order of the {@link FairQueue}. A call whose own limit is reached lets others pass. When the
- * queue is full, the call with the highest start tag is rejected, which may be the new one. So the excess is rejected
- * from the tenants that cause it.
+ * Waiting calls run in the order of the {@link FairQueue}. A waiting call is skipped while its own limit is reached.
+ * When the queue is full, the call with the highest start tag is rejected, which may be the new call. So the excess is
+ * rejected from the tenants that cause it.
  */
 export function createConcurrencyLimiter(limits: ConcurrencyLimits): QueueingLimiter {
   const pool = new PermitPool({ ...limits, all: limits.all ?? ANY, waiting: limits.waiting ?? ANY });
@@ -87,7 +87,7 @@ function counterLimitsOf(
   ];
 }
 
-/** Returns the name under which the queue gives a call its share: bulk calls do not use up the share of their tenant. */
+/** Returns the flow of a call in the queue. Bulk calls have a flow of their own, apart from that of their tenant. */
 function flowOf({ tenantId, isBulk }: Pick<PermitRequest, "tenantId" | "isBulk">): string {
   return isBulk ? `bulk ${tenantId}` : tenantId;
 }
@@ -161,7 +161,9 @@ class PermitPool {
     last?.end(this.#exceededScope(last.counterLimits));
   }
 
-  /** One released permit may admit several calls, for example one of the same tenant and one of another. */
+  /**
+   * One released permit may admit several calls, for example a call of the same tenant and a call of another tenant.
+   */
   #admitQueued(): void {
     for (const { counterLimits, startTag, end } of this.#queue.slice()) {
       if (this.#haveRoomFor(counterLimits)) end(this.#grant(counterLimits, startTag));

@@ -2,16 +2,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { PaceRejection } from "../concurrency-limit.js";
 import { rejectionError } from "./rejection-error.js";
 
-/** Tests replace the timer and the random numbers. */
+/** The timer and the source of random numbers. Tests replace them. */
 export interface RejectionPacingPorts {
   readonly pause?: (ms: number) => Promise<unknown>;
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random?: () => number;
 }
 
 /**
- * A rejection costs a fifth to a third of a call. So 100 rejections per second leave nearly the whole process to
- * running calls.
+ * The pause between two rejections. A rejection costs a fifth to a third of a call, so 100 rejections per second leave
+ * nearly the whole process to running calls.
  */
 const PACE_MS = 10;
 const MAX_PAUSE_MS = 1_000;

@@ -9,9 +9,9 @@ export interface MeasuredMessage<D extends DescMessage> {
 }
 
 /**
- * Compiles a function that measures the lists and single texts of a message before they are validated, so that the
- * limits bound the work on a request. It does not measure nested messages. It returns the same message if nothing is
- * too large.
+ * Compiles a function that measures the lists and single texts of a message before they are validated. So the size
+ * limits also limit the work on a request. It does not measure nested messages. It returns the same message if nothing
+ * is too large.
  */
 export function createMeasure<D extends DescMessage>(schema: D): (message: MessageShape<D>) => MeasuredMessage<D> {
   const limits = sizeLimits(schema);

@@ -11,11 +11,11 @@ import { areUuids, fieldBehaviorOf, fieldRulesOf, isRemovable } from "../../prot
  * Compiles a function that normalizes a valid request in place, for every transport:
  *
  * - UUIDs become lower case.
- * - The update mask names each attribute to change once, in the order of the proto. An absent mask means every
- *   attribute that is set (AIP-134). `expected_version` is not an attribute.
+ * - The update mask names each attribute to change, without repetition, in the order of the proto. An absent mask means
+ *   every attribute that is set (AIP-134). `expected_version` is not an attribute.
  *
- * The function returns an error item if the mask names an unknown attribute, and one for each named attribute that is
- * not set and cannot be removed.
+ * The function returns an error item if the mask names unknown attributes. It returns another item for each named
+ * attribute that is not set and cannot be removed.
  */
 export function createNormalizer(method: DescMethod): (message: Message) => FieldError[] {
   const { fields } = method.input;
@@ -43,8 +43,8 @@ function isIdentifier(field: DescField): boolean {
 }
 
 /**
- * Whether the field is an id that callers treat as opaque. It is still a UUID: two requests that differ only in its
- * case are the same.
+ * Whether the field is an id that callers treat as opaque. It is still a UUID: two requests that differ only in the
+ * case of its letters are the same.
  */
 function isOpaqueId(field: DescField, inPath: ReadonlySet<string>): boolean {
   return inPath.has(field.name) && field.name.endsWith("_id") && field.scalar === ScalarType.STRING;

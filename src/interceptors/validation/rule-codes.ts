@@ -10,15 +10,15 @@ export interface RuleCode {
   readonly message?: string;
   /**
    * For a rule on a message instead of a field: the proto names of the fields that it compares. The error is reported
-   * on the last of them. It is omitted if one of them breaks a rule of its own.
+   * on the last of these fields. The error is omitted if one of these fields breaks a rule of its own.
    */
   readonly fields?: readonly string[];
 }
 
 /**
- * Maps rule ids to field errors: those of protovalidate, of cupo/options/v1/rules.proto and of the messages. If a field
- * breaks several rules with the same code, the first rule in this table is reported, because it is the most specific
- * one.
+ * Maps the ids of rules to field errors. The rules are those of protovalidate, of cupo/options/v1/rules.proto and of
+ * messages. If a field breaks several rules with the same code, the first rule in this table is reported. It is the
+ * most specific rule.
  */
 const ruleCodes = {
   required: { code: "REQUIRED", message: "the field is required" },
@@ -91,10 +91,7 @@ const ruleCodes = {
 
 const ruleIds = Object.keys(ruleCodes);
 
-/**
- * Returns the entry of a rule. Throws if the table has none, which means that a proto uses a rule without an entry
- * here.
- */
+/** Returns the entry of a rule. Throws if the table has none: then a proto uses a rule without an entry here. */
 export function ruleCode(ruleId: string): RuleCode {
   if (!Object.hasOwn(ruleCodes, ruleId)) throw new Error(`the validation rule ${ruleId} has no field-level error code`);
   return ruleCodes[ruleId as keyof typeof ruleCodes];

@@ -17,7 +17,10 @@ import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/optio
 
 const projectRegistry = createRegistry(projectRules);
 
-/** Returns the ids of the rules of a field as violations name them: those of protovalidate and those of the project. */
+/**
+ * Returns the ids of the rules of a field as violations name them: the rules of protovalidate and the rules of the
+ * project.
+ */
 export function ruleIdsOfField(field: DescField): string[] {
   const own = getOption(field, fieldOption).cel.map(({ id }) => id);
   const byExtension = extensionsUsed(field).flatMap((extension) => getOption(extension, predefined).cel);

@@ -37,17 +37,17 @@ const kinds: ReadonlyMap<ShortText_Kind, ShortTextKind> = new Map([
 
 type ScreenText = (text: string) => readonly ScreeningCode[];
 
-/** A field to visit: a screened text, or a message that contains some. */
+/** A field to visit: a screened text, or a message that contains screened texts. */
 type Step = { readonly field: DescField } & (
   | { readonly screen: ScreenText }
-  /** The steps of the message. An array that is filled later, because messages can be recursive. */
+  /** The steps of the message. The array is filled later, because messages can be recursive. */
   | { readonly below: readonly Step[] }
 );
 
 /**
- * Compiles a function that screens the texts of a message that the proto marks `(cupo.options.v1.screened)` or
- * `(cupo.options.v1.screened_as)`, at any depth, and returns their forbidden contents. Throws if the mark is on a field
- * that is not a text.
+ * Compiles a function that screens the texts of a message, at any depth, and returns their forbidden contents. It
+ * screens the texts that the proto marks `(cupo.options.v1.screened)` or `(cupo.options.v1.screened_as)`. Throws if
+ * such a mark is on a field that is not a text.
  */
 export function createScreening<D extends DescMessage>(schema: D): (message: MessageShape<D>) => ScreeningFinding[] {
   const steps = stepsOf(schema, new Map());
@@ -55,8 +55,8 @@ export function createScreening<D extends DescMessage>(schema: D): (message: Mes
 }
 
 /**
- * Whether screening messages of this schema may block the thread for milliseconds, because they can have a long text or
- * a list of texts at any depth.
+ * Whether messages of this schema can have a long text, a list of texts, or texts in nested messages. Screening these
+ * may block the thread for milliseconds.
  */
 export function hasLongText(schema: DescMessage): boolean {
   return stepsOf(schema, new Map()).some((step) => "below" in step || !isShort(step.field));

@@ -31,7 +31,7 @@ export function maxItemsOf(field: DescField): number | undefined {
 
 /**
  * Whether the items of a field are validated with its message. If its rules ignore the items of a list, the operation
- * validates each of them itself.
+ * validates each item itself.
  */
 export function areItemsJudged(field: DescField): boolean {
   const { type } = fieldRulesOf(field);

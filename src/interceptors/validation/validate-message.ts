@@ -19,7 +19,9 @@ import { createScreening, type ScreeningFinding } from "./screen-message.js";
 import type { SizeLimit } from "./size-limits.js";
 import { createListSkipper } from "./verified-lists.js";
 
-/** Shared by all validators, because it compiles the rules of each message once, which is expensive. */
+/**
+ * The validator of all schemas. It is shared, because it compiles the rules of each message once, which is expensive.
+ */
 const validator = createValidator({ registry: createRegistry(projectRules), regexMatch: createRegexMatch() });
 
 const LAST_RANK = Number.MAX_SAFE_INTEGER;
@@ -40,8 +42,8 @@ interface Item {
 }
 
 /**
- * Creates a compiler of validators. A validator checks messages of one schema: by the rules of protovalidate, by those
- * in cupo/options/v1/rules.proto, by those on messages, and by screening the marked texts.
+ * Creates a compiler of validators. A validator checks messages of one schema by the rules of protovalidate, of
+ * cupo/options/v1/rules.proto and of messages. It also screens the marked texts.
  *
  * - It returns one item per field and code, and an empty list for a valid message. For one field, the most specific
  *   item comes first. Otherwise the order is undefined.
@@ -136,7 +138,7 @@ function messageOf(violation: Violation, { message }: RuleCode): string {
   return message.replace(/\{(\w+)\}/g, (_, name: string) => limitBeside(violation, name));
 }
 
-/** Returns the value of the rule `name` that stands next to the broken one in the options of the field. */
+/** Returns the value of the rule `name` that stands next to the broken rule in the options of the field. */
 function limitBeside({ field: path, rule }: Violation, name: string): string {
   const rules = messageAt(reflect(FieldRulesSchema, fieldRulesOf(lastField(path))), rule.slice(0, -1));
   const limit: unknown = rules.get(fieldNamed(rules.desc, name));

@@ -12,7 +12,7 @@ export type MessageValidator = <D extends DescMessage>(
   schema: D,
 ) => (message: MessageShape<D>) => readonly FieldError[];
 
-/** Sorts the errors of a message by its fields, and limits their number to what one answer may list. */
+/** Sorts the errors of a message in the order of its fields, and keeps only as many as an answer may list. */
 export type ListErrors = (schema: DescMessage, errors: readonly FieldError[]) => readonly FieldError[];
 
 /**

@@ -23,7 +23,9 @@ export function createListSkipper<D extends DescMessage>(schema: D): (message: M
   };
 }
 
-/** Whether a field has exactly these rules. The limit of items is already checked. */
+/**
+ * Whether the rules of a list only require distinct UUIDs and limit the number of items. The limit is checked earlier.
+ */
 function isListOfDifferentUuids(field: DescField): boolean {
   const { type, required, cel, celExpression } = fieldRulesOf(field);
   if (type.case !== "repeated" || required || cel.length > 0 || celExpression.length > 0) return false;
