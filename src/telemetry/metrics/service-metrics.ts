@@ -5,7 +5,7 @@ import { type TokenFault, tokenFaults } from "../../token-faults.js";
 
 /** The background work that is due, of all processes together. */
 export interface Backlog {
-  /** Days from the end of the schedule that is furthest behind to the horizon. */
+  /** The largest gap between the end of a schedule and the horizon, in days. */
   readonly scheduleDays: number;
   readonly jobs: Waiting;
   /** Events without a position in their feed. */
@@ -14,7 +14,10 @@ export interface Backlog {
   readonly deliveries: Waiting;
   /** The number of webhooks that the service disabled. */
   readonly disabledWebhooks: number;
-  /** Live holds of clients, live offers to waitlist entries, and those of both that expired in the last hour. */
+  /**
+   * The number of holds by state: `live` (holds of clients), `offered` (to waitlist entries), `expired` (of both kinds,
+   * in the last hour).
+   */
   readonly holds: Readonly<Record<(typeof HOLD_STATES)[number], number>>;
 }
 
@@ -51,8 +54,8 @@ export interface ServiceMetrics {
 }
 
 /**
- * Outcomes of a read on the replica: it served the read, was behind the primary, was promoted, was away, or was unable
- * to do it.
+ * Outcomes of a read that was offered to the replica. The replica served the read, was behind the primary, was
+ * promoted, was away, or was unable to serve the read.
  */
 const REPLICA_OUTCOMES = ["served", "behind", "promoted", "away", "unable"] as const;
 type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
