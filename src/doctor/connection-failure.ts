@@ -1,6 +1,6 @@
 /** Why a connection to a database failed. */
 interface Refusal {
-  /** What happened, to complete a sentence. */
+  /** The observation, as a clause of a sentence. */
   readonly says: string;
   readonly advice: string;
 }

@@ -57,7 +57,10 @@ async function create(path: string): Promise<boolean> {
   }
 }
 
-/** An empty file is a held lock: its process is about to write its identity. */
+/**
+ * Whether the process that holds the lock has ended. An empty file is a held lock: its process is about to write its
+ * identity.
+ */
 async function isAbandoned(path: string): Promise<boolean> {
   const holder = await readFile(path, "utf8").catch(() => "");
   return holder !== "" && !isRunning(holder);

@@ -48,7 +48,10 @@ export interface Config extends LimitsConfig {
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
-  /** What webhooks may send to besides https URLs with public addresses, and the given keys of their secrets. */
+  /**
+   * Targets of webhooks that are allowed besides https URLs with public addresses, and the configured keys for their
+   * secrets.
+   */
   readonly webhooks: {
     readonly allowHttp: boolean;
     readonly allowAddresses: readonly string[];
@@ -67,7 +70,7 @@ export interface IssuerConfig {
   readonly keys: { readonly url: string } | { readonly file: string };
 }
 
-/** Reports every invalid setting in one message: its name, its value and the values that it allows. */
+/** Reports every invalid setting in one message: its name, its value unless secret, and the values that it allows. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
