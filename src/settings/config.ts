@@ -48,10 +48,7 @@ export interface Config extends LimitsConfig {
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
-  /**
-   * Targets of webhooks that are allowed besides https URLs with public addresses, and the configured keys for their
-   * secrets.
-   */
+  /** Webhook targets that are allowed besides https URLs with public addresses, and configured keys for secrets. */
   readonly webhooks: {
     readonly allowHttp: boolean;
     readonly allowAddresses: readonly string[];
