@@ -29,7 +29,10 @@ export function upTo(most: number, words: string): string {
   return `(?:${gap}${anyOf(words)}${wordEnd}){0,${most}}`;
 }
 
-/** Matches after the code of a door, which everyone in the waiting room knows: the place that it opens. */
+/**
+ * Matches the place that a code opens, directly after the code: `1234 de la entrada`. Everyone in the waiting room
+ * knows such a code.
+ */
 export const ofDoor = String.raw`\s(?:de|del|en|para|al?|of|for|on)\s(?:(?:la|el|las|los|este|esta|the)\s)?${anyOf(`doors? gate building elevator
   bathroom parking entrance lobby puertas? porton rejas?
   edificio torre parqueadero ascensor entrada bano conjunto porteria bodega`)}${wordEnd}`;
