@@ -12,7 +12,7 @@ export function isChunked(body: RestBody): body is AsyncIterable<Uint8Array> {
   return typeof body === "object" && Symbol.asyncIterator in body;
 }
 
-/** Ends a body that is not sent, so that its source releases what it holds. Does nothing for a whole body. */
+/** Ends a body that is not sent, so that its source releases its resources. Does nothing for a whole body. */
 export function endUnsent(body: RestBody): void {
   if (isChunked(body)) endChunks(body[Symbol.asyncIterator]());
 }

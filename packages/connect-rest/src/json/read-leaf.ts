@@ -25,7 +25,7 @@ export function leafReader(field: DescField, profile: JsonProfile): ReadValue | 
   return isUnwrapped ? wrappedReader(field.message, profile) : wrapperReader(field.message, profile);
 }
 
-/** Returns the reader of a wrapper type, such as google.protobuf.Int32Value, which returns the wrapper itself. */
+/** Returns the reader of a wrapper type, such as google.protobuf.Int32Value. The reader returns the wrapper message. */
 export function wrapperReader(wrapper: DescMessage, profile: JsonProfile): ReadValue {
   const read = wrappedReader(wrapper, profile);
   return (tree, at, violations) => {
