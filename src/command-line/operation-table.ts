@@ -5,7 +5,7 @@ import { stageNames } from "../interceptors/stage.js";
 import { createMessageValidator } from "../interceptors/validation/validate-message.js";
 import { operationName, operationOf } from "../operation.js";
 
-/** The paths of an operation, its requirements, and the stages that its calls pass, the outermost first. */
+/** The REST paths of an operation, its scope, and the stages that its calls pass, outermost first. */
 export interface OperationRow {
   readonly operation: string;
   /** HTTP method and path below the base path, one for each REST binding. */

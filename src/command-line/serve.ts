@@ -115,7 +115,7 @@ async function serveAsWorker(config: Config, logger: Logger, demo: boolean): Pro
   primary.listening(server, { ownMetrics: () => ownMetrics(), replaced });
 }
 
-/** Workers share the quotas as replicas do: each process of the service counts as one. */
+/** Returns the settings of a worker. Workers share the quotas as replicas do: each worker counts as one replica. */
 function withSharedQuotas(config: Config, workers: number): Config {
   const { replicas } = config.rateLimit;
   return { ...config, rateLimit: { ...config.rateLimit, store: "postgres", replicas: replicas * workers } };

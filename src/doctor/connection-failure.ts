@@ -1,4 +1,4 @@
-/** Why a connection to a database failed. */
+/** The explanation of a failed connection to a database. */
 interface Refusal {
   /** The observation, as a clause of a sentence. */
   readonly says: string;

@@ -11,7 +11,7 @@ interface Difference {
   /** The kind and the name, which includes the table's name. */
   readonly object: string;
   readonly table: string;
-  /** The name without the table's; for a function with its parameter types. */
+  /** The name without the name of the table. The name of a function includes its parameter types. */
   readonly name: string;
   /** Undefined if no migration created such an object. */
   readonly recorded: RecordedObject | undefined;

@@ -17,7 +17,7 @@ export interface RunOptions {
 /** The result of a program. */
 export interface RunResult {
   readonly ok: boolean;
-  /** Everything it printed to standard output and standard error. */
+  /** The text that the program wrote to standard output and standard error. */
   readonly output: string;
 }
 

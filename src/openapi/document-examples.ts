@@ -18,8 +18,8 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
 }
 
 /**
- * Returns the examples of a method for an OpenAPI document. They name source members as in REST answers. Without
- * `members`, they name members of response messages.
+ * Returns the examples of a method for an OpenAPI document. Their descriptions name members of other answers: of REST
+ * answers, or of response messages if `members` is missing.
  */
 export function documentExamples(
   method: DescMethod,

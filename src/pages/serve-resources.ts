@@ -5,7 +5,7 @@ import type { HttpRequest, HttpResponse } from "../request-log.js";
 export interface Resource {
   /** The allowed HTTP methods. */
   readonly methods: readonly string[];
-  /** Answers a request. Rejects before anything is sent when the request cannot be answered. */
+  /** Answers a request. If the request cannot be answered, rejects before it sends anything. */
   answer(request: HttpRequest, response: HttpResponse): Promise<void>;
 }
 

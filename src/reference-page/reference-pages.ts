@@ -93,8 +93,8 @@ function redirectResource(location: string): Resource {
 }
 
 /**
- * Creates a resource that answers in the form of RFC 6749, section 5.1. A request without the key, or not from a page
- * of this listener, is answered with 404, like a missing resource.
+ * Creates a resource that returns a demo token in the form of RFC 6749, section 5.1. A request without the key, or not
+ * from a page of this listener, is answered with 404, like a missing resource.
  */
 function tokenResource({ key, sign }: DemoTokens): Resource {
   return {

@@ -19,14 +19,14 @@ const LEAST_LENGTH = 6;
 const MOST_LENGTH = 24;
 
 /**
- * Returns the sound of a word, which is equal for spellings that are pronounced alike (`ipertencion`). The word is in
- * lower case without accents.
+ * Returns the sound of a word. Spellings that are pronounced alike have the same sound (`ipertencion`, `hipertension`).
+ * The word is in lower case without accents.
  */
 export function soundOf(word: string): string {
   return sounds.reduce((text, [written, sound]) => text.replace(written, sound), word);
 }
 
-/** Returns the known word for a misspelled one, both as sounds; undefined if there is none. */
+/** Returns the sound of the known word that a misspelled sound means; undefined if there is none. */
 export type MeantWord = (sound: string) => string | undefined;
 
 /**

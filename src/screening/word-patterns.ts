@@ -7,9 +7,9 @@ export const wordStart = "(?<![a-z0-9])";
 export const wordEnd = "(?![a-z0-9])";
 
 /**
- * The separators between words and values that belong together: no end of a sentence, no currency sign, and a line
- * break only after a colon or an equals sign. Every pattern source in this file is for text from `toPlainText`, with
- * the flags `iu`, or `u` for text in lower case.
+ * The separators that may stand between a word and its value: no end of a sentence, no currency sign, and a line break
+ * only after a colon or an equals sign. Every pattern source in this file is for text from `toPlainText`, with the
+ * flags `iu`, or `u` for text in lower case.
  */
 export const gap = String.raw`(?:[:=]\s?|\.(?!\s)|[ #°"'()\[\]*_/>\p{Pd}]){0,4}`;
 

@@ -38,7 +38,7 @@ export interface Config extends LimitsConfig {
   /** The tenant whose principals manage all tenants, in lower case; undefined for none. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** How far from the start of an appointment its steps are allowed. */
+  /** How many minutes before or after the start of an appointment its steps are allowed. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;
@@ -77,8 +77,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration from environment variables. Only this function and `readTelemetryConfig` read the environment.
- * An empty variable counts as absent. Throws a {@link ConfigError} that names every invalid setting.
+ * Reads the settings of the service from environment variables; `readTelemetryConfig` reads those of OpenTelemetry. An
+ * empty variable counts as absent. Throws a {@link ConfigError} that names every invalid setting.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
@@ -97,11 +97,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 interface Source {
   /**
-   * Returns the value of a setting. Returns undefined if it is absent without a default, or invalid; an invalid one is
-   * added to the problems.
+   * Returns the value of a setting, or undefined if it is invalid or is absent without a default. Adds an invalid
+   * setting to the problems.
    */
   read<T>(setting: Setting<T>): T | undefined;
-  /** Whether the variable of a setting is not empty, valid or not. */
+  /** Whether the variable of a setting has a value, even an invalid one. */
   isGiven(setting: Setting<unknown>): boolean;
 }
 

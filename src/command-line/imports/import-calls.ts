@@ -23,7 +23,7 @@ export interface ImportCalls {
   report(): Promise<ImportReport>;
 }
 
-/** After each batch the import pauses for this part of the batch's duration, so that other calls get their turn. */
+/** The pause after each batch, as a fraction of the batch's duration. Other calls get their turn in it. */
 const REST = 0.2;
 const MAX_TRIES = 12;
 const LONGEST_PAUSE_MS = 15_000;

@@ -24,7 +24,7 @@ export interface SourceFile {
   readonly shownName: string;
   readonly path: string;
   readonly bytes: number;
-  /** How the columns of a CSV file become fields; undefined for NDJSON. */
+  /** The fields that the columns of a CSV file become; undefined for NDJSON. */
   readonly mapping: ColumnMapping | undefined;
 }
 

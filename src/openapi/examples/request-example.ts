@@ -17,7 +17,7 @@ export interface RequestExample {
    * placeholder of the right form.
    */
   readonly taken?: Readonly<Record<string, Source>>;
-  /** Another condition for success. */
+  /** A further condition for the success of the request. */
   readonly note?: string;
 }
 

@@ -1,6 +1,6 @@
 import { anyOf } from "../word-patterns.js";
 
-/** The shape of a value: a number, a mix that no language has as a word, or a word. */
+/** The shape of a value: digits, a mix of letters, digits or signs, or a word. */
 export type ValueShape = "DIGITS" | "MIXED" | "WORD";
 
 /** A value that may be a secret: its shape, and its length in digits or characters. */

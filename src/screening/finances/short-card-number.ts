@@ -40,7 +40,7 @@ export function isTelephoneWithCard(plain: string): boolean {
 
 /**
  * Whether a document number contains a payment card number. In one piece only 16 digits that begin with 4 (Visa) count.
- * National numbers of 14 to 18 digits begin with every other first digit of card numbers, and no country has 16 digits
+ * National numbers of 14 to 18 digits can begin with any other first digit of card numbers. No country has 16 digits
  * that begin with 4.
  */
 export function isDocumentWithCard(plain: string): boolean {

@@ -3,7 +3,7 @@ import type { Call } from "../../call.js";
 import { type CupoError, type LimitName, reasonOf } from "../../errors.js";
 import { type TokenFault, tokenFaults } from "../../token-faults.js";
 
-/** The background work that is due, of all processes together. */
+/** The due background work of all processes together. */
 export interface Backlog {
   /** The largest gap between the end of a schedule and the horizon, in days. */
   readonly scheduleDays: number;
@@ -43,13 +43,13 @@ export interface ServiceMetrics {
   sentToWebhook(outcome: DeliveryOutcome): void;
   /** Records that a webhook was disabled. */
   disabledWebhook(reason: WebhookFault): void;
-  /** Measures whether the database accepts writes; undefined if unknown. */
+  /** Measures whether the database accepts writes. `takesWrites` resolves to undefined if this is unknown. */
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
   /** Measures the age of the issuer's keys in milliseconds. */
   watchKeys(ageMs: () => number | undefined): void;
   /** Measures how many calls wait for their turn. */
   watchWaiting(count: () => number): void;
-  /** Measures the backlog; undefined if unknown. */
+  /** Measures the backlog. `read` resolves to undefined if it is unknown. */
   watchBacklog(read: () => Promise<Backlog | undefined>): void;
 }
 
@@ -64,7 +64,7 @@ type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
 const DELIVERY_OUTCOMES = ["delivered", "failed", "dropped"] as const;
 type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
-/** Why webhooks are disabled. */
+/** Reasons for which the service disables webhooks. */
 const WEBHOOK_FAULTS = ["GONE", "RETRIES_EXHAUSTED"] as const;
 type WebhookFault = (typeof WEBHOOK_FAULTS)[number];
 

@@ -13,8 +13,8 @@ const done = { done: true, value: undefined } as const;
 
 /**
  * Opens the body of a stream: a chunk for each message, and a last chunk. Waits for the first message. Rejects if the
- * stream fails before it, so that this failure can be answered as that of a unary call. `stop` runs when the stream
- * fails, or when the iteration ends before the stream.
+ * stream fails before its first message; that failure can then be answered as that of a unary call. `stop` runs when
+ * the stream fails, or when the iteration ends before the stream.
  */
 export async function openStreamBody(
   messages: AsyncIterator<Message>,
