@@ -1,6 +1,6 @@
 /** The explanation of a failed connection to a database. */
 interface Refusal {
-  /** The observation, as a clause of a sentence. */
+  /** The observation, as part of a sentence. */
   readonly says: string;
   readonly advice: string;
 }

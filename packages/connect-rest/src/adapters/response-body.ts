@@ -17,7 +17,9 @@ export function endUnsent(body: RestBody): void {
   if (isChunked(body)) endChunks(body[Symbol.asyncIterator]());
 }
 
-/** Ends an iteration without waiting for its source. A failure of the source then concerns no caller, and is ignored. */
+/**
+ * Ends an iteration without waiting for its source. A failure of the source is ignored, because no caller awaits it.
+ */
 export function endChunks(chunks: AsyncIterator<Uint8Array>): void {
   chunks.return?.().then(undefined, () => {});
 }

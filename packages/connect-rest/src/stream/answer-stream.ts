@@ -11,7 +11,7 @@ import { type StreamFormat, type StreamFormatName, streamFormat } from "./stream
 export interface StreamMethod {
   readonly render: Render;
   invoke(init: InvocationInit): InvokedStream;
-  /** The format of every stream. Undefined: the request chooses. */
+  /** The format of every stream; undefined if the request chooses. */
   readonly format: StreamFormatName | undefined;
   readonly eventIds: CompiledEventIds | undefined;
 }
