@@ -7,13 +7,17 @@ import { type Addresses, isReadByPeople, listAddresses } from "./list-addresses.
 export interface AnnouncePorts {
   readonly logger: Logger;
   readonly output: Pick<WriteStream, "isTTY" | "write">;
-  /** Returns a shell command for a first request. It contains a signed token, or a command that prints one. */
+  /**
+   * Returns a shell command for a first request. With `isSigned` it contains a token, otherwise a command that prints
+   * one.
+   */
   readonly firstRequest: (isSigned: boolean) => Promise<string>;
 }
 
 /**
- * Writes the addresses of the service. People also get a first request. Other output gets a log line. Only a terminal
- * gets a token, because other output is stored.
+ * Announces the addresses of the service: as text if people read the output, otherwise as a log line. With the
+ * development issuer, the text also shows a first request. Only a terminal gets a signed token, because other output
+ * may be stored.
  */
 export async function announceStart(
   config: Pick<Config, "issuer" | "logFormat">,

@@ -7,7 +7,7 @@ import { readConfig } from "../settings/config.js";
 /** The default lifetime of a token, in seconds. */
 export const TOKEN_LIFETIME_SECONDS = 3_600;
 
-/** The options of a token. Without `scope` it has every scope. */
+/** The options of a token. `scope` is a list separated by spaces; without it the token has every scope. */
 export interface TokenFlags {
   readonly tenant: string;
   readonly scope?: string;
@@ -41,13 +41,13 @@ export async function signToken({
   });
 }
 
-/** Returns a token of the demo tenant if output may contain one, otherwise a command that prints it. */
+/** With `isSigned`, returns a token of the demo tenant, otherwise a shell command that prints one. */
 export function shownToken(isSigned: boolean): Promise<string> {
   if (!isSigned) return Promise.resolve("$(npm run --silent token)");
   return signToken({ tenant: DEMO_TENANT_ID, client: "demo", expires: TOKEN_LIFETIME_SECONDS });
 }
 
-/** Returns a token of the demo tenant for the reference pages. */
+/** Returns a token of the demo tenant for the reference pages. It expires after `expires` seconds. */
 export function signPageToken(expires: number): Promise<string> {
   return signToken({ tenant: DEMO_TENANT_ID, client: "reference-page", expires });
 }

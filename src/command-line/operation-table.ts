@@ -5,7 +5,7 @@ import { stageNames } from "../interceptors/stage.js";
 import { createMessageValidator } from "../interceptors/validation/validate-message.js";
 import { operationName, operationOf } from "../operation.js";
 
-/** The paths of an operation, its requirements, and the stages that its calls pass, the outermost first. */
+/** The REST paths of an operation, its scope, and the stages that its calls pass, outermost first. */
 export interface OperationRow {
   readonly operation: string;
   /** HTTP method and path below the base path, one for each REST binding. */
@@ -40,7 +40,7 @@ function restPaths(method: DescMethod): string[] {
   return httpBindings(method).map(({ httpMethod, template }) => `${httpMethod} ${template}`);
 }
 
-/** The stages that a method has depend on its proto alone, so nothing that the stages use is called. */
+/** Creates the chain with ports that are never called. The stages of a method depend only on its proto. */
 function chainWithoutPorts() {
   const unused = () => Promise.reject(new Error("the operations are only described"));
   const limiter = { acquire: unused, rejectionFor: () => undefined };

@@ -34,9 +34,12 @@ export interface ServeFlags {
  * doubles it. A request leaves only garbage, so a larger heap costs much memory and saves little time.
  */
 const HEAP_GROWING_PERCENT = 40;
-/** The log level while the demo is filled, when request lines are not useful. The filling prints its own progress. */
+/**
+ * Log levels while the demo is filled, by configured level. Request lines are not useful then. Filling the demo prints
+ * its own progress.
+ */
 const QUIET_LEVELS: Readonly<Record<string, string>> = { info: "warn" };
-/** How long a worker that was replaced asks its clients to disconnect, in milliseconds. */
+/** How long a replaced worker asks its clients to disconnect, in milliseconds. */
 const REPLACED_DRAIN_MS = 1_000;
 const ALL_METRICS_PATIENCE_MS = 4_000;
 
@@ -112,7 +115,7 @@ async function serveAsWorker(config: Config, logger: Logger, demo: boolean): Pro
   primary.listening(server, { ownMetrics: () => ownMetrics(), replaced });
 }
 
-/** Workers share the quotas as replicas do: each process of the service counts as one. */
+/** Returns the settings of a worker. Workers share the quotas as replicas do: each worker counts as one replica. */
 function withSharedQuotas(config: Config, workers: number): Config {
   const { replicas } = config.rateLimit;
   return { ...config, rateLimit: { ...config.rateLimit, store: "postgres", replicas: replicas * workers } };

@@ -7,8 +7,8 @@ import type { Logger } from "pino";
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Stops gracefully at the first SIGTERM or SIGINT, and at once at a later one. SIGTERM comes from an orchestrator and
- * drains for `drainMs`. SIGINT comes from a keyboard and does not drain. The first signal aborts the returned signal.
+ * Stops gracefully at the first SIGTERM, SIGINT or SIGHUP, and at once at a later one. SIGTERM comes from an
+ * orchestrator and drains for `drainMs`. The other signals do not drain. The first signal aborts the returned signal.
  * `fail` is called with an error of `close`.
  */
 export function stopOnSignal(

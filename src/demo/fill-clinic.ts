@@ -7,7 +7,7 @@ import { fillPrograms } from "./fill-programs.js";
 import { fillReferenceData } from "./fill-reference-data.js";
 import { unlessThere } from "./make-once.js";
 
-/** The consent of the invented patients, at a time before any filling. */
+/** The time at which the invented patients gave their consent. It is before any start of the demo. */
 const CONSENT_GRANTED_AT = { seconds: BigInt(Date.parse("2026-01-15T15:00:00Z") / 1_000) };
 
 /**

@@ -4,7 +4,7 @@ import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
 /** Maps codes to ids. */
 export type Ids = ReadonlyMap<string, string>;
 
-/** How to create and find items of one kind. Both return ids. */
+/** The functions that create and find items of one kind. Both return ids. */
 export interface Kind<T> {
   readonly create: (thing: T) => Promise<string | undefined>;
   readonly list: (filter: { readonly code: string }) => Promise<readonly string[]>;

@@ -1,6 +1,6 @@
-/** Why a connection to a database failed. */
+/** The explanation of a failed connection to a database. */
 interface Refusal {
-  /** What happened, to complete a sentence. */
+  /** The observation, as part of a sentence. */
   readonly says: string;
   readonly advice: string;
 }

@@ -3,8 +3,7 @@ export interface DoctorOptions {
   /** The environment variables that the service would read. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /**
-   * Number of processes that share the database; undefined for REPLICAS or the number connected now, whichever is
-   * larger.
+   * Number of processes that share the database. Defaults to REPLICAS or the number connected now, whichever is larger.
    */
   readonly replicas?: number | undefined;
   /** Returns this machine's time in milliseconds since the epoch. */

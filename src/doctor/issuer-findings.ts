@@ -23,7 +23,7 @@ export async function examineIssuer({ issuer }: Config): Promise<Finding[]> {
   }
 }
 
-/** fetch only reports that it failed; the reason is in the cause. */
+/** Returns the message of an error and of its cause. A failed fetch states its reason only in the cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;

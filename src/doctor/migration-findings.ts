@@ -5,7 +5,7 @@ import { type Finding, failure, ok } from "./finding.js";
 
 const MIGRATE = "Run migrate (node dist/main.js migrate) with MIGRATION_DATABASE_URL, the URL of the tables' owner";
 
-/** Checks that the schema is that of this release, or a newer one that is compatible with it. */
+/** Checks that the schema belongs to this release, or to a newer release that is compatible with it. */
 export async function examineMigrations(inspection: Inspection): Promise<Finding[]> {
   try {
     return judgeMigrations(await readSchemaFacts(inspection));

@@ -11,7 +11,7 @@ interface Difference {
   /** The kind and the name, which includes the table's name. */
   readonly object: string;
   readonly table: string;
-  /** The name without the table's; for a function with its parameter types. */
+  /** The name without the name of the table. The name of a function includes its parameter types. */
   readonly name: string;
   /** Undefined if no migration created such an object. */
   readonly recorded: RecordedObject | undefined;
@@ -66,8 +66,8 @@ function judge(difference: Difference): Finding {
 }
 
 /**
- * Whether a difference affects correctness. An index that is not unique affects only speed, and an operator may have
- * added an index, a column or a function.
+ * Whether a difference affects correctness. An index that is not unique affects only speed. An operator may have added
+ * an index, a column or a function.
  */
 function isGuarantee({ kind, recorded }: Difference): boolean {
   if (recorded === undefined) return !["index", "column", "function"].includes(kind);
@@ -100,10 +100,7 @@ function creation({ kind }: Difference, { definition, migration }: RecordedObjec
   return `Correct the rows that violate it, then run as the owner: ${definition}`;
 }
 
-/**
- * Suffixes that the catalog appends to the definition of an object that exists but does not work, with the repair of
- * each.
- */
+/** Suffixes that the catalog appends to the definition of a broken object, and the repair for each. */
 const STATES: readonly (readonly [string, (difference: Difference) => string])[] = [
   [" (invalid)", ({ name }) => `Run as the owner: REINDEX INDEX CONCURRENTLY "${name}"`],
   [" (its index is invalid)", ({ name }) => `Run as the owner when there is little traffic: REINDEX INDEX "${name}"`],

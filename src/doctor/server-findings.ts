@@ -42,7 +42,10 @@ export function judgePooler(pooler: Pooler, url: URL): Finding {
   return warning("pooler", says, advice);
 }
 
-/** Checks that the server has enough connections for all processes, and for those of two releases during a rollout. */
+/**
+ * Checks that the server has enough connections for all processes. Warns if it has too few for two releases at once, as
+ * during a rollout.
+ */
 export function judgeConnections(
   { allowedConnections }: Pick<ServerFacts, "allowedConnections">,
   { databaseConnections: { calls, jobs }, rateLimit }: Pick<Config, "databaseConnections" | "rateLimit">,

@@ -19,9 +19,9 @@ export interface FolderAccess {
 const ADVICE = "or set DATABASE_URL to use another PostgreSQL";
 
 /**
- * Chooses the account that runs the server; undefined for the account of this process. Only root needs another one,
- * because PostgreSQL does not run as root. It is the owner of an existing cluster, otherwise the result of {@link
- * unprivilegedAccount}. Rejects if there is no such account, and if the cluster belongs to another user.
+ * Chooses the account that runs the server; undefined for the account of this process. PostgreSQL does not run as root.
+ * Root therefore uses the owner of an existing cluster, otherwise the result of {@link unprivilegedAccount}. Rejects if
+ * there is no such account, or if the cluster belongs to another user.
  */
 export async function chooseAccount(cluster: string): Promise<Account | undefined> {
   const self = process.getuid?.();

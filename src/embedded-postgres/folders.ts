@@ -19,7 +19,7 @@ export interface EmbeddedFolders {
   readonly shares: string;
 }
 
-/** Returns the paths of an embedded server in a data folder. `name` differs for an incomplete cluster. */
+/** Returns the paths of an embedded server in a data folder. An incomplete cluster has another `name`. */
 export function embeddedFolders(root: string, name = "postgres"): EmbeddedFolders {
   const home = join(root, name);
   return {

@@ -3,13 +3,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { identifyProcess, isRunning } from "./processes.js";
 
 const POLL_MS = 50;
-/** Longer than a first start or a crash recovery takes on a slow machine. */
+/** The longest wait for the lock. It is longer than a first start or a crash recovery takes on a slow machine. */
 const MAX_WAIT_MS = 180_000;
 
 /**
- * Runs `action` while no other process of this machine and no other caller in this process is inside `withLock` for the
- * same file. The file is created exclusively and identifies its process. The lock of a dead process is taken over.
- * Rejects with the error of `action`. Rejects with an Error that names the file if the lock stays taken for three
+ * Runs `action` under a lock. No other process of this machine and no other caller in this process holds the same lock
+ * at the same time. The file is created exclusively and identifies its process. The lock of a dead process is taken
+ * over. Rejects with the error of `action`. Rejects with an Error that names the file if the lock stays taken for three
  * minutes.
  */
 export async function withLock<Result>(path: string, action: () => Promise<Result>): Promise<Result> {
@@ -57,7 +57,10 @@ async function create(path: string): Promise<boolean> {
   }
 }
 
-/** An empty file is a held lock: its process is about to write its identity. */
+/**
+ * Whether the process that holds the lock has ended. An empty file is a held lock: its process is about to write its
+ * identity.
+ */
 async function isAbandoned(path: string): Promise<boolean> {
   const holder = await readFile(path, "utf8").catch(() => "");
   return holder !== "" && !isRunning(holder);

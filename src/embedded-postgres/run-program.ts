@@ -4,26 +4,27 @@ import type { Account } from "./account.js";
 
 /** Options for running one of PostgreSQL's programs. */
 export interface RunOptions {
-  /** The account that runs it; undefined for the account of this process. */
+  /** The account that runs the program; undefined for the account of this process. */
   readonly account: Account | undefined;
   /** The working directory, which the account can enter. */
   readonly cwd: string;
-  /** Text for its standard input. */
+  /** Text for the standard input of the program. */
   readonly input?: string;
-  /** A file descriptor for its output. The result then contains no output. */
+  /** A file descriptor for the output of the program. The result then contains no output. */
   readonly outputFd?: number;
 }
 
 /** The result of a program. */
 export interface RunResult {
   readonly ok: boolean;
-  /** Everything it printed to standard output and standard error. */
+  /** The text that the program wrote to standard output and standard error. */
   readonly output: string;
 }
 
 /**
- * Runs a program and waits for its end. It gets its own session, so that Ctrl-C for the service does not reach it. It
- * gets only environment variables that are neither secrets nor libpq settings. Rejects if it cannot be started.
+ * Runs a program and waits for its end. The program gets its own session, so that Ctrl-C for the service does not reach
+ * it. It gets only environment variables that are neither secrets nor libpq settings. Rejects if the program cannot be
+ * started.
  */
 export async function runProgram(program: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const { account, cwd, input = "", outputFd } = options;

@@ -24,9 +24,9 @@ const ORPHANS = /pre-existing shared memory block .* is still in use/;
 const ORPHANS_TIMEOUT_MS = 30_000;
 
 /**
- * Keeps personal data out of the log: no statements, parameters or details. Error messages of statements can quote
- * values, so they are omitted too (`log` ranks above `error` in log_min_messages). The sender of a statement still gets
- * its error.
+ * Default settings of the server. They keep personal data out of the log: no statements, parameters or details. Error
+ * messages of statements can quote values, so they are omitted too (`log` ranks above `error` in log_min_messages). The
+ * sender of a statement still gets its error.
  */
 const DEFAULTS: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
@@ -74,8 +74,8 @@ export async function ensureServer(context: ServerContext): Promise<number> {
 
 /**
  * Stops the cluster's server if it is running. Open transactions are rolled back. If writing the data takes longer than
- * five seconds, the next start recovers it; committed data is never lost. The caller holds the lock. Rejects with the
- * end of the server's log.
+ * five seconds, the server ends without it, and the next start recovers the data. Committed data is never lost. The
+ * caller holds the lock. Rejects with the end of the server's log.
  */
 export async function stopServer(context: ServerContext): Promise<void> {
   const { folders } = context;
@@ -117,7 +117,7 @@ export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined
 
 /**
  * Tries to start the server and returns its log output. It first removes a left-over postmaster.pid, because PostgreSQL
- * refuses to start if its process id now belongs to another program. If a server is running after all, the shared
+ * does not start if another program now has the process id in that file. If a server is running after all, the shared
  * memory segment of the data directory prevents a second one.
  */
 async function startServer(context: ServerContext): Promise<string> {

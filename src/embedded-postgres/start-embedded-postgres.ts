@@ -28,9 +28,9 @@ export interface EmbeddedPostgres extends EmbeddedUrls {
 }
 
 /**
- * Starts the PostgreSQL of the optional packages, or uses the one that is already running on this folder. That one may
- * belong to another process or to one that was killed. The first start creates the cluster; an interrupted first start
- * is repeated.
+ * Starts the PostgreSQL of the optional packages. If a server is already running on this folder, uses that server.
+ * Another process may have started it, also one that was killed. The first start creates the cluster; an interrupted
+ * first start is repeated.
  *
  * The server listens on 127.0.0.1 only, on a port chosen by the operating system. It runs until the last `stop`. If
  * this process is root, the server runs as an unprivileged account, because PostgreSQL does not run as root. Rejects
@@ -72,8 +72,8 @@ async function prepare(options: EmbeddedPostgresOptions): Promise<ServerContext>
 }
 
 /**
- * Rejects paths with special characters: pg_ctl starts the server with a shell and does not quote its own path and the
- * data folder's.
+ * Rejects paths with special characters. pg_ctl puts its own path and the path of the data folder into a shell command,
+ * in quotes but without escapes.
  */
 function requirePlainPath(path: string): void {
   const special = (process.platform === "win32" ? /["%]/ : /["$`\\\n]/).exec(path)?.[0];

@@ -4,7 +4,10 @@ import type { Passwords } from "./cluster.js";
 export interface EmbeddedUrls {
   /** Database `cupo` with the service's role, which owns nothing and is subject to row-level security. */
   readonly url: string;
-  /** Database `cupo` with its owner. It is the service's role if a release without an owner is using the server. */
+  /**
+   * Database `cupo` with the role that owns the tables. This is the service's role while a process of an older release,
+   * without `cupo_owner`, uses the server.
+   */
   readonly ownerUrl: string;
   /** Maintenance database `postgres` with the superuser. */
   readonly superuserUrl: string;

@@ -26,7 +26,10 @@ const lastEventId = {
   schema: { type: "string", maxLength: 128 },
 } satisfies JsonObject;
 
-/** What a client that has an earlier answer can do over REST: parameters, headers and responses of an operation. */
+/**
+ * Returns the parts of an operation for a client that has an earlier REST answer: `If-None-Match` and 304, or
+ * `Last-Event-ID` for a stream.
+ */
 export function cachingParts(method: DescMethod): {
   readonly parameters: readonly JsonObject[];
   readonly responseHeaders: JsonObject;

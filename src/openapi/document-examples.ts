@@ -3,12 +3,12 @@ import type { OperationParts } from "@cupo/connect-openapi";
 import type { Route } from "@cupo/connect-rest";
 import type { RequestExample, RequestExamples, Source } from "./examples/request-example.js";
 
-/** The member of a method's response message that is its whole answer over REST, by the name of the method. */
+/** Members of response messages, by the name of the method. Such a member is the whole answer over REST. */
 export type AnswerMembers = ReadonlyMap<string, string>;
 
 const UNCHANGED = "Succeeds without changes.";
 
-/** Returns the members that are the answers of routes. */
+/** Returns the members that are the whole answers of these routes. */
 export function answerMembers(routes: readonly Route[]): AnswerMembers {
   return new Map(
     routes.flatMap(({ method, responseBody }) =>
@@ -18,8 +18,8 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
 }
 
 /**
- * Returns the examples of a method as OpenAPI documents show them. Without `members`, they name members of response
- * messages.
+ * Returns the examples of a method for an OpenAPI document. Their descriptions name members of other answers: of REST
+ * answers, or of response messages if `members` is missing.
  */
 export function documentExamples(
   method: DescMethod,
@@ -36,14 +36,16 @@ export function documentExamples(
   return Object.fromEntries(described);
 }
 
-/** Returns where the values of a method's first example come from, or undefined if it succeeds without changes. */
+/** Returns the sources of the first example's values and its note. Returns undefined if the example needs neither. */
 export function exampleNote(method: DescMethod, examples: RequestExamples, members: AnswerMembers): string | undefined {
   const [first] = examplesOf(method, examples);
   const description = first === undefined ? UNCHANGED : descriptionOf(first, members);
   return description === UNCHANGED ? undefined : description;
 }
 
-/** In order of declaration. The tests ensure that every operation has one. */
+/**
+ * Returns the examples of a method in the order of their declaration. Tests ensure that every operation has an example.
+ */
 function examplesOf(method: DescMethod, examples: RequestExamples): RequestExample[] {
   const found = Object.entries(examples).filter(([name]) => name.split(" ")[0] === method.name);
   return found.map(([, example]) => example);

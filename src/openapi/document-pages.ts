@@ -3,7 +3,7 @@ import { contentPerSource } from "../pages/content-per-source.js";
 import { pageResource } from "../pages/page.js";
 import type { Resources } from "../pages/serve-resources.js";
 
-/** Returns the current document. The same object until the document changes. */
+/** Returns the current document: the same object until the document changes. */
 export type CurrentDocument = () => Promise<JsonObject>;
 
 const DAY_MS = 86_400_000;

@@ -10,9 +10,9 @@ const codesByMessage = new Map<unknown, readonly string[]>([
 ]);
 
 /**
- * Adds all codes to the schemas of Problem and its field errors, as an open list. An `enum` would be closed: generated
- * clients reject values outside of it, so no code could be added later. Tools that do not know the keyword read a plain
- * string.
+ * Adds all codes to the schemas of Problem and its field errors, as an open list (`x-extensible-enum`). An `enum` would
+ * be closed: generated clients reject values outside of it, so no code could be added later. Tools that do not know
+ * `x-extensible-enum` read a plain string.
  */
 export function withCodes(definition: DescMessage | DescEnum, schema: JsonObject): JsonObject {
   const codes = codesByMessage.get(definition);

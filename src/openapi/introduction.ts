@@ -1,7 +1,7 @@
 import { KEY_RETENTION_HOURS } from "../interceptors/idempotency.js";
 import { idempotencyKeyForm } from "../interceptors/request-headers.js";
 
-/** What every caller must know before the first operation, as CommonMark with a heading per topic. */
+/** Rules that every caller must know before the first operation, as CommonMark with a heading per topic. */
 export const introduction = `## Authentication
 
 Send an access token with each request: \`Authorization: Bearer …\`. Your issuer signs it for one tenant and grants the scopes that the operations name.

@@ -8,13 +8,13 @@ import type { RequestExamples } from "./examples/request-example.js";
 import { headersOf } from "./header-components.js";
 import { operationDescription } from "./operation-text.js";
 
-/** What every document shows of an operation. */
+/** The properties of an operation that every document shows. */
 export interface ShownOperation {
   readonly method: DescMethod;
   /** Whether an absent member of the body leaves its attribute unchanged. */
   readonly isPartial: boolean;
   readonly examples: RequestExamples;
-  /** The members that are answers over REST, which examples name as sources. Defaults to none. */
+  /** The members that are whole answers over REST. Examples name them as sources. Defaults to none. */
   readonly members?: AnswerMembers;
   /**
    * Whether the request has a body. Then the notes about examples are with the examples of the body. Defaults to true.
@@ -22,7 +22,7 @@ export interface ShownOperation {
   readonly hasBody?: boolean;
 }
 
-/** Returns what the protos' own options and the examples add to an operation of a document. */
+/** Returns the parts of an operation that come from Cupo's proto options and from the examples. */
 export function operationParts(
   { method, isPartial, examples, members = new Map(), hasBody = true }: ShownOperation,
   { summary, description: comment = "" }: OperationDefaults,

@@ -11,7 +11,7 @@ import { headersOf, type ResponseHeader } from "./header-components.js";
 /** The correlation id in examples. */
 export const EXAMPLE_CORRELATION_ID = "0b8f6a52-9f0e-4f7e-8f5c-3f1f0f4b7c21";
 
-/** Codes that the specification's rows omit, because every operation can return them. */
+/** Codes that the operations' protos do not list, because every operation can return them. */
 const OUTSIDE_ROWS: readonly ErrorCode[] = [
   "REQUEST_TIMEOUT",
   "HEADERS_TOO_LARGE",
@@ -39,7 +39,10 @@ export function problemSchemaName(code: ErrorCode): string {
   return `${code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Problem`;
 }
 
-/** Returns the schema of Problems with a code, on the schema of all. It fixes type, title, status and code. */
+/**
+ * Returns the schema of Problems with a code, based on the schema of all Problems. It fixes type, title, status and
+ * code.
+ */
 function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl: string): JsonObject {
   const { status, slug, title } = errorTable[code];
   const { meaning, cause, remedy } = problemCodes[code];
@@ -60,7 +63,7 @@ function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl: string
   };
 }
 
-/** Returns a schema for each error code that these routes can return, on the schema of all Problems. */
+/** Returns a schema for each error code that these routes can return, based on the schema of all Problems. */
 export function problemSchemas(
   routes: readonly { readonly method: DescMethod }[],
   problem: JsonObject,
@@ -75,7 +78,7 @@ export function problemSchemas(
   );
 }
 
-/** Returns the response of an operation for one error status of its row, with examples. */
+/** Returns the response of an operation for one of its error statuses, with examples. */
 export function problemResponse(method: DescMethod, status: number, options: ProblemOptions): JsonObject {
   const code = codeOfStatus(status);
   const { meaning, cause, remedy } = problemCodes[code];
@@ -96,7 +99,7 @@ function codesSentence(codes: readonly FieldErrorCode[]): string[] {
   return codes.length === 0 ? [] : [`Codes in \`errors\`: ${codes.map((code) => `\`${code}\``).join(", ")}.`];
 }
 
-/** Returns the response for every status outside the row of an operation. */
+/** Returns the response for all statuses that the proto of an operation does not list. */
 export function otherProblemResponse(method: DescMethod, options: ProblemOptions): JsonObject {
   const { errorStatuses } = operationOf(method);
   const codes = OUTSIDE_ROWS.filter((code) => !errorStatuses.includes(errorTable[code].status));

@@ -7,7 +7,7 @@ import { withCodes } from "./error-codes.js";
 /** Matches the comment of an enumeration's first value when that value means "none". */
 const UNSAID = /^(?:never sent by the service|refused in requests(?: and never sent by the service)?)\.$/i;
 
-/** How the messages of the protos become schemas, in both documents. */
+/** Options for converting the protos' messages to schemas, for both documents. */
 export const schemaOptions: SchemaOptions = {
   comment: definitionComment,
   schema: (definition, schema) =>
@@ -24,8 +24,8 @@ export const schemaOptions: SchemaOptions = {
 };
 
 /**
- * Describes a rule of a whole message. Leaves out a rule with Unicode classes, which the field's comment states in words.
- * Throws for any other rule of a field, so that no rule is missing from the documents unnoticed.
+ * Describes a rule of a whole message. Omits a pattern with Unicode classes, because the field's comment states the
+ * rule in words. Throws for any other rule of a field, so that no document lacks a rule unnoticed.
  */
 function untranslated({ id, message, expression, definition, reason }: UntranslatedRule): string | undefined {
   if (definition.kind === "message") return message === "" ? undefined : `Rule: ${message}.`;

@@ -3,7 +3,7 @@ import { operationOf } from "../operation.js";
 import { codeOfStatus } from "./example-errors.js";
 import { otherProblemResponse, type ProblemOptions, problemResponse, problemSchemaName } from "./problem-responses.js";
 
-/** Responses with Problems, each described once for all operations that have it. */
+/** Error responses. Each is described once for all operations that have it. */
 export interface SharedProblems {
   /** The responses by their names as components. */
   readonly responses: JsonObject;
@@ -13,7 +13,7 @@ export interface SharedProblems {
 
 /**
  * Describes the error responses of methods. Operations with the same response share it: `InvalidRequest`,
- * `InvalidRequest2`. Described in every operation, the responses of a hundred operations would be most of the document.
+ * `InvalidRequest2`. Otherwise the responses of a hundred operations would be most of the document.
  */
 export function sharedProblems(methods: readonly DescMethod[], options: ProblemOptions): SharedProblems {
   const names = new Map<string, string>();

@@ -53,7 +53,7 @@ export function readOnce(read: () => Promise<string | Buffer>): () => Promise<Pa
   };
 }
 
-/** Adds Accept-Encoding to what the answer already depends on. */
+/** Returns the Vary header of the answer, with Accept-Encoding added. */
 function varyOf(response: HttpResponse): string {
   const known = response.getHeader("vary");
   return known === undefined ? "Accept-Encoding" : `${String(known)}, Accept-Encoding`;

@@ -5,7 +5,7 @@ import type { HttpRequest, HttpResponse } from "../request-log.js";
 export interface Resource {
   /** The allowed HTTP methods. */
   readonly methods: readonly string[];
-  /** Answers a request. Rejects before anything is sent when the request cannot be answered. */
+  /** Answers a request. If the request cannot be answered, rejects before it sends anything. */
   answer(request: HttpRequest, response: HttpResponse): Promise<void>;
 }
 
@@ -16,8 +16,8 @@ export type Resources = Iterable<readonly [path: string, resource: Resource]>;
 export type Refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) => void;
 
 /**
- * Returns a function that answers requests for these resources and ignores their queries. It returns false when no
- * resource has the path. Methods that the resource does not allow are answered with 405.
+ * Returns a function that answers requests for these resources. It ignores the query of a request, and returns false
+ * when no resource has the path. Methods that the resource does not allow are answered with 405.
  */
 export function serveResources(
   resources: Resources,

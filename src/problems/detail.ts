@@ -2,7 +2,8 @@ import type { CupoError, FieldError } from "../errors.js";
 
 /**
  * Returns a sentence about an error, for people. It is the error's own detail, or the first item of `errors` with its
- * field and the number of other items, such as "phone is required; 4 more." Undefined when the title is sufficient.
+ * field and the number of other items, such as "phone is required; 4 more." Returns undefined if the title is
+ * sufficient.
  */
 export function detailOf({ detail, errors }: Pick<CupoError, "detail" | "errors">): string | undefined {
   const [first] = errors;

@@ -38,7 +38,7 @@ const known = new WeakMap<DescMethod, CodesByProblem>();
 
 /**
  * Returns the codes that an operation can return in `errors`, in the order of the catalogue. They follow from its proto
- * and from `answeredBy` in the catalogue. Codes whose status is not in the row of the operation are omitted.
+ * and from `answeredBy` in the catalogue. Omits codes whose status the operation's proto does not list.
  */
 export function codesOf(method: DescMethod): CodesByProblem {
   const codes = known.get(method) ?? findCodes(method);

@@ -1,12 +1,12 @@
 /** RPCs that change a program rule or preview such a change. */
 export const ruleChanges = ["CreateProgramRule", "UpdateProgramRule", "PreviewRuleChange"];
-/** RPCs after which a patient may be active with a document that another one has. */
+/** RPCs that fail if another active patient has the same document. */
 export const documentChanges = ["RegisterPatient", "SetPatientStatus", "CorrectPatientDocument"];
 /** RPCs that book several appointments. */
 export const seriesBookings = ["BookSeries", "BookTogether"];
 /** RPCs that book appointments. */
 export const bookings = ["BookAppointment", "BookAppointmentAt", "OverbookAppointment", ...seriesBookings];
-/** RPCs that enter after an outage what happened during it. */
+/** RPCs that enter past visits or their steps later, such as after an outage. */
 export const lateEntries = ["EnterLateVisit", "EnterLateSteps"];
 /** RPCs that move an appointment to an option. */
 export const moves = ["RescheduleAppointment", "MoveAppointment"];
@@ -14,7 +14,7 @@ export const moves = ["RescheduleAppointment", "MoveAppointment"];
 export const searches = ["SearchAppointmentOptions", "MatchWaitlistEntry"];
 /** RPCs that change an appointment's status with a reason. */
 export const reasonSteps = ["CancelAppointment", "CancelSeries", "MarkAppointmentNoShow", ...lateEntries];
-/** RPCs that change how far ahead can be booked, or preview such a change. */
+/** RPCs that change the booking window (horizon or minimum notice), or preview such a change. */
 export const windowChanges = [
   "UpdateTenantSettings",
   "PreviewTenantSettingsChange",
@@ -52,7 +52,7 @@ export const referring = [
   ...searches,
   ...reasonSteps,
 ];
-/** Other RPCs with a value that must fit the rest of the request, or an active resource. */
+/** Other RPCs that reject a value if it does not fit the rest of the request or names an inactive resource. */
 export const fittingValues = [
   "CreateWaitlistEntry",
   "CreateCase",

@@ -42,8 +42,8 @@ export function problemJson(problem: Problem): string {
 }
 
 /**
- * Translates a RestError. An unsupported media type and a message that is too long are 400, because the published
- * operations have no 413 and 415. Over RPC, a message that is too long has the code that other servers use.
+ * Translates a RestError. An unsupported media type or a message that is too long becomes a 400, because the published
+ * operations have no 413 and 415. Over RPC, a message that is too long has the code RESOURCE_EXHAUSTED.
  */
 function refusalOf({ reason, detail, violations }: RestError): CupoError {
   const errors = fieldErrorsOf(violations);
@@ -58,7 +58,9 @@ function refusalOf({ reason, detail, violations }: RestError): CupoError {
   return refusals[reason]();
 }
 
-/** Returns violations as field errors. None is lost: the transcoder's validator is ours and has only these codes. */
+/**
+ * Returns violations as field errors. The filter omits none, because Cupo's validator uses only codes of the catalogue.
+ */
 export function fieldErrorsOf(violations: readonly Violation[]): readonly FieldError[] {
   return violations.filter(isFieldError);
 }

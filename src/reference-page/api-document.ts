@@ -81,13 +81,18 @@ export interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-/** Reads a document of `@cupo/connect-openapi` by these types, which describe what that package writes. */
+/**
+ * Returns a document of `@cupo/connect-openapi` with the types of this file. Throws a TypeError if it has no paths, and
+ * checks nothing else.
+ */
 export function apiDocument(document: JsonObject): ApiDocument {
   if (typeof document["paths"] !== "object") throw new TypeError("the OpenAPI document has no paths");
   return document as unknown as ApiDocument;
 }
 
-/** Resolves a reference to a component. Throws if there is none. */
+/**
+ * Returns the component that a reference names; returns any other value unchanged. Throws if the component is missing.
+ */
 export function resolve<T extends object>(document: ApiDocument, value: T | Reference): T {
   if (!isReference(value)) return value;
   const found = value.$ref

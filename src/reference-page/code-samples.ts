@@ -7,12 +7,12 @@ export const languages = { curl: "curl", typescript: "TypeScript", python: "Pyth
 
 export type Language = keyof typeof languages;
 
-/** Stands for the address of the listener in the samples. The page replaces it by its own. */
+/** Placeholder for the address of the listener in the samples. The page replaces it with its own address. */
 export const SAMPLE_ORIGIN = "https://cupo.example";
 
 const KEY_HEADER = "Idempotency-Key";
 
-/** How a program for Node.js reads the access token. Only a text: this service does not read it. */
+/** Code with which a sample for Node.js reads the access token. This service does not run the code. */
 const NODE_TOKEN = ["process", "env", "TOKEN"].join(".");
 
 /** A request as a sample sends it. */

@@ -3,7 +3,7 @@ export class Html {
   constructor(readonly text: string) {}
 }
 
-/** What a template may contain. Texts and numbers are escaped. Undefined and false are left out. */
+/** The values that a template may contain. Texts and numbers are escaped. Undefined and false are left out. */
 export type HtmlPart = Html | string | number | undefined | false | readonly HtmlPart[];
 
 /** Creates HTML from a template literal and escapes its texts. */

@@ -1,7 +1,7 @@
 import { Marked } from "marked";
 import { type Html, trusted } from "./html.js";
 
-/** CommonMark in which HTML is shown as text, because texts of protos may have angle brackets. */
+/** A renderer of CommonMark that shows HTML as text, because texts of protos may have angle brackets. */
 const marked = new Marked({
   renderer: { html: ({ text }) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`) },
 });
@@ -11,7 +11,7 @@ export function markdown(text: string): Html {
   return trusted(marked.parse(text, { async: false }));
 }
 
-/** Renders CommonMark whose headings of the second level have ids, made of their texts. */
+/** Renders CommonMark and returns its headings of the second level. Their ids are made from their texts. */
 export function chapters(text: string): { readonly body: Html; readonly titles: readonly Chapter[] } {
   const titles: Chapter[] = [];
   const body = markdown(text).text.replace(/<h2>(.*?)<\/h2>/g, (_, title: string) => {

@@ -56,7 +56,7 @@ function answersHtml(document: ApiDocument, { operation }: ShownOperation): Html
   return html`${own}<h4>Errors</h4>${errors}`;
 }
 
-/** The first sentence of an error, and its codes. The rest is in its schema. */
+/** Shows the first sentence of an error, and its codes. The schema of the error has the rest. */
 function errorHtml(status: string, description: string, schema: string | undefined): Html {
   const [text = "", ...codes] = description.split("\n\n");
   const [first = ""] = text.split(/(?<=\.)\s/);
@@ -76,7 +76,7 @@ function samplesHtml(shown: ShownOperation): Html {
   )}</div>`;
 }
 
-/** Marks the address of the listener, which the page fills in. */
+/** Marks the address of the listener in a sample, so that the page can replace it. */
 function withOrigin(sample: string): Html {
   const parts = sample.split(SAMPLE_ORIGIN);
   return html`${parts.map((part, index) => html`${index > 0 && html`<span class="origin">${SAMPLE_ORIGIN}</span>`}${part}`)}`;

@@ -2,7 +2,7 @@ import type { HttpRequest } from "../request-log.js";
 import { isLoopback } from "../settings/setting-kinds.js";
 
 /**
- * Returns whether a request comes from a page of this listener in a browser on this machine. It rejects these requests:
+ * Returns whether a request comes from a page of this listener in a browser on this machine. Returns false for:
  * - Requests from another origin, which `Origin` or `Sec-Fetch-Site` reveals.
  * - Requests by DNS rebinding. `Origin` and `Host` then contain the attacker's host name, so only loopback names are
  *   accepted.

@@ -12,7 +12,9 @@ export interface PageOptions {
   readonly documentPath: string;
   /** The path that returns a demo token. Undefined when the user must paste a token. */
   readonly tokenPath: string | undefined;
-  /** What every caller must know, as CommonMark. Shown unless the document's description has it. */
+  /**
+   * Rules that every caller must know, as CommonMark. The page shows them unless the document's description has them.
+   */
   readonly introduction: string;
 }
 

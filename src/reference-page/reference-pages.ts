@@ -12,11 +12,13 @@ import { isFromOwnPage } from "./own-page.js";
 export interface ReferencePagesOptions {
   /** Returns the OpenAPI document: the same object until it changes. */
   readonly document: () => Promise<JsonObject>;
-  /** What every caller must know, as CommonMark. Shown unless the document's description has it. */
+  /**
+   * Rules that every caller must know, as CommonMark. The page shows them unless the document's description has them.
+   */
   readonly introduction: string;
   /** The path of the JSON OpenAPI document on the same listener. */
   readonly documentPath: string;
-  /** Signs demo tokens for the page. Undefined without the development issuer, and when nobody can know the key. */
+  /** Signs demo tokens for the page. Undefined without the development issuer, or if the key is shown to nobody. */
   readonly demoTokens: DemoTokens | undefined;
 }
 
@@ -79,7 +81,7 @@ function fileResource(contentType: string, read: () => Promise<string | Buffer>)
   return pageResource({ contentType, headers: HEADERS, content: readOnce(read) });
 }
 
-/** Redirects to a URL relative to the request's own one, because a proxy may have changed the scheme and the host. */
+/** Redirects to a URL relative to that of the request, because a proxy may have changed the scheme and the host. */
 function redirectResource(location: string): Resource {
   return {
     methods: ["GET", "HEAD"],
@@ -91,8 +93,8 @@ function redirectResource(location: string): Resource {
 }
 
 /**
- * Creates a resource that answers in the form of RFC 6749, section 5.1. A request without the key, or not from a page
- * of this listener, is answered with 404, like a missing resource.
+ * Creates a resource that returns a demo token in the form of RFC 6749, section 5.1. A request without the key, or not
+ * from a page of this listener, is answered with 404, like a missing resource.
  */
 function tokenResource({ key, sign }: DemoTokens): Resource {
   return {
@@ -115,7 +117,7 @@ function hasKey({ headers }: HttpRequest, key: string): boolean {
   return typeof sent === "string" && timingSafeEqual(hash(sent), hash(key));
 }
 
-/** Returns the files of this folder. */
+/** Returns the files of the folder `browser`. */
 function ownFiles(): [string, Resource][] {
   const types = {
     "page.js": "text/javascript",

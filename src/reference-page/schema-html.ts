@@ -9,7 +9,7 @@ interface Member {
   readonly isRequired: boolean;
 }
 
-/** Lists the members of an object schema, or the type of another one. */
+/** Shows the members of an object schema, or the type of any other schema. */
 export function schemaHtml(document: ApiDocument, schema: Schema): Html {
   const members = membersOf(document, schema);
   if (members.length === 0) return html`<p class="type">${typeHtml(schema)}</p>`;

@@ -36,7 +36,7 @@ export function shownOperations(document: ApiDocument): ShownOperation[] {
   });
 }
 
-/** Returns the value with which a parameter is shown, as text, or undefined. */
+/** Returns the example of a parameter as text; undefined if it has none. */
 export function exampleText({ example, schema }: Parameter): string | undefined {
   const value: JsonValue | undefined = example ?? (typeof schema.example === "string" ? schema.example : undefined);
   if (value === undefined) return undefined;

@@ -2,7 +2,7 @@ import type { Example, Parameter } from "./api-document.js";
 import { type Html, html } from "./html.js";
 import { exampleText, type ShownOperation } from "./shown-operations.js";
 
-/** Headers whose examples must not be sent: the page makes a key, and the service a correlation id. */
+/** Headers whose examples must not be sent. The page creates the key, and the service creates the correlation id. */
 const FRESH_HEADERS: ReadonlySet<string> = new Set(["Idempotency-Key", "X-Correlation-Id"]);
 const UNSENT_HEADERS: ReadonlySet<string> = new Set(["Actor-Id", "Connect-Protocol-Version", "Connect-Timeout-Ms"]);
 
@@ -26,7 +26,7 @@ function inputHtml(parameter: Parameter): Html {
     : field;
 }
 
-/** The values of a list are separated by commas. */
+/** Returns the example of a parameter as text. The values of a list are separated by commas. */
 function listText(parameter: Parameter): string {
   const { example } = parameter;
   return Array.isArray(example) ? example.map(String).join(",") : (exampleText(parameter) ?? "");
@@ -44,7 +44,7 @@ function noteHtml([example]: readonly Example[]): Html {
   return html`${example?.description !== undefined && html`<p class="note">${example.description.replaceAll("`", "")}</p>`}`;
 }
 
-/** The rows of a text field that shows a text, within limits. */
+/** Returns the number of rows of a text field for a text, at most 20. */
 function rowsFor(text: string): number {
   return Math.min(20, text.split("\n").length + 1);
 }

@@ -11,8 +11,8 @@ const hiddenNoun =
   /^(?<before>.*?)(?<noun>contrasen?as?|password|[ck]la[vb]es?|usuario)(?:es|is|was|era)?(?<after>.*)$/;
 
 /**
- * A word with digits or signs in place of letters. It does not match at the position of a value, which may look the
- * same.
+ * A word with digits or signs in place of letters. It does not match at the position of a value, because a value may
+ * look the same.
  */
 const disguised = /(?<![a-z0-9@$])(?<!(?:[:=>]|\s(?:es|is|era|fue|was))\s?)[a-z@$][a-z0-9@$]{3,13}(?![a-z0-9@$])/gi;
 const letters: Readonly<Record<string, string>> = {

@@ -13,8 +13,8 @@ export function toPlainText(text: string): string {
 }
 
 /**
- * Converts a digit. In the Basic Multilingual Plane the ten digits of a script start at a code point that ends in 0 or
- * 6.
+ * Converts a digit to ASCII. In the Basic Multilingual Plane the ten digits of a script start at a code point whose
+ * last hexadecimal digit is 0 or 6.
  */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;

@@ -9,12 +9,14 @@ import { codesOf, type Recognizer, type ScreeningCode } from "./screen-text.js";
 import { toScreenedForm } from "./screened-form.js";
 
 /**
- * The kind of a short text of one line: NAME is the name of a person or a reference to a matter; PHONE a telephone
- * number; DOCUMENT a document number; LABEL the name, code or description of a thing.
+ * The kind of a short text of one line. NAME is the name of a person or a reference to a matter. PHONE is a telephone
+ * number, and DOCUMENT a document number. LABEL is the name, code or description of a thing.
  */
 export type ShortTextKind = "NAME" | "PHONE" | "DOCUMENT" | "LABEL";
 
-/** A name without one of these words is a person's name, even if the person is called Cáncer or Lupus. */
+/**
+ * Words that occur in statements about conditions. A name without any of them is a person's name, even Cáncer or Lupus.
+ */
 const clearWords = String.raw`diag[a-z]*|i?dx|con|with|has|have|had|tien[a-z]*|teng[a-z]*|tuv[a-z]*|padec[a-z]*|sufr[a-z]*|suffer[a-z]*|(?:sero)?positiv[a-z]*|reactiv[oa]`;
 const clearWord = new RegExp(`(?<![a-z])(?:${clearWords})(?![a-z])`, "i");
 
@@ -44,15 +46,15 @@ const looksInCodes: readonly Recognizer[] = [
 /** Digits written like telephone or document numbers, too few for a card number. */
 const fewDigits = /^[ ().+/-]*(?:[0-9][ ().+/-]*){0,13}$/;
 
-/** Digits in one piece that {@link isDocumentWithCard} allows, because they are not 16. */
+/** Digits in one piece, but not 16 of them. {@link isDocumentWithCard} allows all of these. */
 const plainNumber = /^(?:[0-9]{0,15}|[0-9]{17,})$/;
 
 /** Letters and the other characters of names. */
 const onlyLetters = /^[A-Za-z\u00c0-\u024f .'’,-]*$/;
 
 /**
- * Verbs and the words of {@link clearWord}, letters in a row, and dashes. A name without any of them cannot contain a
- * violation.
+ * Verbs and the words of {@link clearWord}, four single letters in a row, and dashes. A name without any of these
+ * cannot contain a violation.
  */
 const words = `es|era|fue|son|is|was|como|as|sera|seria|sigue|usuario|username|user|login|dat[oa]s|credencial[a-z]*|${clearWords}`;
 const telling = new RegExp(
@@ -62,8 +64,8 @@ const telling = new RegExp(
 
 /**
  * Returns the codes of the forbidden content in a short text, like `screenText`, but tolerates real names and numbers.
- * A person may be called Clave, and a telephone number may look like an account. Names of mere letters without a verb
- * and texts with few digits are answered in less than a microsecond, and so are document numbers of mere digits.
+ * A person may be called Clave, and a telephone number may look like an account. Common texts take less than a
+ * microsecond: names of letters without a verb, texts with few digits, and document numbers of digits only.
  */
 export function screenShortText(text: string, kind: ShortTextKind): readonly ScreeningCode[] {
   if (fewDigits.test(text) || (onlyLetters.test(text) && !telling.test(text))) return [];

@@ -19,21 +19,21 @@ const LEAST_LENGTH = 6;
 const MOST_LENGTH = 24;
 
 /**
- * Returns the sound of a word, which is equal for spellings that are pronounced alike (`ipertencion`). The word is in
- * lower case without accents.
+ * Returns the sound of a word. Spellings that are pronounced alike have the same sound (`ipertencion`, `hipertension`).
+ * The word is in lower case without accents.
  */
 export function soundOf(word: string): string {
   return sounds.reduce((text, [written, sound]) => text.replace(written, sound), word);
 }
 
-/** Returns the known word for a misspelled one, both as sounds; undefined if there is none. */
+/** Returns the sound of the known word that a misspelled sound means; undefined if there is none. */
 export type MeantWord = (sound: string) => string | undefined;
 
 /**
  * Creates a search for known words by their sounds. A sound matches if it is equal. From six letters on it also matches
- * if one letter is missing, superfluous, wrong or moved, but never the first one. It compares both sounds without one
- * letter each (the deletion neighbourhood of symmetric-delete spelling correction). So a search takes as many steps as
- * the sound has letters, however many words are known.
+ * if one letter after the first is missing, superfluous, wrong or moved. The search compares both sounds with each of
+ * these letters left out (the deletion neighbourhood of symmetric-delete spelling correction). So a search takes as
+ * many steps as the sound has letters, however many words are known.
  */
 export function createMeantWord(known: Iterable<string>): MeantWord {
   const words = new Set(known);

@@ -7,9 +7,9 @@ export const wordStart = "(?<![a-z0-9])";
 export const wordEnd = "(?![a-z0-9])";
 
 /**
- * The separators between words and values that belong together: no end of a sentence, no currency sign, and a line
- * break only after a colon or an equals sign. Every pattern source in this file is for text from `toPlainText`, with
- * the flags `iu`, or `u` for text in lower case.
+ * The separators that may stand between a word and its value: no end of a sentence, no currency sign, and a line break
+ * only after a colon or an equals sign. Every pattern source in this file is for text from `toPlainText`, with the
+ * flags `iu`, or `u` for text in lower case.
  */
 export const gap = String.raw`(?:[:=]\s?|\.(?!\s)|[ #°"'()\[\]*_/>\p{Pd}]){0,4}`;
 
@@ -29,7 +29,10 @@ export function upTo(most: number, words: string): string {
   return `(?:${gap}${anyOf(words)}${wordEnd}){0,${most}}`;
 }
 
-/** Matches after the code of a door, which everyone in the waiting room knows: the place that it opens. */
+/**
+ * Matches the place that a code opens, directly after the code: `1234 de la entrada`. Everyone in the waiting room
+ * knows such a code.
+ */
 export const ofDoor = String.raw`\s(?:de|del|en|para|al?|of|for|on)\s(?:(?:la|el|las|los|este|esta|the)\s)?${anyOf(`doors? gate building elevator
   bathroom parking entrance lobby puertas? porton rejas?
   edificio torre parqueadero ascensor entrada bano conjunto porteria bodega`)}${wordEnd}`;

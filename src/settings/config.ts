@@ -38,7 +38,7 @@ export interface Config extends LimitsConfig {
   /** The tenant whose principals manage all tenants, in lower case; undefined for none. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** How far from the start of an appointment its steps are allowed. */
+  /** How many minutes before or after the start of an appointment its steps are allowed. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;
@@ -48,7 +48,7 @@ export interface Config extends LimitsConfig {
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
-  /** What webhooks may send to besides https URLs with public addresses, and the given keys of their secrets. */
+  /** Webhook targets that are allowed besides https URLs with public addresses, and configured keys for secrets. */
   readonly webhooks: {
     readonly allowHttp: boolean;
     readonly allowAddresses: readonly string[];
@@ -67,7 +67,7 @@ export interface IssuerConfig {
   readonly keys: { readonly url: string } | { readonly file: string };
 }
 
-/** Reports every invalid setting in one message: its name, its value and the values that it allows. */
+/** Reports every invalid setting in one message: its name, its value unless secret, and the values that it allows. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
@@ -77,8 +77,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration from environment variables. Only this function and `readTelemetryConfig` read the environment.
- * An empty variable counts as absent. Throws a {@link ConfigError} that names every invalid setting.
+ * Reads the settings of the service from environment variables; `readTelemetryConfig` reads those of OpenTelemetry. An
+ * empty variable counts as absent. Throws a {@link ConfigError} that names every invalid setting.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
@@ -97,11 +97,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 interface Source {
   /**
-   * Returns the value of a setting. Returns undefined if it is absent without a default, or invalid; an invalid one is
-   * added to the problems.
+   * Returns the value of a setting, or undefined if it is invalid or is absent without a default. Adds an invalid
+   * setting to the problems.
    */
   read<T>(setting: Setting<T>): T | undefined;
-  /** Whether the variable of a setting is not empty, valid or not. */
+  /** Whether the variable of a setting has a value, even an invalid one. */
   isGiven(setting: Setting<unknown>): boolean;
 }
 

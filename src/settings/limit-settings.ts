@@ -1,6 +1,6 @@
 import { count, whole } from "./setting-kinds.js";
 
-/** The settings that limit load: per time, at once, and while waiting; for one principal, one tenant or one process. */
+/** The settings that limit rates, concurrency and waiting, of a principal, a tenant or a process. */
 export const limitSettings = {
   perMinute: count(
     "RATE_LIMIT_PER_MINUTE",

@@ -93,8 +93,8 @@ function urlOf(held: string): URL | undefined {
 }
 
 /**
- * A URL to which a path is appended and which callers see. So it has no secrets, no query and no fragment; trailing
- * slashes are removed.
+ * A URL prefix, to which a path is appended. Callers see it, so it must have no user, password, query or fragment.
+ * Trailing slashes are removed.
  */
 export function prefixUrl(name: string, about: string): Setting<string> {
   const parse = (held: string) => {
@@ -109,7 +109,7 @@ function hasMore({ username, password, search, hash }: URL): boolean {
   return [username, password, search, hash].some((part) => part !== "");
 }
 
-/** Parses origins of web pages, each exactly as browsers write it, or `*` for all. */
+/** Parses origins of web pages, separated by spaces and each exactly as browsers write it, or `*` for all. */
 export function origins(held: string): readonly string[] | undefined {
   const all = held.split(" ");
   const isOrigin = (each: string) => /^https?:[^*]+$/.test(each) && urlOf(each)?.origin === each;
@@ -127,7 +127,9 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** Whether a host, as an address, a URL host or `localhost`, can be reached only from this machine. */
+/**
+ * Whether only this machine can reach a host: `localhost` or a loopback address. An IPv6 address may be in brackets.
+ */
 export function isLoopback(host: string): boolean {
   const literal = host.replace(/^\[(.*)\]$/, "$1");
   const family = isIP(literal);

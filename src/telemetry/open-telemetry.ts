@@ -31,7 +31,7 @@ export interface Telemetry {
 
 /** Options of telemetry. */
 export interface TelemetryOptions {
-  /** What is exported; nothing if undefined. */
+  /** The exported signals; none if undefined. */
   readonly config: TelemetryConfig | undefined;
   readonly services: readonly DescService[];
   readonly basePath: string;
@@ -49,8 +49,8 @@ const PAGE_MAX_AGE_MS = 1_000;
 const PAGE_PATIENCE_MS = 5_000;
 
 /**
- * Opens metrics and, if configured, traces. Only this function loads OpenTelemetry's SDK: for metrics after the start
- * of the service, for exports before it, and for traces only if they are exported.
+ * Opens metrics and, if configured, traces. Only this function loads OpenTelemetry's SDK. It loads the SDK now if a
+ * signal is exported, otherwise after the start of the service.
  */
 export async function openTelemetry({ config = NOTHING, ...options }: TelemetryOptions): Promise<Telemetry> {
   const metrics = deferMetrics(() => loadMetrics(config.metrics));
@@ -132,7 +132,7 @@ async function openSending(config: TelemetryConfig, onError: TelemetryOptions["o
   };
 }
 
-/** Limits the wait, so that an unreachable receiver does not keep the process from ending. */
+/** Waits at most a second, so that an unreachable receiver does not delay the end of the process. */
 async function soon(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => (timer = setTimeout(resolve, CLOSE_MS)));

@@ -13,7 +13,7 @@ export interface CatalogedOperation {
 /** The operations by name. Metrics and traces take operation names only from here, never from the request. */
 export type OperationCatalog = ReadonlyMap<string, CatalogedOperation>;
 
-/** Returns the operations of services. `basePath` is that of the published operations. */
+/** Returns the operations of services. `basePath` is the base path of the published operations. */
 export function catalogOf(services: readonly DescService[], basePath: string): OperationCatalog {
   const methods = services.flatMap((service) => service.methods);
   return new Map(

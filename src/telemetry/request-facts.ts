@@ -22,7 +22,7 @@ export interface RequestFacts {
   readonly operation: string | undefined;
   /** Whether the response repeats that of an earlier call. */
   readonly isReplay: boolean;
-  /** The error if the service is at fault; also one of the attributes. */
+  /** Problem code or status if the service is at fault, otherwise undefined. It is also the attribute `error.type`. */
   readonly errorType: string | undefined;
 }
 
@@ -38,7 +38,7 @@ const SERVICE_FAULTS = new Set([
   Code.DataLoss,
 ]);
 
-/** Returns the properties of a request that is answered, or whose caller has left. */
+/** Returns the properties of a request that has ended: it was answered, or its caller left. */
 export function factsOf(
   request: HttpRequest,
   response: HttpResponse,
@@ -109,7 +109,7 @@ function rpcFacts(
   return { kind, name, attributes, operation: name, isReplay: isReplay(call), errorType };
 }
 
-/** Whether a limit rejected the call, other than the load of the whole process, which counts as a fault. */
+/** Whether a limit rejected the call. The limit `load` (load of the whole process) is a fault instead. */
 function isExpectedRejection({ limit }: Call): boolean {
   return limit !== undefined && limit !== "load";
 }

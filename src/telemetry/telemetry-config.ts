@@ -1,4 +1,4 @@
-/** How a signal is exported: by OTLP over HTTP, in one of two encodings. */
+/** The export of a signal: by OTLP over HTTP, in one of two encodings. */
 export interface ExporterConfig {
   readonly protocol: "http/protobuf" | "http/json";
   /** The URL; default from OTEL_EXPORTER_OTLP_ENDPOINT and the related variables. */

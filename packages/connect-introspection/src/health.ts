@@ -64,13 +64,16 @@ export function createHealth(options: HealthOptions): ServiceImpl<typeof Health>
 
 const unknown = Promise.resolve(Status.SERVICE_UNKNOWN);
 
-/** Returns the name of each service with its own probe, which only exists if the program judges services. */
+/** Returns the probe of each service by its name. Without `isServiceServing` no service has one. */
 function probesOf({ services, isServiceServing, watchIntervalMs }: HealthOptions): Map<string, Probe | undefined> {
   const probeOf = (name: string) => isServiceServing && createProbe(() => isServiceServing(name), watchIntervalMs);
   return new Map([["", undefined], ...services().map((name) => [name, probeOf(name)] as const)]);
 }
 
-/** Ends a stream with the error that aborted it: that of its deadline, or one that the stopping server chose. */
+/**
+ * Throws the error that aborted a stream: its expired deadline, or the reason of the stopping server. Any other reason,
+ * such as a caller that left, ends the stream without an error.
+ */
 function throwReason({ reason }: AbortSignal): void {
   if (reason instanceof ConnectError && reason.code !== Code.Canceled) throw reason;
 }

@@ -26,8 +26,8 @@ export interface IntrospectionOptions {
    */
   readonly isServiceServing?: ((service: string) => boolean | Promise<boolean>) | undefined;
   /**
-   * Aborts when the server stops. Nothing serves from then on, watchers receive NOT_SERVING, and open streams end. The
-   * `shutdownSignal` of an adapter alone ends them without that status.
+   * Aborts when the server stops. Nothing serves from then on, watchers receive NOT_SERVING, and open streams end.
+   * Without this option the `shutdownSignal` of an adapter ends streams without that status.
    */
   readonly stopping?: AbortSignal | undefined;
   /** Whether health (grpc.health.v1) is registered. Defaults to true. */
@@ -38,7 +38,10 @@ export interface IntrospectionOptions {
   readonly maxStreams?: number | undefined;
   /** Milliseconds between two checks for the watchers of a service. Defaults to 1000. */
   readonly watchIntervalMs?: number | undefined;
-  /** The interceptors of health and reflection, instead of those of the router. With none, nobody needs a token. */
+  /**
+   * The interceptors of health and reflection, instead of those of the router. With an empty list, callers need no
+   * token.
+   */
   readonly interceptors?: readonly Interceptor[] | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Returns a function that calls `make` at its first call and returns the same value ever after. */
+/** Returns a function that calls `make` at its first call and returns that value at every call. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

@@ -2,7 +2,7 @@
 export interface Probe {
   /** Asks now. */
   now(): Promise<boolean>;
-  /** Returns an answer that was asked for less than `maxAgeMs` ago or is still awaited; asks only without one. */
+  /** Returns the last answer if it was asked for less than `maxAgeMs` ago or is still awaited. Otherwise asks now. */
   recent(): Promise<boolean>;
 }
 

@@ -120,7 +120,7 @@ function contextOf(init: { readonly timeoutMs?: number } = {}) {
   return createHandlerContext({ ...call, ...init });
 }
 
-/** Collects what a watch tells. */
+/** Collects the statuses of a watch. */
 function follow(health: ReturnType<typeof healthOf>, service: string, context: HandlerContext = contextOf()) {
   const told: (ServingStatus | undefined)[] = [];
   const collect = async () => {

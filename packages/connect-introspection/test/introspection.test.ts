@@ -17,7 +17,7 @@ const own = [
 ];
 const all = [...own, LibraryService.typeName, LoanService.typeName];
 
-/** For a busy machine. An idle one needs a moment. */
+/** Long enough for a busy machine. */
 const patience = { timeout: 60_000, interval: 10 };
 
 describe("the published services", () => {

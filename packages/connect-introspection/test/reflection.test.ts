@@ -122,7 +122,9 @@ describe("reflection", () => {
   });
 });
 
-/** Asks one question in a stream that the client does not end. Returns the number of answers until the server does. */
+/**
+ * Asks one question in a stream that the client does not end. Returns the number of answers when the server ends it.
+ */
 async function countAnswers(transport: Transport, onAnswer: () => void): Promise<number> {
   async function* questions() {
     yield { messageRequest: { case: "listServices", value: "" } } as const;

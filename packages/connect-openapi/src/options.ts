@@ -20,8 +20,8 @@ export interface RequestExample {
 }
 
 /**
- * What the caller adds to an operation. Members of OpenAPI's operation object replace the generated ones, except where a
- * comment says otherwise.
+ * Parts that the caller adds to an operation. Members of OpenAPI's operation object replace the generated ones, except
+ * where a comment says otherwise.
  */
 export interface OperationParts {
   /** Defaults to the method's name in lowerCamelCase, made unique. */
@@ -50,7 +50,7 @@ export interface OperationParts {
   readonly [extension: `x-${string}`]: JsonValue;
 }
 
-/** What descriptors say of an operation, for the caller's own texts. */
+/** The generated texts of an operation, for the caller's own texts. */
 export interface OperationDefaults {
   /** The name of the method in words: "Create book". */
   readonly summary: string;
@@ -64,15 +64,17 @@ export interface OpenApiOptions<R extends OpenApiRoute = OpenApiRoute> extends S
   /** The operations: `restRoutes()` of `@cupo/connect-rest`, or the result of `connectRoutes`. */
   readonly routes: readonly R[];
   readonly info: DocumentInfo;
-  /** Prefix of every route that the server's URL has, so that paths do not: literal segments. Defaults to "". */
+  /**
+   * Literal segments with which every route begins. They are in the server's URL and not in the paths. Defaults to "".
+   */
   readonly basePath?: string;
   /** Defaults to `basePath` at the origin of the document. */
   readonly servers?: JsonObject[];
-  /** Defaults to `[]`, no requirement, unless an operation has its own. */
+  /** Defaults to `[]` (no requirement) unless an operation has its own. */
   readonly security?: JsonObject[];
-  /** What the caller adds to the operation of a route. */
+  /** Returns the parts that the caller adds to the operation of a route. */
   readonly operation?: (route: NoInfer<R>, defaults: OperationDefaults) => OperationParts;
-  /** How errors are described. Defaults to `problemErrors()`. */
+  /** Describes the errors of operations. Defaults to `problemErrors()`. */
   readonly errors?: DescribeErrors<NoInfer<R>>;
   /** Further components. A function is called after all operations are described. */
   readonly components?: Components | ((refer: Refer) => Components);

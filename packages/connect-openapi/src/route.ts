@@ -32,7 +32,7 @@ export interface OpenApiRoute {
   readonly responseBody: DescField | undefined;
 }
 
-/** Returns how messages name a route: `GET /v1/books/{} (library.v1.LibraryService/GetBook)`. */
+/** Returns the name of a route in error messages: `GET /v1/books/{} (library.v1.LibraryService/GetBook)`. */
 export function describeRoute({ httpMethod, template, method }: OpenApiRoute): string {
   const segments = template.segments.map((segment) => (segment.kind === "literal" ? segment.text : "{}"));
   const verb = template.verb === undefined ? "" : `:${template.verb}`;

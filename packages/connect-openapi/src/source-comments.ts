@@ -24,7 +24,7 @@ export function sourceComments({ file: files }: FileDescriptorSet): (definition:
   return (definition) => comments.get(definitionName(definition));
 }
 
-/** The numbers are those of the fields in google/protobuf/descriptor.proto. */
+/** Returns the places of all definitions. Their numbers are field numbers in google/protobuf/descriptor.proto. */
 function placesIn({ package: name, messageType, enumType, service }: FileDescriptorProto): Place[] {
   const prefix = name === "" ? "" : `${name}.`;
   return [

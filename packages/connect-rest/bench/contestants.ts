@@ -55,7 +55,7 @@ function listenerOf(services: readonly RestService[]): RequestListener {
   return (request, response) => void listen(request, response);
 }
 
-/** Returns a service with as many methods as asked for, each bound by the default binding to a path of its own. */
+/** Returns a service with `count` methods, each with the default binding to a path of its own. */
 function manyRoutes(count: number): RestService {
   const empty = ".google.protobuf.Empty";
   const file = create(FileDescriptorProtoSchema, {

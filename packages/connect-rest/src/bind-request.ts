@@ -72,7 +72,7 @@ export function createBinder(route: Route, options: BindOptions): BindRequest {
   };
 }
 
-/** Compiles the reader of the path and the query. It throws if it finds a violation. */
+/** Compiles the reader of the path and the query. The reader throws if it finds a violation. */
 function createAddressReader(
   route: Route,
   options: BindOptions,

@@ -32,8 +32,9 @@ export interface EndpointOptions extends BindOptions, EntityTagOptions, EventIdO
 /** A route, compiled for serving requests. */
 export interface Endpoint {
   /**
-   * Calls the method and renders its answer: status, body, and the headers that belong to them. Rejects if the call fails,
-   * a stream if it fails before its first response message; `renderError` renders the error of a stream that fails later.
+   * Calls the method and renders its answer: status, body, and the headers that belong to them. Rejects if a unary call
+   * fails, or if a stream fails before its first response message. `renderError` renders the error of a stream that
+   * fails later.
    */
   answer(
     request: RoutedRequest,
@@ -45,8 +46,8 @@ export interface Endpoint {
 const routedRequest = createContextKey<RoutedRequest | undefined>(undefined, { description: "rest.routedRequest" });
 
 /**
- * Compiles a route. Calls pass the `headerInterceptors`, then the one that binds the request, then the `interceptors`.
- * No path variable, query or byte of the body is read before the first group accepts the call.
+ * Compiles a route. Calls pass the `headerInterceptors`, then the interceptor that binds the request, then the
+ * `interceptors`. No path variable, query or byte of the body is read before the `headerInterceptors` accept the call.
  *
  * Throws when the success status is not from 200 to 299.
  */

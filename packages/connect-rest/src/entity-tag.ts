@@ -3,7 +3,7 @@ import { headerValues } from "./raw-headers.js";
 import type { Rendered } from "./render.js";
 import type { Route } from "./routes/routes.js";
 
-/** A success, before it is sent. */
+/** A successful answer, before it is sent. */
 export interface TaggedAnswer {
   readonly message: Message;
   readonly body: Rendered["body"];
@@ -15,9 +15,10 @@ export type EntityTag = (answer: TaggedAnswer) => string;
 /** Options of entity tags. */
 export interface EntityTagOptions {
   /**
-   * Returns how the answers of a unary method to GET get their ETag, or undefined for none. It runs once per route, when
-   * the handler is created. A GET whose If-None-Match names the tag is answered with 304 and no body; interceptors and
-   * implementation run as for any GET. Everything that can change the body must change the tag. Defaults to none.
+   * Returns the function that creates the ETags of a unary method's answers to GET, or undefined for none. It runs once
+   * per route, when the handler is created. A GET whose If-None-Match names the tag is answered with 304 and no body;
+   * interceptors and implementation run as for any GET. Everything that can change the body must change the tag.
+   * Defaults to none.
    */
   entityTag?(method: DescMethod): EntityTag | undefined;
 }
@@ -25,7 +26,9 @@ export interface EntityTagOptions {
 const tagForm = /^(?:W\/)?"[\x21\x23-\x7e]*"$/;
 const tagsInList = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 
-/** Returns how the answers of a route get their entity tag. Undefined for a route without one. */
+/**
+ * Returns the function that creates the entity tags of a route's answers. Returns undefined for a route without tags.
+ */
 export function entityTagOf({ method, httpMethod }: Route, options: EntityTagOptions): EntityTag | undefined {
   if (httpMethod !== "GET") return undefined;
   const tagOf = options.entityTag?.(method);

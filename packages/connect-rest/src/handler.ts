@@ -73,8 +73,8 @@ const DEFAULTS = { maxBodyBytes: 4 * 1024 * 1024, maxDepth: 100 };
  * - the `interceptors`
  * - the implementation
  *
- * Headers that interceptors or the implementation set are on the answer, also on that of a ConnectError. Any other error
- * is unforeseen, and headers that were meant for a success do not fit it.
+ * Headers that interceptors or the implementation set are on a successful answer and on the answer to a ConnectError.
+ * The answer to any other error omits them, because they were meant for a success.
  */
 export function createRestHandler(options: RestHandlerOptions): RestHandler {
   const settled = { ...DEFAULTS, ...options, errors: options.errors ?? problemJson({ registry: options.registry }) };

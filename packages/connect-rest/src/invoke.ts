@@ -39,7 +39,7 @@ export interface Invoked extends ResponseMetadata {
   readonly message: Message;
 }
 
-/** The response messages of a stream. The headers are complete with the first of them or the end. */
+/** The response messages of a stream. The headers are complete after the first message or the end of the stream. */
 export interface InvokedStream extends ResponseMetadata {
   readonly messages: AsyncIterable<Message>;
 }
@@ -92,7 +92,7 @@ export function createUnaryInvoke(
   };
 }
 
-/** Runs the implementation with what the interceptors left of the request. */
+/** Runs the implementation with the request that the interceptors passed on. */
 async function implement(spec: UnaryImplementation, request: UnaryRequest): Promise<UnaryResponse> {
   const { method, contextValues, header: requestHeader, signal } = request;
   const context = contextValues.get(openContext);
@@ -103,7 +103,7 @@ async function implement(spec: UnaryImplementation, request: UnaryRequest): Prom
   return { stream: false, service: method.parent, method, header, trailer, message };
 }
 
-/** Copies headers that an interceptor put in place of those of the call. */
+/** Replaces the headers of the call by other headers that an interceptor returned. */
 function replaceHeaders(from: Headers, to: Headers): void {
   if (from === to) return;
   const names = [...to.keys()];
@@ -113,8 +113,8 @@ function replaceHeaders(from: Headers, to: Headers): void {
 
 /**
  * Compiles the call of a server-streaming method through interceptors, which run once for the stream. Like a unary call
- * it starts with an empty request message. Nothing runs before the first message is asked for. Throws when the method is
- * not a server-streaming one.
+ * it starts with an empty request message. Nothing runs before the first message is requested. Throws when the method
+ * is not a server-streaming one.
  */
 export function createStreamInvoke(
   spec: MethodImplSpec,

@@ -10,7 +10,7 @@ export interface BodyLimits {
   readonly maxDepth: number;
 }
 
-/** Keeps a byte order mark, which is not JSON. */
+/** Keeps a byte order mark. It is not JSON, so the parser then rejects the body. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**

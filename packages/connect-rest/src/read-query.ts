@@ -41,12 +41,13 @@ interface Parameter extends FieldTarget {
 }
 
 /**
- * Compiles the reader of a raw query: `name=value` pairs, repeated for a repeated field. A name is the path of a field in
- * its JSON or proto spelling. `a.pageSize` and `a.page_size` are the same parameter. The fields of the request message
- * itself are compiled, those of messages in it are found for each request: recursive messages have any number of paths.
+ * Compiles the reader of a raw query: `name=value` pairs, repeated for a repeated field. A name is the path of a field
+ * in its JSON or proto spelling. `a.pageSize` and `a.page_size` are the same parameter. Only the fields of the request
+ * message itself are compiled. Fields of messages in it are found for each request, because recursive messages have any
+ * number of paths.
  *
  * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding that clients' query builders
- * write. Violations are a name of no allowed field, and a value that its field rejects.
+ * write. A name of no allowed field is a violation, and so is a value that its field rejects.
  */
 export function createQueryReader(rules: QueryRules): ReadQuery {
   const { schema, ignoredNames, profile } = rules;

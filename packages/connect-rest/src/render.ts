@@ -14,7 +14,7 @@ export interface Rendered {
 export interface Render {
   /** Whether the content is that of a google.api.HttpBody and not JSON. */
   readonly isRaw: boolean;
-  /** Throws for a message that cannot be written. */
+  /** Renders a message. Throws for a message that cannot be written. */
   render(message: Message): Rendered;
 }
 
@@ -23,9 +23,12 @@ const bytesType = "application/octet-stream";
 const headerValue = /^[\x20-\x7e]*$/;
 
 /**
- * Compiles the renderer of a route's answer: the response message as JSON, see {@link createMessageWriter}; for a route
- * with a response_body only the value of that field, null when the field is not set. If that is a google.api.HttpBody,
- * its data are the content and its `content_type` the media type, application/octet-stream if there is none.
+ * Compiles the renderer of a route's answer. The answer is the response message as JSON, see {@link
+ * createMessageWriter}. For a route with a response_body it is only the value of that field, null when the field is not
+ * set.
+ *
+ * A google.api.HttpBody is not written as JSON: its data are the content. Its `content_type` is the media type,
+ * application/octet-stream if there is none.
  */
 export function createRender({ method, responseBody }: Route, rules: WriteRules = {}): Render {
   if (isHttpBody(responseBody === undefined ? method.output : singularMessage(responseBody))) {

@@ -24,7 +24,7 @@ export interface ProfileOptions {
   readonly ignoredParameters?: readonly string[];
 }
 
-/** How a handler reads requests. */
+/** The rules by which a handler reads requests. */
 export interface RequestProfile {
   readonly json: JsonProfile;
   /** Whether a field of the path may be in the query or the body too. It is ignored there. */

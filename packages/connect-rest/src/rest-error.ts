@@ -1,7 +1,7 @@
 import type { Violation } from "./violations/violation.js";
 
 /**
- * Why the transcoder rejects a request.
+ * The reason for which the transcoder rejects a request.
  *
  * - NOT_FOUND: no route has this path.
  * - METHOD_NOT_ALLOWED: the path supports only the methods in `allow`.

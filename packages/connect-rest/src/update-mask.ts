@@ -7,8 +7,8 @@ import type { Route } from "./routes/routes.js";
 
 /**
  * Returns the `update_mask` field (AIP-134) that the transcoder fills: that of a PATCH whose body is the whole message.
- * Only the transcoder sees which members a body has, so callers need not send this field, and in the strict profile
- * cannot. Returns undefined for every other route.
+ * The transcoder knows the members of the body, so callers need not send this field. In the strict profile they cannot
+ * send it. Returns undefined for every other route.
  */
 export function updateMaskField({ method, httpMethod, body }: Route): DescField | undefined {
   if (httpMethod !== "PATCH" || body !== "message") return undefined;
@@ -20,8 +20,8 @@ export function updateMaskField({ method, httpMethod, body }: Route): DescField 
 export type FillUpdateMask = (tree: JsonTree, request: Fields) => void;
 
 /**
- * Compiles the filling of a mask with the proto names of the `candidates` that are members of the body, in the order of
- * the candidates. A mask that the request already has is kept.
+ * Compiles a function that fills a mask with the proto names of the `candidates` that are members of the body, in the
+ * order of the candidates. A mask that the request already has is kept.
  */
 export function updateMaskFiller(
   mask: DescField,

@@ -17,7 +17,7 @@ const isForAll = process.env["REAL_BINDINGS"] === "all";
 const random = seeded(Number(process.env["REAL_BINDINGS_SEED"] ?? 1));
 const sampledFiles = 40;
 const requestsPerRoute = 2;
-/** Services of all files that load without a skipped route and without a conflict. */
+/** The least number of services, of all files, that load without a skipped route and without a conflict. */
 const wholeServices = 1_900;
 
 const notServed = [

@@ -15,8 +15,9 @@ export type ColumnMapping = readonly MappedColumn[];
 const LIST_SEPARATOR = ";";
 
 /**
- * Reads the mapping of a CSV file from the content of `mapping.json`, an object of the form
- * `{"patients.csv": {"column": "patient.fullName"}}`. Throws if the file has none, or if a path is not a field of a row.
+ * Reads the mapping of a CSV file from the content of `mapping.json`, an object of the form `{"patients.csv":
+ * {"column": "patient.fullName"}}`. Throws if the object has no columns for the file, or if a path is not a field of a
+ * row.
  */
 export function readMapping(mappings: unknown, fileName: string): ColumnMapping {
   const found: unknown = isObject(mappings) ? mappings[fileName] : undefined;
@@ -62,7 +63,10 @@ function valueOf(field: DescField, cell: string): unknown {
   return cell;
 }
 
-/** Returns the field at a path of JSON names; undefined if there is none, or if it is a message with fields of its own. */
+/**
+ * Returns the field at a path of JSON names. Returns undefined if the path is unknown or leads to a message other than
+ * a timestamp.
+ */
 function fieldAt(path: string): DescField | undefined {
   let schema: DescMessage | undefined = ImportRowSchema;
   let field: DescField | undefined;

@@ -6,7 +6,7 @@ import type { ImportRow } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import type { ImportReport } from "../../gen/cupo/clinic/v1/import_service_pb.js";
 import { type ImportOutcome, ImportService } from "../../gen/cupo/clinic/v1/import_service_pb.js";
 
-/** Where and as whom an import calls the service. */
+/** The service that an import calls, and the options of its calls. */
 export interface ImportTarget {
   /** URL of the internal listener. */
   readonly url: string;
@@ -23,14 +23,14 @@ export interface ImportCalls {
   report(): Promise<ImportReport>;
 }
 
-/** After each batch the import pauses for this part of the batch's duration, so that other calls get their turn. */
+/** The pause after each batch, as a fraction of the batch's duration. Other calls get their turn in it. */
 const REST = 0.2;
 const MAX_TRIES = 12;
 const LONGEST_PAUSE_MS = 15_000;
 /** Temporary failures: the service cannot be reached, or an earlier attempt is still running. */
 const PASSING: ReadonlySet<Code> = new Set([Code.Unavailable, Code.Aborted, Code.Unknown, Code.DeadlineExceeded]);
 
-/** Opens the calls of an import, each made by {@link patiently}. */
+/** Opens the calls of an import. {@link patiently} repeats each of them after temporary failures. */
 export function openImportCalls({ url, token, sourceSystem, validateOnly }: ImportTarget): ImportCalls {
   const client = createClient(
     ImportService,
@@ -60,8 +60,8 @@ async function reportOf(client: Client<typeof ImportService>, sourceSystem: stri
 }
 
 /**
- * Repeats a call after a temporary failure, with the same headers. It waits for the time in Retry-After; without it,
- * for a pause that grows. It gives up after about two minutes.
+ * Repeats a call after a temporary failure, with the same headers. It waits for the time in Retry-After, otherwise for
+ * a growing pause of at most 15 s. It gives up after 12 attempts.
  */
 export async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

@@ -11,7 +11,7 @@ import { SeenRows } from "./seen-rows.js";
 import { fileNames, findSourceFiles, type SourceFile } from "./source-files.js";
 import { type RowError, readRows, type SourceRow } from "./source-rows.js";
 
-/** Where an import writes. */
+/** The outputs and the clock of an import. */
 export interface ImportOutputs {
   /** Rejected rows and the report. */
   readonly output: { write(text: string): unknown };
@@ -25,8 +25,8 @@ export const importExitCodes = { complete: 0, incomplete: 2 } as const;
 
 /**
  * Imports the files of a folder, or only checks them. Writes a line `file:line: field: message` for each error, and a
- * report at the end. Returns the exit code: 2 if a row was rejected or the counts of the service differ. Throws if the
- * import cannot be finished; running it again then continues it.
+ * report at the end. Returns the exit code: 2 if a row was rejected or if the service has more or fewer rows than the
+ * files, otherwise 0. Throws if the import cannot be finished; the same call then continues it.
  */
 export async function importFolder(
   folder: string,

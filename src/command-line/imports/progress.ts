@@ -6,7 +6,7 @@ export interface Progress {
   clear(): void;
 }
 
-/** Where progress is shown. */
+/** The output that shows progress. */
 export interface ProgressOutput {
   readonly isTTY?: boolean;
   write(text: string): unknown;

@@ -1,6 +1,6 @@
 import type { FileName } from "./source-files.js";
 
-/** What became of the rows of a file. */
+/** The counts of the rows of a file, by outcome. */
 export interface Counted {
   readonly name: FileName;
   rows: number;
@@ -26,8 +26,8 @@ export function isComplete({ rejected, kept, server }: Counted): boolean {
 const COLUMNS = ["rows", "created", "unchanged", "rejected", "service"] as const;
 
 /**
- * Formats the counts as a table with a line for each file. A line also states by how much the count of the service
- * differs.
+ * Formats the counts as a table with a line for each file. If the count of the service differs, the line states the
+ * difference.
  */
 export function tableOfCounts(counts: readonly Counted[]): string {
   const lines = counts.map((count) => {

@@ -31,7 +31,7 @@ export async function* batchesOf(rows: AsyncIterable<SourceRow>): AsyncGenerator
   if (batch.length > 0) yield batch;
 }
 
-/** Iterates over items while the next one is already being made. */
+/** Yields items in order. It requests the next item before it yields the current one. */
 export async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next();
   for (;;) {

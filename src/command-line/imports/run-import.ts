@@ -1,7 +1,8 @@
 import { setPriority } from "node:os";
 
 /**
- * An import takes minutes. It runs with a lower priority than the other programs of the machine, such as the service.
+ * Priority of an import (nice value). An import takes minutes, so it runs after other programs of the machine, such as
+ * the service.
  */
 const BELOW_OTHERS = 10;
 

@@ -22,7 +22,7 @@ export class SeenRows {
   /** The hash of each row, by kind and id. */
   readonly #rows = new Map<string, string>();
   readonly #documents = new Set<string>();
-  /** The resources that rows became in an earlier import, by kind and id. */
+  /** The ids of resources that an earlier import created, by kind and id of the row. */
   readonly #resources = new Map<string, string>();
   readonly #appointments: SeenAppointments;
 
@@ -31,7 +31,7 @@ export class SeenRows {
     this.#appointments = new SeenAppointments((kind, reference) => this.#resourceOf(kind, reference), now);
   }
 
-  /** Adds a row without errors. `resourceId` is the resource that it became in an earlier import. */
+  /** Adds a row without errors. `resourceId` is the id of its resource if an earlier import created one. */
   add({ row }: SourceRow, resourceId: string | undefined): void {
     const name = nameOf(row.resource.case, row.sourceId);
     if (this.#rows.has(name)) return;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ImportRow_Kind } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import { type ColumnMapping, readMapping } from "./column-mapping.js";
 
-/** The name of the file of each kind, without its ending, in the order in which they are imported. */
+/** The kinds of rows by the names of their files without extension, in the order of import. */
 export const fileNames = {
   locations: ImportRow_Kind.LOCATION,
   practitioners: ImportRow_Kind.PRACTITIONER,
@@ -20,11 +20,11 @@ export type FileName = keyof typeof fileNames;
 /** A file of rows. */
 export interface SourceFile {
   readonly name: FileName;
-  /** The name with its ending, as errors state it. */
+  /** The file name with its extension, as errors state it. */
   readonly shownName: string;
   readonly path: string;
   readonly bytes: number;
-  /** How the columns of a CSV file become fields; undefined for NDJSON. */
+  /** The fields that the columns of a CSV file become; undefined for NDJSON. */
   readonly mapping: ColumnMapping | undefined;
 }
 

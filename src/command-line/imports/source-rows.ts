@@ -17,17 +17,17 @@ export interface RowError {
   readonly message: string;
 }
 
-/** A row of a file. `errors` says why it cannot be sent. */
+/** A row of a file. A row with errors cannot be sent. */
 export interface SourceRow {
   /** The line on which the row begins, from 1. */
   readonly line: number;
-  /** The bytes of the file up to about this row. */
+  /** Bytes read from the file so far, approximately up to this row. */
   readonly bytesRead: number;
   readonly row: ImportRow;
   readonly errors: readonly RowError[];
 }
 
-/** The service accepts no deeper JSON. */
+/** The maximum depth of JSON that the service accepts. */
 const MAX_DEPTH = 16;
 
 const read = createMessageReader(ImportRowSchema);

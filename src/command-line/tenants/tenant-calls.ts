@@ -5,7 +5,7 @@ import type { Tenant } from "../../gen/cupo/clinic/v1/tenant_pb.js";
 import { TenantService } from "../../gen/cupo/clinic/v1/tenant_service_pb.js";
 import { patiently } from "../imports/import-calls.js";
 
-/** Where and as whom the commands for tenants call the service. */
+/** The service that the commands for tenants call, and the operator's token. */
 export interface TenantTarget {
   /** URL of the internal listener. */
   readonly url: string;
@@ -16,7 +16,7 @@ export interface TenantTarget {
 /** The client of the operations for tenants. */
 export type TenantClient = Client<typeof TenantService>;
 
-/** Opens a client. Its calls are made by {@link patiently}, each with an idempotency key of its own. */
+/** Opens a client. {@link patiently} repeats each call with the call's own idempotency key. */
 export function openTenantClient({ url, token }: TenantTarget): TenantClient {
   const patience: Interceptor = (next) => (request) => {
     request.header.set("authorization", `Bearer ${token}`);

@@ -4,13 +4,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Tenant, Tenant_State } from "../../gen/cupo/clinic/v1/tenant_pb.js";
 import { type TenantClient, tenantIn } from "./tenant-calls.js";
 
-/** Where a step writes its result, and where it shows its progress. */
+/** Outputs of a step: one for its result and one for its progress. */
 export interface StepOutputs {
   readonly output: { write(text: string): unknown };
   readonly progress: { write(text: string): unknown };
 }
 
-/** Milliseconds between two looks at an erasure. */
+/** Milliseconds between two checks of an erasure. */
 const LOOK_EVERY_MS = 1_000;
 const PAGE_SIZE = 200;
 /** Rows between two lines of progress. */
@@ -37,7 +37,7 @@ export async function listTenants(client: TenantClient, { output }: StepOutputs)
   } while (pageToken !== "");
 }
 
-/** Suspends or resumes a tenant as it is now, and prints it. */
+/** Reads the version of a tenant, suspends or resumes the tenant, and prints it. */
 export async function moveTenant(
   client: TenantClient,
   step: "suspendTenant" | "resumeTenant",
@@ -49,8 +49,8 @@ export async function moveTenant(
 }
 
 /**
- * Writes all data of a tenant to a file for each table in the folder, `<table>.ndjson`, and prints the number of rows of
- * each. Only the owner can read the files. Throws if one exists already, or if the tenant is not suspended.
+ * Writes all data of a tenant to the folder, in a file `<table>.ndjson` for each table. Prints the number of rows of
+ * each table. Only the owner can read the files. Throws if a file already exists, or if the tenant is not suspended.
  */
 export async function exportTenant(
   client: TenantClient,
@@ -86,7 +86,7 @@ export async function exportTenant(
   output.write(`${String(total).padStart(10)} rows\n`);
 }
 
-/** Erases a suspended tenant, shows the number of deleted rows each second, and prints the tenant when none is left. */
+/** Erases a suspended tenant and prints the number of deleted rows each second. Prints the tenant when it is erased. */
 export async function eraseTenant(
   client: TenantClient,
   tenantId: string,

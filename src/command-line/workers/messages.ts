@@ -25,5 +25,5 @@ export type PrimaryMessage =
   | { readonly kind: "OWN_METRICS"; readonly id: number }
   /** Answers ALL_METRICS. */
   | { readonly kind: "ALL_METRICS"; readonly id: number; readonly page: string }
-  /** Another worker has taken the place of this one, which stops gracefully. */
+  /** Another worker has replaced this one. This worker then stops gracefully. */
   | { readonly kind: "REPLACED" };

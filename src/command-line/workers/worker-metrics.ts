@@ -14,8 +14,8 @@ export class WorkerMetrics {
   #ended = "";
 
   /**
-   * Returns the metrics of the workers as one page. `workers` has the number of each. A worker that does not answer in
-   * time is counted with its previous page.
+   * Returns the metrics of the workers as one page. `workers` maps each worker to its number. A worker that does not
+   * answer in time is counted with its previous page.
    */
   async collect(workers: ReadonlyMap<Worker, number>): Promise<string> {
     await Promise.all(Array.from(workers.keys(), (worker) => this.#ask(worker)));

@@ -22,7 +22,9 @@ type Urls = Pick<WorkerPool, "publicUrl" | "internalUrl">;
 interface Pool {
   readonly start: WorkerStart;
   readonly logger: Logger;
-  /** The workers that listen, with their numbers from 1. A worker that takes another's place gets its number. */
+  /**
+   * The workers that listen, with their numbers from 1. A replacement keeps the number of the worker that it replaces.
+   */
   readonly listening: Map<Worker, number>;
   readonly metrics: WorkerMetrics;
   isClosing: boolean;
@@ -34,7 +36,7 @@ const REPLACE_AFTER_MS = 1_000;
 
 /**
  * Starts workers and resolves when all of them listen. The first one starts alone, because it migrates the database. A
- * worker that ends later is replaced. Rejects if a worker does not start, after all others are stopped.
+ * worker that ends later is replaced. If a worker does not start, this stops all others and rejects.
  */
 export async function openWorkerPool(start: WorkerStart, logger: Logger): Promise<WorkerPool> {
   cluster.setupPrimary({ exec: PROGRAM, args: process.argv.slice(2) });
@@ -97,7 +99,7 @@ async function restart(pool: Pool): Promise<void> {
   pool.logger.info("restarted the workers");
 }
 
-/** SIGTERM makes a worker drain, SIGINT does not. */
+/** Stops all workers and waits for their end. SIGTERM makes a worker drain; SIGINT does not. */
 async function close(pool: Pool, drainMs: number): Promise<void> {
   pool.isClosing = true;
   const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);

@@ -16,7 +16,7 @@ export interface PrimaryLink {
   ): void;
 }
 
-/** Waits for the primary process, and returns what this worker needs to start. */
+/** Waits for the primary process. Returns the connection to it, with the start data of this worker. */
 export async function joinPrimary(): Promise<PrimaryLink> {
   const answer = once(process, "message");
   send({ kind: "STARTED" });

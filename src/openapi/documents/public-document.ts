@@ -13,9 +13,9 @@ export interface PublicDocumentOptions extends RestDocumentOptions {
 }
 
 /**
- * Describes the public listener: the published operations, which the clinic's operations do not change, then these. Paths
- * of the clinic's operations are complete and have a server of their own, because the document's server is the base path of
- * the published ones.
+ * Describes the public listener: the published operations, then the clinic's operations. The clinic's operations do not
+ * change the description of the published ones. Their paths are complete and have their own server, because the
+ * document's server is the base path of the published operations.
  */
 export function describePublic({ clinic, rootUrl = "/", ...options }: PublicDocumentOptions): JsonObject {
   const published = describeRest(options);
@@ -51,7 +51,10 @@ function merged(published: JsonObject, added: JsonObject, schemes: JsonObject): 
   };
 }
 
-/** Throws if both documents have a component of the same name that differs, because references would change their meaning. */
+/**
+ * Merges the components of both documents. Throws if components of the same name differ, because references would
+ * change their meaning.
+ */
 function mergedComponents(published: JsonObject, added: JsonObject): JsonObject {
   const kinds = Object.keys({ ...published, ...added });
   const all = kinds.map((kind) => {

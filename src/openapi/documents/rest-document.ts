@@ -10,7 +10,7 @@ import { operationParts } from "../operation-parts.js";
 import { otherProblemResponse, type ProblemOptions, problemResponse, problemSchemas } from "../problem-responses.js";
 import { schemaOptions } from "../schema-options.js";
 
-/** What the public listener is for. */
+/** The purpose of the public listener, as its document states it. */
 export const PUBLIC_DESCRIPTION = "Patients, appointments and the configuration of schedules, for clinics' systems.";
 
 /** The input of the document of the published operations. */

@@ -31,14 +31,14 @@ export interface ServiceDocumentOptions extends ProblemOptions {
   readonly rest: readonly DescService[];
   /** Services over Connect with JSON. */
   readonly connect: readonly DescService[];
-  /** The published services, if the listener serves them over REST. Examples say where their values come from. */
+  /** The published services, if the listener serves them over REST. Examples name members of their REST answers. */
   readonly publishedOverRest?: readonly DescService[];
   /** Whether the listener serves the REST operations over Connect too. */
   readonly isConnectBeside: boolean;
   readonly examples: RequestExamples;
 }
 
-/** The routes of a document, and what its operations share. */
+/** The routes of a document, and the parts that its operations share. */
 interface Routes {
   readonly rest: ReadonlySet<OpenApiRoute>;
   /** Routes whose body changes only the members that are sent. */

@@ -13,11 +13,11 @@ export interface RequestExample {
   /** The request message in JSON, including the members that REST has in the path. */
   readonly request: JsonObject;
   /**
-   * The sources of members with values that only another answer provides. In `request` these members contain a
+   * The sources of members whose values only another answer provides, by member. In `request` these members contain a
    * placeholder of the right form.
    */
   readonly taken?: Readonly<Record<string, Source>>;
-  /** Another condition for success. */
+  /** A further condition for the success of the request. */
   readonly note?: string;
 }
 

@@ -42,7 +42,7 @@ export function seriesExamples(day: Day): RequestExamples {
   };
 }
 
-/** Examples of changing the series of the example. */
+/** Examples of moving and cancelling the series of the example `BookSeries`. */
 function seriesChanges(date: string): RequestExamples {
   return {
     MoveSeries: {

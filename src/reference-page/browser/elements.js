@@ -1,5 +1,5 @@
 /**
- * Returns the element with an id. Throws if the page has none of this type.
+ * Returns the element with an id. Throws a TypeError if the page has no such element of this type.
  *
  * @template {HTMLElement} T
  * @param {string} id

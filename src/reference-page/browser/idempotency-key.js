@@ -1,6 +1,6 @@
 /**
- * Fills the Idempotency-Key of an operation when it is opened, and again when its button is pressed. The key stays the
- * same between sends, so sending the same request again is a replay.
+ * Fills the Idempotency-Key field of an operation with a new key if the field is empty. The key stays the same between
+ * sends, so sending the same request again is a replay.
  *
  * @param {Element} operation
  */
@@ -9,7 +9,7 @@ export function fillKey(operation) {
   if (input instanceof HTMLInputElement && input.value === "") input.value = newKey();
 }
 
-/** @param {Element} button */
+/** Puts a new key into the field beside this button. @param {Element} button */
 export function renewKey(button) {
   const input = button.closest(".key")?.querySelector("input");
   if (input) input.value = newKey();

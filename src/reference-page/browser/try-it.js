@@ -1,4 +1,4 @@
-/** Characters of an answer that are shown. The rest of a longer one is left out. */
+/** The largest number of characters of an answer that the page shows. The rest is left out. */
 const MAX_SHOWN = 200_000;
 
 /**

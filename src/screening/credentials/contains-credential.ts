@@ -10,7 +10,7 @@ interface Kind {
   readonly names: string;
   /** Minimum lengths if the text states the value: `clave: …`, `mi clave es …`. */
   readonly stated: Readonly<Record<ValueShape, number>>;
-  /** Minimum length of a plain word after a sign, `pass: …`, if it differs from that in a sentence. */
+  /** Minimum length of a word after a sign, as in `pass: …`. Defaults to `stated.WORD`. */
   readonly signedWord?: number;
   /** Minimum lengths if the value directly follows the name: `clave …`. */
   readonly beside: Readonly<Record<ValueShape, number>>;
@@ -97,16 +97,16 @@ const phrase = new RegExp(
 const isTheir = String.raw`(?:,?\s(?<that>esa|ese|esta|este))?\s(?:es|era|fue|is|was|como)\s(?<whose>el|la|mi|su|my|the|nuestra|tu)\s(?:nueva\s)?`;
 const reversed = new RegExp(String.raw`(?<![^\s"'(])(?<value>\S{4,64})${isTheir}(?:${NAMES})${wordEnd}`, "giu");
 
-/** Years and Colombian telephone numbers. They are not secrets where they only follow the name of a credential. */
+/** Years and Colombian telephone numbers. Directly after the name of a credential they are not secrets. */
 const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
 
 const atDoor = new RegExp(`^${ofDoor}`, "iu");
 
 /**
- * Whether a plain text contains a credential, in Spanish or English: a word for it with a likely value (`clave:
- * abc123`, `mi contraseña es X`, `X es mi clave`), a user name with its password, a code sent by message, or a token or
- * key of a known format. Complaints about passwords, `la clave del éxito`, the code of a door and `token de turno A23`
- * contain none.
+ * Whether a plain text contains a credential, in Spanish or English. It finds a word for a credential with a likely
+ * value (`clave: abc123`, `mi contraseña es X`, `X es mi clave`), a user name with its password, a code sent by
+ * message, and a token or key of a known format. Complaints about passwords, `la clave del éxito`, the code of a door
+ * and `token de turno A23` do not count.
  */
 export function containsCredential(plain: string): boolean {
   return (
@@ -115,8 +115,8 @@ export function containsCredential(plain: string): boolean {
 }
 
 /**
- * The same for the name of a thing, such as `Clave 1001`, where a number only counts the things. So the text must state
- * the value, or a password's name must be followed by a value that mixes letters, digits or signs.
+ * Whether the name of a thing contains a credential. In a name such as `Clave 1001` the number only counts things. So
+ * the text must state the value, or the name of a password must be followed by a mix of letters, digits or signs.
  */
 export function statesCredential(plain: string): boolean {
   return containsKeyFormat(plain) || containsLogin(plain) || containsNamedSecret(plain, kindsOfNames);

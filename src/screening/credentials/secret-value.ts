@@ -1,6 +1,6 @@
 import { anyOf } from "../word-patterns.js";
 
-/** The shape of a value: a number, a mix that no language has as a word, or a word. */
+/** The shape of a value: digits, a mix of letters, digits or signs, or a word. */
 export type ValueShape = "DIGITS" | "MIXED" | "WORD";
 
 /** A value that may be a secret: its shape, and its length in digits or characters. */
@@ -96,7 +96,7 @@ export function readSecretValue(raw: string, next: string): SecretValue | undefi
 
 /**
  * Whether a value consists of words in lower case with a sign between them, as in `perro.verde`. A missing space after
- * the end of a sentence looks the same, so none may be an ordinary word.
+ * the end of a sentence looks the same, so no part of the value may be an ordinary word.
  */
 function isJoined(value: string): boolean {
   if (!/^[a-z]{3,32}(?:[._-][a-z]{3,32}){1,5}$/.test(value)) return false;

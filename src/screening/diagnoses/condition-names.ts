@@ -20,8 +20,8 @@ import { keyOf } from "./read-words.js";
 
 /**
  * The meaning of a name. CONDITION counts in every statement. UNCLEAR counts only right after a word for a diagnosis
- * (`gripa`, `dm`), and as the object of `sufro de`. PERSON is a person with a condition (`diabética`), and PEOPLE are
- * several.
+ * (`gripa`, `dm`), and as the object of `sufro de`. PERSON is one person with a condition (`diabética`), PEOPLE several
+ * persons.
  */
 export type ConditionKind = "CONDITION" | "UNCLEAR" | "PERSON" | "PEOPLE";
 

@@ -17,10 +17,14 @@ interface Text {
 }
 
 /**
- * Whether a plain text says that a person has a condition: diagnosed (`me diagnosticaron …`, `dx …`), found (`le salió
- * …`), suffered from (`tengo …`), owned (`mi diabetes`), what a person is (`soy hipertenso`), what a person was treated
- * for or died of, or named next to its code. Conditions of a service or a topic (`charla de diabetes`, `programa de
- * hipertensos`), denied conditions (`no tengo …`) and those of people in general do not count.
+ * Whether a plain text says that a person has a condition. These statements count:
+ * - a diagnosis or a finding: `me diagnosticaron …`, `dx …`, `le salió …`
+ * - having or suffering from the condition: `tengo …`, `mi diabetes`, `soy hipertenso`
+ * - its treatment, or a death from it
+ * - the name of the condition next to its code
+ *
+ * Conditions of a service or a topic (`charla de diabetes`, `programa de hipertensos`), denied conditions (`no tengo
+ * …`) and conditions of people in general do not count.
  */
 export function statesDiagnosis(plain: string): boolean {
   const words = readWords(plain);
@@ -67,8 +71,8 @@ function isSuffered({ words }: Text, { start }: Condition): boolean {
 }
 
 /**
- * Whether a word before the condition states it. The search stops at a word that neither links the two nor belongs to a
- * condition.
+ * Whether a word before the condition states the condition. The search goes backwards. It stops at a word that is
+ * neither a filler, nor a number, nor part of a condition.
  */
 function isToldBefore({ words, named }: Text, { start }: Condition): boolean {
   for (let at = start - 1; at >= start - NEAR && sameSentence(words, at, start); at--) {
@@ -104,7 +108,7 @@ function hasCondition(words: readonly Word[], at: number, start: number): boolea
   return isWith && !is.topic(words[topic]);
 }
 
-/** Recognizes `me dijo el doctor que es …`, whose `es` counts as a filler. */
+/** Recognizes `me dijo el doctor que es …`. Its `es` is also a filler. */
 function isExplained(words: readonly Word[], at: number, start: number): boolean {
   const path = words.slice(at, start);
   if (!path.some(({ text }) => /^(?:es|era|fue|son|que)$/.test(text))) return false;

@@ -7,9 +7,9 @@ import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
 const NEAR = 8;
 
 /**
- * Whether an English text says that a person has a condition: had or suffered from (`I have …`), found, owned (`my
- * mother's lupus`), what a person is (`I am diabetic`), what a person was treated for or died of. The exceptions are
- * those of `statesDiagnosis`. `named` contains the words of all conditions in the text.
+ * Whether an English text says that a person has a condition: as a finding, a possession (`I have …`, `my mother's
+ * lupus`), a property (`I am diabetic`), or a cause of treatment or death. The exceptions are those of
+ * `statesDiagnosis`. `named` contains the words of all conditions in the text.
  */
 export function isStatedInEnglish(words: readonly Word[], named: ReadonlySet<Word>, condition: Condition): boolean {
   if (condition.kind === "UNCLEAR" || condition.kind === "PEOPLE") return false;
@@ -46,8 +46,8 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
 }
 
 /**
- * Whether a word before the condition states it. The search stops at a word that neither links the two nor belongs to a
- * condition.
+ * Whether a word before the condition states the condition. The search goes backwards. It stops at a word that neither
+ * links the two nor is part of a condition.
  */
 function isToldBefore(text: Text, { start }: Condition): boolean {
   const { words, named } = text;

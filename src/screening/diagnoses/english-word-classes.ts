@@ -46,7 +46,7 @@ export const person = oneOf(`patient mother mom mum father dad wife husband son 
 export const persons = oneOf("parents kids children sons daughters brothers sisters grandparents twins parent");
 /** Possessives. */
 export const owner = oneOf("my his her our");
-/** Forms of `to be`, including the rests of `I'm` and `he's`. */
+/** Forms of `to be`, including `m` and `hes`, which remain of `I'm` and `he's`. */
 export const being = oneOf("am m im is s was been became becoming re are were being hes shes");
 /** Words for people in general: `people who have …`, `do you have …`. */
 export const anyone =

@@ -12,14 +12,17 @@ export function sameSentence(words: readonly Word[], at: number, other: number):
   return word !== undefined && word.sentence === words[other]?.sentence;
 }
 
-/** Returns the first position from `from` backwards that is neither skipped nor a number, at most `most` words away. */
+/**
+ * Returns the first position from `from` backwards whose word is neither skipped nor a number. It goes at most `most`
+ * words.
+ */
 export function skipBack(words: readonly Word[], from: number, isSkipped: IsWord, most: number): number {
   let at = from;
   while (at > from - most && (isSkipped(words[at]) || isNumber(words[at]))) at -= 1;
   return at;
 }
 
-/** Returns the first position from `from` forwards that is not skipped, at most `most` words away. */
+/** Returns the first position from `from` forwards whose word is not skipped. It goes at most `most` words. */
 export function skipAhead(words: readonly Word[], from: number, isSkipped: IsWord, most: number): number {
   let at = from;
   while (at < from + most && isSkipped(words[at])) at += 1;

@@ -32,7 +32,7 @@ export const topic =
   publicidad lucha mitos preguntas cancion pelicula libro revista area agenda cupo cupos terapia terapias orden ordenes
   autorizacion muestra muestras apoyo manejo`);
 
-/** Topics that also say who found a condition, when and where: `me diagnosticaron en la clínica …`. */
+/** Topics that also say who found a condition, when or where: `me diagnosticaron en la clínica …`. */
 export const bystander = oneOf("medico doctor doctora especialista examen dia semana mes clinica hospital instituto");
 
 /**
@@ -42,7 +42,7 @@ export const service = oneOf(`apoyo ayuda ayudas imagen imagenes imagenologia ce
   laboratorios prueba pruebas examen examenes sala salas servicio servicios area areas equipo equipos consultorio
   consultorios oficina oficinas medio medios procedimiento procedimientos estudio estudios sede sedes metodo metodos kit
   ecografia resonancia tomografia radiologia campana jornada charla taller costo costos cultura error errores`);
-/** Adjectives of a diagnosis as an aim, not of a person: `diagnóstico temprano`, `early diagnosis`. */
+/** Adjectives with which a diagnosis is an aim, not a finding: `diagnóstico temprano`, `early diagnosis`. */
 export const early = oneOf("temprano temprana precoz oportuno oportuna diferencial early timely differential");
 
 /** Verbs of having and suffering from a condition. */
@@ -82,7 +82,7 @@ export const entry = oneOf(`antecedente antecedentes patologia patologias comorb
 /** Papers that state a condition. */
 export const paper = oneOf(`orden historia formula incapacidad resultado resultados examen ecografia biopsia remision
   tac resonancia radiografia informe reporte epicrisis certificado papel hoja lectura`);
-/** Verbs of what a paper states. */
+/** Verbs with which a paper states a condition: `el examen muestra …`. */
 export const saying = oneOf("dice dicen decia pone salio sale reporta muestra");
 /** Treatments. They count as a person's own after {@link ownTreatment}. */
 export const treatment = oneOf("tratamiento tratamientos quimioterapia quimio radioterapia terapia medicado medicada");

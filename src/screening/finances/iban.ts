@@ -30,8 +30,8 @@ export function containsIban(plain: string): boolean {
 }
 
 /**
- * Returns the next `length` letters and digits in their pieces. Returns undefined if there are fewer, or if another one
- * follows directly.
+ * Returns the next `length` letters and digits in their pieces. Returns undefined if there are fewer, or if another
+ * letter or digit follows directly.
  */
 function piecesFrom(plain: string, start: number, length: number): string[] | undefined {
   const pieces = [""];
@@ -58,7 +58,7 @@ function isIban(pieces: readonly string[]): boolean {
   return account.replace(/[A-Z]/g, "").length >= LEAST_DIGITS && remainder(`${account}${iban.slice(0, 4)}`) === 1;
 }
 
-/** Returns the number modulo 97, with 10 for A to 35 for Z. */
+/** Returns the text as a number modulo 97. The letters A to Z stand for 10 to 35. */
 function remainder(text: string): number {
   return Array.from(text, (character) => Number.parseInt(character, 36)).reduce(
     (rest, value) => (rest * (value < 10 ? 10 : 100) + value) % 97,

@@ -11,7 +11,7 @@ const mail = String.raw`[a-z0-9][a-z0-9._-]{1,40}@[a-z0-9-]{2,40}\.[a-z]{2}`;
 const keyValue = `(?:${handle}|${mail}|${mobile}|[0-9]{6,12}(?![0-9]))`;
 const KEY = "(?:llaves?|keys?)";
 
-/** Excludes `pagué con Nequi al …`, which names the number at which the clinic receives payments. */
+/** Excludes `pagué con Nequi al …`. The number after it is the one at which the clinic receives payments. */
 const notPaid = String.raw`(?<!${wordStart}(?:pague|pago|pagamos|pagaron|paid) (?:con|por|with|by|via) )`;
 
 /** Patterns for text in lower case, like the other patterns of this folder. */

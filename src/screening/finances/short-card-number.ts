@@ -26,7 +26,10 @@ export function isShortTextWithCard(plain: string): boolean {
   return piecesOf(text).some(isCardNumber) || groupsOf(text).some(isCardNumber);
 }
 
-/** The same for a telephone number. Up to 15 digits after a plus sign or 00 are never a card number. */
+/**
+ * Whether a telephone number contains a payment card number. Up to 15 digits after a plus sign or 00 are never a card
+ * number.
+ */
 export function isTelephoneWithCard(plain: string): boolean {
   return isShortTextWithCard(
     plain.replace(international, (number) =>
@@ -36,8 +39,9 @@ export function isTelephoneWithCard(plain: string): boolean {
 }
 
 /**
- * The same for a document number. In one piece only 16 digits that begin with 4 (Visa) count. National numbers of 14 to
- * 18 digits begin with every other first digit of card numbers, and no country has 16 digits that begin with 4.
+ * Whether a document number contains a payment card number. In one piece only 16 digits that begin with 4 (Visa) count.
+ * National numbers of 14 to 18 digits can begin with any other first digit of card numbers. No country has 16 digits
+ * that begin with 4.
  */
 export function isDocumentWithCard(plain: string): boolean {
   const text = withoutUuids(plain);

@@ -1,6 +1,6 @@
 /**
- * The limits of a cached measurement, in milliseconds: the age at which it is measured again, and how long a caller
- * waits for a new one.
+ * Limits of a cached measurement, in milliseconds. `maxAgeMs` is the age after which the value is measured again.
+ * `timeoutMs` is how long a caller waits for a measurement.
  */
 export interface MeasurementCacheOptions {
   readonly maxAgeMs: number;

@@ -1,6 +1,6 @@
 import type { LiveMetrics } from "./live-metrics.js";
 
-/** Metrics whose instruments are created after the first measurements. */
+/** Metrics that accept measurements before their instruments exist. */
 export interface DeferredMetrics {
   /** Records a measurement now, or when the instruments exist. */
   tell(record: (metrics: LiveMetrics) => void): void;
@@ -10,7 +10,7 @@ export interface DeferredMetrics {
   close(): Promise<void>;
 }
 
-/** The largest number of kept measurements. A starting process makes fewer before its instruments exist. */
+/** The largest number of kept measurements; further ones are dropped. A starting process makes fewer. */
 const MAX_KEPT = 50_000;
 
 /**

@@ -14,13 +14,13 @@ export interface Meters {
   readonly meter: Meter;
   /** Returns all metrics in Prometheus' text format 0.0.4. */
   page(): Promise<string>;
-  /** Sends the remaining metrics if they are exported, within a time limit. */
+  /** Sends the remaining metrics if they are exported, within the time limit of an export (at most 30 s). */
   close(): Promise<void>;
 }
 
 /**
- * Exceeds the number of combinations of operation, transport and status. Above this limit new series would be counted
- * together.
+ * The largest number of series of a metric. It is larger than the number of combinations of operation, transport and
+ * status. Above this limit, new series would be counted together.
  */
 const MAX_SERIES = 20_000;
 const COLLECTION_MS = 5_000;

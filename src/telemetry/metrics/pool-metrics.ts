@@ -12,13 +12,13 @@ export interface MeasuredPool {
 export interface PoolMetrics {
   /** Measures a pool under a name. */
   watch(name: "calls" | "jobs" | "quotas" | "replica", pool: MeasuredPool): void;
-  /** Records a wait for a connection of the pool `calls`, and whether it got one. */
+  /** Records how long a call waited for a connection of the pool `calls`, and whether the call got a connection. */
   acquired(ms: number, isGiven: boolean): void;
 }
 
 /**
- * Histogram boundaries in seconds. An idle connection takes microseconds and a new one some milliseconds; a call gives
- * up after WAIT_SECONDS (default 2).
+ * Histogram boundaries in seconds. Taking an idle connection takes microseconds; opening a new one takes some
+ * milliseconds. A call gives up after WAIT_SECONDS (default 2).
  */
 const WAITS = [0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 2, 5];
 

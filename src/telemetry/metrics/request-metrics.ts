@@ -4,7 +4,7 @@ import type { ListenerName, RequestFacts } from "../request-facts.js";
 /** Counts requests and measures their duration. */
 export interface RequestMetrics {
   began(listener: ListenerName): void;
-  /** Records the end of a request after so many seconds. */
+  /** Records the end of a request and its duration in seconds. */
   ended(listener: ListenerName, facts: RequestFacts, seconds: number): void;
 }
 

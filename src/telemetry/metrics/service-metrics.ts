@@ -3,9 +3,9 @@ import type { Call } from "../../call.js";
 import { type CupoError, type LimitName, reasonOf } from "../../errors.js";
 import { type TokenFault, tokenFaults } from "../../token-faults.js";
 
-/** The background work that is due, of all processes together. */
+/** The due background work of all processes together. */
 export interface Backlog {
-  /** Days from the end of the schedule that is furthest behind to the horizon. */
+  /** The largest gap between the end of a schedule and the horizon, in days. */
   readonly scheduleDays: number;
   readonly jobs: Waiting;
   /** Events without a position in their feed. */
@@ -14,7 +14,10 @@ export interface Backlog {
   readonly deliveries: Waiting;
   /** The number of webhooks that the service disabled. */
   readonly disabledWebhooks: number;
-  /** Live holds of clients, live offers to waitlist entries, and those of both that expired in the last hour. */
+  /**
+   * The number of holds by state: `live` (holds of clients), `offered` (to waitlist entries), `expired` (of both kinds,
+   * in the last hour).
+   */
   readonly holds: Readonly<Record<(typeof HOLD_STATES)[number], number>>;
 }
 
@@ -40,19 +43,19 @@ export interface ServiceMetrics {
   sentToWebhook(outcome: DeliveryOutcome): void;
   /** Records that a webhook was disabled. */
   disabledWebhook(reason: WebhookFault): void;
-  /** Measures whether the database accepts writes; undefined if unknown. */
+  /** Measures whether the database accepts writes. `takesWrites` resolves to undefined if this is unknown. */
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
   /** Measures the age of the issuer's keys in milliseconds. */
   watchKeys(ageMs: () => number | undefined): void;
   /** Measures how many calls wait for their turn. */
   watchWaiting(count: () => number): void;
-  /** Measures the backlog; undefined if unknown. */
+  /** Measures the backlog. `read` resolves to undefined if it is unknown. */
   watchBacklog(read: () => Promise<Backlog | undefined>): void;
 }
 
 /**
- * Outcomes of a read on the replica: it served the read, was behind the primary, was promoted, was away, or was unable
- * to do it.
+ * Outcomes of a read that was offered to the replica. The replica served the read, was behind the primary, was
+ * promoted, was away, or was unable to serve the read.
  */
 const REPLICA_OUTCOMES = ["served", "behind", "promoted", "away", "unable"] as const;
 type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
@@ -61,7 +64,7 @@ type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
 const DELIVERY_OUTCOMES = ["delivered", "failed", "dropped"] as const;
 type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
-/** Why webhooks are disabled. */
+/** Reasons for which the service disables webhooks. */
 const WEBHOOK_FAULTS = ["GONE", "RETRIES_EXHAUSTED"] as const;
 type WebhookFault = (typeof WEBHOOK_FAULTS)[number];
 

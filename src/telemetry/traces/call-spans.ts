@@ -6,8 +6,8 @@ import { asCupoError } from "../../problems/problem.js";
 import { summarize } from "./statement-summary.js";
 
 /**
- * Creates the trace of a call: one span for each part, nested as the parts are. `context` holds the span of the
- * request. Creates no spans for a request that is not sampled.
+ * Creates the trace of a call, with a span for each part. A part that begins within another part gets a nested span.
+ * `context` holds the span of the request. Creates no spans for a request that is not sampled.
  */
 export function createCallTrace(tracer: Tracer, span: Span, context: Context): CallTrace {
   const { traceId, spanId } = span.spanContext();
@@ -50,7 +50,7 @@ export function endSpan(span: Span, failure?: unknown): void {
   span.end();
 }
 
-/** A rejected caller is not a failure of the service. */
+/** Whether the error rejects the caller (status below 500). Such an error is not a failure of the service. */
 function isRefusal(failure: unknown): boolean {
   return failure instanceof CupoError && errorTable[failure.code].status < 500;
 }

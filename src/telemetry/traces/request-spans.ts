@@ -25,7 +25,8 @@ const PROBES: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
 
 /**
  * Creates a span for each request in the trace of its caller (W3C Trace Context: `traceparent` and `tracestate`), and
- * sets the trace of the call. The span contains neither the request URL, which has ids, nor the address of the caller.
+ * sets the trace of the call. The span omits the caller's address. It also omits the request URL, because URLs contain
+ * ids.
  */
 export function createRequestSpans(tracer: Tracer, propagator: TextMapPropagator): RequestSpans {
   const spans = new WeakMap<Call, Span>();

@@ -1,4 +1,4 @@
-/** The published summary of a statement: its verb and the first table of the verb, if it has one. */
+/** The published summary of an SQL statement: its verb, and the first table after the verb. */
 export interface StatementSummary {
   /** In upper case: SELECT, INSERT, UPDATE, DELETE, COMMIT. */
   readonly verb: string;
@@ -16,8 +16,8 @@ const TABLE_OF: Readonly<Record<string, RegExp>> = {
 const summaries = new Map<string, StatementSummary>();
 
 /**
- * Summarizes a statement (OpenTelemetry's "db.query.summary"). The text contains no values, because they are bound. It
- * is still not published.
+ * Summarizes a statement (OpenTelemetry's "db.query.summary"). The text itself is not published, although its values
+ * are bound parameters.
  */
 export function summarize(text: string): StatementSummary {
   const known = summaries.get(text);
@@ -29,8 +29,8 @@ export function summarize(text: string): StatementSummary {
 }
 
 /**
- * Returns the verb; for a statement with WITH it is the first of INSERT, UPDATE and DELETE that occurs, otherwise
- * SELECT.
+ * Returns the verb of a statement. For a statement that begins with WITH, the verb is INSERT, UPDATE or DELETE: the
+ * first in this order that occurs. Without any of them it is SELECT.
  */
 function verbOf(text: string): string {
   const first = /^\W*([a-z]+)/i.exec(text)?.[1]?.toUpperCase() ?? "SQL";

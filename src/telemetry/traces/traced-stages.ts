@@ -62,7 +62,7 @@ function beginPart(values: Parameters<typeof callOf>[0], name: string): EndOfPar
   return callOf(values).trace?.begin(name) ?? nothing;
 }
 
-/** A stage may reject a call by a promise or by throwing. */
+/** Runs the work and ends the part if the work fails. A stage may reject a call by a promise or by throwing. */
 async function ended<T>(work: () => Promise<T>, end: EndOfPart): Promise<T> {
   try {
     return await work();

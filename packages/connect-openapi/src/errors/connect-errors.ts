@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { type DescribeErrors, sharedErrors } from "./describe-errors.js";
 
-/** What an application's errors have in their details. */
+/** The details of an application's errors. */
 export interface ConnectErrorDetails {
   /** A sentence about the details. Defaults to "Details of the error." */
   readonly description?: string;

@@ -14,7 +14,7 @@ export interface ErrorDescriptions<R extends OpenApiRoute = OpenApiRoute> {
 /** Describes errors. It is called before the operations are described. `refer` adds schemas of messages. */
 export type DescribeErrors<R extends OpenApiRoute = OpenApiRoute> = (refer: Refer) => ErrorDescriptions<R>;
 
-/** The same two responses for every route: 400, and `default` for every other error. */
+/** Returns the same two responses for every route: 400, and `default` for every other error. */
 export function sharedErrors(mediaType: string, schemas: JsonObject, errorName: string): ErrorDescriptions {
   const content = { [mediaType]: { schema: { $ref: `#/components/schemas/${errorName}` } } };
   const reference = (name: string) => ({ $ref: `#/components/responses/${name}` });

@@ -57,8 +57,9 @@ function successContent({ method, responseBody }: OpenApiRoute, schemas: Message
 }
 
 /**
- * The formats of a stream in `@cupo/connect-rest`: a line of JSON per message, or a server-sent event. OpenAPI 3.1 describes
- * a whole body, so the schema of the first is that of one line, and the second is any text.
+ * Describes the formats of a stream in `@cupo/connect-rest`: a line of JSON per message, or a server-sent event.
+ * OpenAPI 3.1 describes only whole bodies. The schema of the first format therefore describes one line, and the schema
+ * of the second is any text.
  */
 function streamContent(schema: JsonObject): JsonObject {
   const line = {
@@ -79,7 +80,7 @@ function updateMaskField({ method, httpMethod, body }: OpenApiRoute): DescField 
   return field?.message?.typeName === "google.protobuf.FieldMask" ? field : undefined;
 }
 
-/** A body is described by its own message or list, so it does not repeat the description of its field. */
+/** Returns the schema of a body that is one field. A message has its own schema, without the comment of the field. */
 function fieldBody(
   field: DescField,
   direction: "request" | "response",

@@ -8,7 +8,7 @@ import { operationSummary } from "./operation-summary.js";
 import { pathParameters, queryParameters } from "./parameters.js";
 import type { RoutePath } from "./route-path.js";
 
-/** What the operations of a document share. */
+/** The data that all operations of a document share. */
 export interface OperationContext<R extends OpenApiRoute> {
   readonly options: OpenApiOptions<R>;
   readonly schemas: MessageSchemas;
@@ -18,7 +18,7 @@ export interface OperationContext<R extends OpenApiRoute> {
   readonly tagOf: (route: R) => string;
 }
 
-/** Describes the operation of a route: what its descriptors say, and what the caller adds. */
+/** Describes the operation of a route, from its descriptors and the parts that the caller adds. */
 export function describeOperation<R extends OpenApiRoute>(
   route: R,
   path: RoutePath,

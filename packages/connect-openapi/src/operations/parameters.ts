@@ -5,7 +5,7 @@ import type { MessageSchemas } from "../schemas/message-schemas.js";
 import type { FieldPath } from "../schemas/schema-context.js";
 import { type PathParameter, type RoutePath, variableName } from "./route-path.js";
 
-/** A request in ProtoJSON, whose values parameters show as examples. */
+/** A request in ProtoJSON. Parameters show its values as examples. */
 export type ExampleRequest = JsonObject | undefined;
 
 /** Types that no parameter can hold. */

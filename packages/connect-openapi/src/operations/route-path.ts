@@ -5,7 +5,7 @@ export interface PathParameter {
   readonly name: string;
   /** The index of its segment in the template. */
   readonly index: number;
-  /** The variable that it is in; undefined for a bare `*` or `**`. */
+  /** The variable that contains the parameter; undefined for a bare `*` or `**`. */
   readonly variable: RouteVariable | undefined;
   /** Whether the parameter is the whole value of the variable. */
   readonly isWhole: boolean;
@@ -22,8 +22,9 @@ export interface RoutePath {
 /**
  * Returns the path of a route without its first `skipped` segments.
  *
- * In OpenAPI a parameter is one segment. A variable with several segments, such as `{name=shelves/*\/books/*}`, becomes one
- * parameter per wildcard. It is named after the collection before it, `shelf` and `book`, as AIP-122 names them.
+ * In OpenAPI a parameter is one segment. A variable with several segments, such as `{name=shelves/*\/books/*}`, becomes
+ * one parameter per wildcard. Each is named after the collection before its wildcard, as in AIP-122: `shelf` and
+ * `book`.
  */
 export function routePath({ template, variables }: OpenApiRoute, skipped: number): RoutePath {
   const parameters: PathParameter[] = [];
@@ -44,8 +45,8 @@ export function routePath({ template, variables }: OpenApiRoute, skipped: number
 }
 
 /**
- * Gives a path the parameter names of an earlier one that differs in these names alone. OpenAPI takes both for the same
- * path.
+ * Returns a path with the parameter names of an earlier path. The two paths differ only in these names, so OpenAPI
+ * treats them as the same path.
  */
 export function withNamesOf(earlier: RoutePath, { parameters }: RoutePath): RoutePath {
   const renamed = parameters.map((each, index) => ({ ...each, name: earlier.parameters[index]?.name ?? each.name }));
@@ -85,7 +86,10 @@ function singular(word: string): string {
   return /[^s]s$/.test(word) ? word.slice(0, -1) : word;
 }
 
-/** Percent-encodes what a path segment cannot have raw (RFC 3986), and braces, which OpenAPI would read as parameters. */
+/**
+ * Percent-encodes characters that a path segment cannot contain (RFC 3986). Also encodes braces, because OpenAPI would
+ * read them as parameters.
+ */
 function encodeLiteral(text: string): string {
   return encodeURIComponent(text).replace(/%(?:24|26|2B|2C|3B|3D|40)/g, decodeURIComponent);
 }

@@ -1,4 +1,4 @@
-/** What a CEL expression demands: conditions that must all hold, and the text that it returns otherwise. */
+/** The parts of a CEL expression: conditions that must all hold, and the text that it returns if one does not. */
 export interface CelCondition {
   readonly conditions: readonly string[];
   /** The literal text of `condition ? '' : 'text'`, with `%d` and `%s` not replaced; otherwise "". */
@@ -11,8 +11,8 @@ const escapes: Readonly<Record<string, string>> = { a: "\x07", b: "\b", f: "\f",
 const escape = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|[xX]([0-9a-fA-F]{2})|([0-3][0-7]{2})|(.))/gsu;
 
 /**
- * Takes a CEL expression apart: `a && b`, `(a && b) || !rule` for a rule that is switched on, and `a && b ? '' : 'text'`.
- * An expression of another form is one condition.
+ * Splits a CEL expression of the form `a && b`, `(a && b) || !rule` (a rule that can be switched off) or `a && b ? '' :
+ * 'text'`. An expression of another form is one condition.
  */
 export function celCondition(expression: string): CelCondition {
   const [condition = "", otherwise] = splitTop(expression, "?");
@@ -52,7 +52,7 @@ function lowestDepth(expression: string): number {
   return lowest;
 }
 
-/** Splits at an operator that is in no text and in no parentheses. */
+/** Splits at an operator that is outside of texts and parentheses. */
 function splitTop(expression: string, operator: string): string[] {
   const parts: string[] = [];
   let start = 0;

@@ -45,11 +45,12 @@ const sizeWords: Readonly<Partial<Record<ValueKind, string>>> = {
 };
 
 /**
- * Translates a CEL expression to schemas that must all hold. A pattern that a value must match becomes `pattern`. One
- * that it must not match becomes `pattern` under `not`. JSON Schema searches for both in the same way as CEL.
+ * Translates a CEL expression to schemas that must all hold. A pattern that a value must match becomes `pattern`. A
+ * pattern that a value must not match becomes `pattern` under `not`. JSON Schema searches for both in the same way as
+ * CEL.
  *
- * A condition of another form is left unsaid. So is a pattern with Unicode classes (`\p{L}`): many tools do not compile
- * it in Unicode mode, read it as other letters and reject valid input.
+ * A condition of another form is in `unsaid`, and so is a pattern with Unicode classes (`\p{L}`). Many tools do not
+ * compile such a pattern in Unicode mode. They read it as other letters and reject valid input.
  */
 export function celKeywords(rule: CelRule, kind: ValueKind, own?: JsonObject): Translation {
   if (own !== undefined) return keywords(own);

@@ -10,13 +10,13 @@ import { ruleSentence } from "./rule-sentence.js";
 import { stringRules } from "./string-rules.js";
 import { joined, keywords, SAID, type Translation, type Unsaid } from "./translation.js";
 
-/** The rules of a value in JSON Schema. */
+/** The rules of a value in JSON Schema. `unsaid` has the rules that the keywords do not express in full. */
 export interface ValueRules {
   readonly keywords: JsonObject;
   readonly unsaid: readonly Unsaid[];
 }
 
-/** What has the rules. */
+/** The field that has the rules, and the options of their translation. */
 export interface RuleSubject {
   readonly field: DescField;
   readonly kind: ValueKind;
@@ -30,7 +30,7 @@ const number =
   (keyword: string): Translate =>
   (value) =>
     keywords({ [keyword]: Number(value) });
-/** For rules that the schema of the value already contains: those of enumerations, of items and of entries. */
+/** Translates rules that the schema of the value already contains: those of enumerations, of items and of entries. */
 const saidElsewhere: Translate = () => SAID;
 
 const translations: Readonly<Record<string, Translate>> = {
@@ -61,8 +61,8 @@ const zeros: Readonly<Record<string, JsonObject>> = {
 };
 
 /**
- * Translates the rules of a field, of the items of a list or of the entries of a map to keywords of JSON Schema, which
- * accept every value that the rules accept. Rules that they do not express in full are `unsaid`.
+ * Translates the rules of a field, of the items of a list or of the entries of a map to keywords of JSON Schema. The
+ * keywords accept every value that the rules accept. Rules that they do not express in full are `unsaid`.
  */
 export function fieldRules(rules: FieldRules, subject: RuleSubject): ValueRules {
   if (rules.ignore === Ignore.ALWAYS) return { keywords: {}, unsaid: [] };

@@ -40,7 +40,10 @@ export function numberRules(typeName: string, rules: ReflectMessage): Translatio
   return { schemas: [...schemas, ...rangeSchemas(range)], unsaid };
 }
 
-/** A lower limit above the upper one means outside of the range, not inside. */
+/**
+ * Returns the schemas of a range. If the lower limit is above the upper limit, the rule allows only numbers outside of
+ * the range.
+ */
 function rangeSchemas(range: Readonly<Record<string, number>>): JsonObject[] {
   const sides = Object.entries(range).map(([keyword, limit]) => ({ [keyword]: limit }));
   const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = range;

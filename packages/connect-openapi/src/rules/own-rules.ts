@@ -4,8 +4,8 @@ import { type FieldRules, FieldRulesSchema, Ignore } from "../gen/buf/validate/v
 import { fieldRulesOf, messageRulesOf } from "./options-of.js";
 
 /**
- * Returns the rules of a field. Those of a field in a oneof of the message's rules ignore a zero value unless they say
- * otherwise.
+ * Returns the rules of a field. If the field is in a oneof of the message's rules, its rules ignore a zero value. An
+ * explicit `ignore` overrides this.
  */
 export function ownRules(field: DescField): FieldRules {
   const rules = fieldRulesOf(field);
@@ -16,8 +16,8 @@ export function ownRules(field: DescField): FieldRules {
 }
 
 /**
- * Returns whether rules do not apply to the zero value of a field. In a field with presence they do: it is zero only if
- * the caller says so.
+ * Returns whether rules do not apply to the zero value of a field. In a field with presence they apply, because only
+ * the caller can set it to zero.
  */
 export function ignoresZero({ ignore }: FieldRules, { presence }: DescField): boolean {
   return ignore === Ignore.IF_ZERO_VALUE && presence === FeatureSet_FieldPresence.IMPLICIT;

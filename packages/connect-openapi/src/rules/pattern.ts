@@ -7,8 +7,8 @@ const oneClass = /^\[[^^\]](?:[^\]\\]|\\.)*\]$/su;
  * Converts a regular expression of RE2 to a `pattern` with all characters outside printable ASCII escaped. Returns
  * undefined if tools could read it in another way: with Unicode classes (`\p{L}`), flags or other syntax of RE2.
  *
- * Characters above U+FFFF are two characters for a tool without Unicode mode. They are omitted from a class of characters
- * that must not occur, which then forbids fewer; elsewhere there is no pattern.
+ * Characters above U+FFFF are two characters for a tool without Unicode mode. A class of forbidden characters omits
+ * them, so it forbids fewer. For any other expression with such a character the result is undefined.
  */
 export function patternOf(expression: string, isForbidden: boolean): string | undefined {
   if (re2Only.test(withoutEscapedBackslashes(expression))) return undefined;
@@ -20,7 +20,7 @@ export function patternOf(expression: string, isForbidden: boolean): string | un
   return compiles(pattern) ? pattern : undefined;
 }
 
-/** Returns the pattern of a text itself. */
+/** Returns a pattern that matches a text literally. */
 export function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

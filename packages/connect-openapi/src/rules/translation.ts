@@ -11,13 +11,13 @@ export interface UntranslatedRule {
   /** The field or the message that has the rule. */
   readonly definition: DescField | DescMessage;
   /**
-   * - FORM: JSON Schema has no keyword for it.
-   * - PATTERN: it has a pattern that tools without RE2 or without Unicode mode would read in another way.
+   * - FORM: JSON Schema has no keyword for the rule.
+   * - PATTERN: the rule has a pattern that tools without RE2 or without Unicode mode would read in another way.
    */
   readonly reason: "FORM" | "PATTERN";
 }
 
-/** A rule in terms of JSON Schema: schemas that must all hold, and what they leave unsaid. */
+/** A rule in terms of JSON Schema: schemas that must all hold, and the parts of the rule that they do not express. */
 export interface Translation {
   readonly schemas: readonly JsonObject[];
   readonly unsaid: readonly Unsaid[];
@@ -26,7 +26,7 @@ export interface Translation {
 /** A part of a rule that has no keyword. */
 export type Unsaid = Pick<UntranslatedRule, "id" | "message" | "expression" | "reason">;
 
-/** A rule that needs no words, because the schema of its value says the same. */
+/** The translation of a rule that the schema of its value already expresses. */
 export const SAID: Translation = { schemas: [], unsaid: [] };
 
 /** Creates the translation of a rule that one schema expresses in full. */
@@ -39,7 +39,9 @@ export function joined(all: readonly Translation[]): Translation {
   return { schemas: all.flatMap(({ schemas }) => schemas), unsaid: all.flatMap(({ unsaid }) => unsaid) };
 }
 
-/** Returns the sentence about a rule without a keyword, by default. */
+/**
+ * Returns the default sentence about a rule without a keyword. Returns undefined without a message and an expression.
+ */
 export function sentenceOf({ message, expression }: UntranslatedRule): string | undefined {
   if (message !== "") return `Rule: ${message.replace(/\.$/, "")}.`;
   return expression === "" ? undefined : `Rule: \`${expression}\`.`;

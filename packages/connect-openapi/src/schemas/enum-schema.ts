@@ -18,7 +18,7 @@ export function enumSchema(definition: DescEnum, { comment, enumValues, finished
   });
 }
 
-/** Returns the values that the rules of a field allow, when these are fewer than all values. */
+/** Returns an `enum` of the values that the rules of a field allow. Returns {} if they allow all values. */
 export function allowedValues(
   field: DescField,
   definition: DescEnum,

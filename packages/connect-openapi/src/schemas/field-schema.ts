@@ -29,7 +29,7 @@ export function fieldSchema(field: DescField, place: FieldPlace, context: Schema
   });
 }
 
-/** The schema of a value, and the rules that it leaves unsaid. */
+/** The schema of a value, and the rules that it does not express in full. */
 interface Shape {
   readonly schema: JsonObject;
   readonly unsaid: ValueRules["unsaid"];

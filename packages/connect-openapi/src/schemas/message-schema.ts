@@ -52,7 +52,7 @@ export function isRequired(field: DescField, direction: Direction, { options }: 
   return direction === "response" && field.presence === FeatureSet_FieldPresence.IMPLICIT;
 }
 
-/** Rules of a whole message are in CEL over several fields, for which JSON Schema has no keywords. */
+/** Returns the rules of a whole message. They are CEL over several fields, for which JSON Schema has no keywords. */
 function celRules(message: DescMessage): Unsaid[] {
   const { cel, celExpression } = messageRulesOf(message);
   return [

@@ -11,7 +11,10 @@ import { wellKnownSchema } from "./value-schemas.js";
 /** Collects the schemas of messages and enumerations that are referred to. */
 export interface MessageSchemas {
   comment(definition: Definition): string | undefined;
-  /** Returns the schema of a message without the `excluded` paths: a reference, unless its JSON form is its own. */
+  /**
+   * Returns a reference to the schema of a message without the `excluded` paths. For a well-known type it returns the
+   * schema.
+   */
   refer(message: DescMessage, direction: Direction, excluded?: readonly FieldPath[]): JsonObject;
   /** Returns the schema of one field. */
   ofField(field: DescField, direction: Direction, excluded?: readonly FieldPath[]): JsonObject;
@@ -33,7 +36,7 @@ const PREFIX = "#/components/schemas/";
  * Creates a collection of schemas. Comments may name the fields of `files`.
  *
  * Each use of a definition has a schema of its own: in a request, in a response, in an error, and without some fields.
- * Names depend on all uses, so references have other texts until `named` is called.
+ * Names depend on all uses, so references contain temporary names until `named` is called.
  */
 export function createMessageSchemas(options: SchemaOptions, files: Iterable<DescFile>): MessageSchemas {
   const uses = new Map<string, CollectedUse>();

@@ -27,7 +27,10 @@ export function oneofKeywords(message: DescMessage, included: readonly DescField
   return joined(whole.map(translateChoice));
 }
 
-/** A field without presence is set if it is not empty, which its mere presence in JSON does not show. */
+/**
+ * Translates a choice to keywords, or to a sentence if a field has no presence. Such a field is set only if it is not
+ * empty, so its presence in JSON does not show whether it is set.
+ */
 function translateChoice({ fields, isRequired }: Choice): Translation {
   const names = fields.map(({ jsonName }) => jsonName);
   const hasPresence = fields.every(({ presence }) => presence === FeatureSet_FieldPresence.EXPLICIT);
@@ -37,7 +40,7 @@ function translateChoice({ fields, isRequired }: Choice): Translation {
   return pairs.length === 0 ? SAID : keywords({ not: anyOf(pairs) });
 }
 
-/** Linters want every required member among the properties, so they are there once more. */
+/** Returns a schema for JSON that has both members. They are also listed as properties, because linters require it. */
 function bothPresent(one: string, other: string): JsonObject {
   return { properties: { [one]: {}, [other]: {} }, required: [one, other] };
 }

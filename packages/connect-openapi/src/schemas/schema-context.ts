@@ -6,13 +6,13 @@ import type { Definition, Direction, SchemaOptions } from "./schema-options.js";
 /** A path of fields, from a message down. */
 export type FieldPath = readonly DescField[];
 
-/** What the schemas of a document share. */
+/** The options and functions that all schemas of a document share. */
 export interface SchemaContext {
   readonly options: SchemaOptions;
   /** Returns the comment of a definition as CommonMark, or undefined for none. */
   comment(definition: Definition): string | undefined;
   enumValues(definition: DescEnum): readonly DescEnumValue[];
-  /** Returns the schema that the caller makes of a generated one. */
+  /** Returns the final schema, which the caller may change. */
   finished(definition: DescMessage | DescField | DescEnum, schema: JsonObject): JsonObject;
   /** Returns the sentences about rules that keywords do not express. */
   sentences(unsaid: readonly Unsaid[], definition: DescField | DescMessage): string[];

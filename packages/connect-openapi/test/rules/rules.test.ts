@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { CelRulesSchema, NumberRulesSchema, OtherRulesSchema, StringRulesSchema } from "../gen/museum/v1/rules_pb.js";
 import { ruleVerdict, schemasOf, schemaVerdict } from "../support/schemas-of.js";
 
-/** What a field's rules become, and values that show it. */
+/** The schema of a field's rules, and values that test it. */
 interface Row {
   readonly schema: JsonObject;
   readonly accepted?: readonly JsonValue[];
   readonly rejected?: readonly JsonValue[];
-  /** Values that the rules reject and that the schema cannot. */
+  /** Values that the rules reject but the schema accepts. */
   readonly unseen?: readonly JsonValue[];
 }
 

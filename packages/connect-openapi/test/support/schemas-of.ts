@@ -26,7 +26,7 @@ export function schemasOf(
   return schemas.named([]).schemas as unknown as Readonly<Record<string, ObjectSchema>>;
 }
 
-/** Returns a function that tells whether the schema of a message accepts JSON. */
+/** Returns a function that returns whether the schema of a message accepts JSON. */
 export function schemaVerdict(message: DescMessage): (json: JsonValue) => boolean {
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
@@ -35,7 +35,7 @@ export function schemaVerdict(message: DescMessage): (json: JsonValue) => boolea
   return (json) => validate(json);
 }
 
-/** Returns a function that tells whether protovalidate accepts the message that JSON stands for. */
+/** Returns a function that returns whether protovalidate accepts the message that JSON stands for. */
 export function ruleVerdict(message: DescMessage): (json: JsonValue) => boolean {
   const validator = createValidator({ registry: createRegistry(file_museum_v1_predefined) });
   return (json) => {

@@ -12,12 +12,14 @@ export function isChunked(body: RestBody): body is AsyncIterable<Uint8Array> {
   return typeof body === "object" && Symbol.asyncIterator in body;
 }
 
-/** Ends a body that is not sent, so that its source releases what it holds. Does nothing for a whole body. */
+/** Ends a body that is not sent, so that its source releases its resources. Does nothing for a whole body. */
 export function endUnsent(body: RestBody): void {
   if (isChunked(body)) endChunks(body[Symbol.asyncIterator]());
 }
 
-/** Ends an iteration without waiting for its source. A failure of the source then concerns no caller, and is ignored. */
+/**
+ * Ends an iteration without waiting for its source. A failure of the source is ignored, because no caller awaits it.
+ */
 export function endChunks(chunks: AsyncIterator<Uint8Array>): void {
   chunks.return?.().then(undefined, () => {});
 }

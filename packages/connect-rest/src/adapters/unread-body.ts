@@ -5,7 +5,9 @@ export function clientGone(): ConnectError {
   return new ConnectError("the client disconnected before its request was read", Code.Canceled);
 }
 
-/** Creates the error for a body that other code of the program took: a mistake of the program, so its text says so. */
+/**
+ * Creates the error for a body that other code of the program already read. Its text names this mistake of the program.
+ */
 export function takenBody(): ConnectError {
   return new ConnectError(
     "The body of the request was read before the REST handler got it. Register the handler before parsers of bodies.",

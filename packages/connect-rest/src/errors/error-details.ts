@@ -6,13 +6,13 @@ export type ErrorDetail = Readonly<Record<string, unknown>> & { readonly "@type"
 
 type ConnectDetail = ConnectError["details"][number];
 
-/** Types whose JSON is an object that has no members of its own, so it stands in `value`. */
+/** Types whose JSON can be any object. Its members are not fields of the type, so the object is in `value`. */
 const typesOfAnyObject = new Set(["google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value"]);
 
 /**
- * Returns the details of an error as JSON. A detail that an implementation threw brings its type. A detail that a client
- * received from another server is binary: it is shown if `registry` has its type, else left out. A detail whose JSON
- * cannot be written is left out too, because an error must always have an answer.
+ * Returns the details of an error as JSON. A detail that an implementation threw contains its type. A detail that a
+ * client received from another server is binary: it is shown if `registry` has its type, otherwise omitted. A detail
+ * whose JSON cannot be written is omitted too, because an error must always have an answer.
  */
 export function errorDetails({ details }: ConnectError, registry?: Registry): readonly ErrorDetail[] {
   return details.flatMap((detail) => {

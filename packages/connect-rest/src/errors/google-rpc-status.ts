@@ -16,13 +16,12 @@ export interface GoogleRpcStatusOptions {
 }
 
 /**
- * Renders errors as Google's APIs do (AIP-193, "HTTP/1.1+JSON representation"):
- * `{"error": {"code", "message", "status", "details"}}`, with the HTTP status in `code` and the name of the
- * google.rpc.Code in `status`.
+ * Renders errors as Google's APIs do (AIP-193, "HTTP/1.1+JSON representation"): `{"error": {"code", "message",
+ * "status", "details"}}`, with the HTTP status in `code` and the name of the google.rpc.Code in `status`.
  *
  * The details of a ConnectError are its own. The details of a {@link RestError} are a google.rpc.ErrorInfo with its
  * reason, if there is a `domain`, and a google.rpc.BadRequest with all violations, if there are any. The reason of a
- * violation is its code. Without details there is no such member.
+ * violation is its code. Without details the member `details` is absent.
  */
 export function googleRpcStatus({ domain, registry }: GoogleRpcStatusOptions = {}): RenderError {
   return (thrown) => {

@@ -14,7 +14,7 @@ export interface Problem {
   readonly detail: string;
   /** The name of the google.rpc.Code that gRPC would have. */
   readonly code: string;
-  /** Why the transcoder rejects the request. Absent for an error of the application. */
+  /** The transcoder's reason for rejecting the request. Absent for an error of the application. */
   readonly reason?: RestErrorReason;
   /** The violations that the transcoder lists. Absent if there is none. */
   readonly errors?: readonly Violation[];

@@ -4,7 +4,7 @@ import { RestError, type RestErrorReason } from "../rest-error.js";
 import type { RestResponse } from "../rest-message.js";
 import type { Route } from "../routes/routes.js";
 
-/** What is known of the failed request. */
+/** The failed request, as far as it is known. */
 export interface ErrorContext {
   readonly values: ContextValues;
   /** Undefined if no route matched. */
@@ -14,7 +14,7 @@ export interface ErrorContext {
 /** Renders the answer to an error: a {@link RestError}, or an error that an interceptor or implementation threw. */
 export type RenderError = (error: unknown, context: ErrorContext) => RestResponse;
 
-/** Reasons can share a code of gRPC; status and reason tell them apart. */
+/** The gRPC code and the HTTP status of each reason. Several reasons can have the same code. */
 const codes: Readonly<Record<RestErrorReason, readonly [code: Code, status: number]>> = {
   NOT_FOUND: [Code.NotFound, 404],
   METHOD_NOT_ALLOWED: [Code.Unimplemented, 405],
@@ -50,7 +50,7 @@ export interface ClassifiedError {
   readonly code: Code;
   /** A sentence that is safe to show. */
   readonly detail: string;
-  /** The error itself, unless it is one whose text must not be shown. */
+  /** The error itself; undefined if its text must not be shown. */
   readonly error: RestError | ConnectError | undefined;
 }
 
@@ -75,7 +75,7 @@ export function codeName(code: Code): string {
   return (Code[code] ?? "Unknown").replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
 }
 
-/** Headers that describe the message in which they came. */
+/** Headers that describe one HTTP message or its connection. */
 const headersOfMessage = new Set([
   "connection",
   "content-encoding",
@@ -90,7 +90,7 @@ const headersOfMessage = new Set([
 
 /**
  * Returns the metadata of an error as headers. An error that a client received from another server has all headers of
- * that answer: those of its body and its connection are left out.
+ * that answer. The headers of that answer's body and connection are omitted.
  */
 export function errorHeaders({ error }: ClassifiedError): RestResponse["headers"] {
   if (!(error instanceof ConnectError)) return {};

@@ -29,7 +29,7 @@ export async function readFetchBody(request: Request, maxBytes: number, caller: 
   }
 }
 
-/** Returns undefined for more than `maxBytes`. */
+/** Reads the whole body. Returns undefined if it has more than `maxBytes`. */
 async function readAll(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   maxBytes: number,

@@ -1,7 +1,7 @@
 import { endChunks, endUnsent, hasBody, isChunked } from "../adapters/response-body.js";
 import type { RestResponse } from "../rest-message.js";
 
-/** What is known of the request that is answered. */
+/** The request that is answered, as far as the answer needs it. */
 export interface Answering {
   readonly httpMethod: string;
   /** Aborts when the caller disconnects. A stream that is no longer read aborts it too. */

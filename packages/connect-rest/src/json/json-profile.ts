@@ -11,7 +11,7 @@ export type ReadValue = (tree: JsonTree, at: FieldPath | undefined, violations: 
 /** Reads a JSON value into the fields of a message; adds to fields that are already set. */
 export type ReadInto = (tree: JsonTree, into: Fields, at: FieldPath | undefined, violations: Violations) => void;
 
-/** Reads a member name that is data. Returns undefined for an invalid name and adds a violation. */
+/** Reads a member name that is data, such as a map key. Returns undefined for an invalid name and adds a violation. */
 export type ReadName = (name: string, at: FieldPath, violations: Violations) => string | undefined;
 
 /**
@@ -31,9 +31,9 @@ export interface JsonProfile {
    * which are read as scalars.
    */
   wellKnownReader(schema: DescMessage): ReadValue | undefined;
-  /** Returns the reader of a field's value, given one that reads every value but `null`. */
+  /** Returns the reader of a field's value. `read` reads every value except `null`. */
   fieldReader(field: DescField, read: ReadInto): ReadInto;
-  /** Returns the JSON that stands for the bare text of a parameter in a path or a query. */
+  /** Returns a function that converts the bare text of a parameter in a path or a query to JSON. */
   bareText(field: DescField): (text: string) => JsonTree;
   /** Handles a member or a query parameter whose name is no field: adds a violation or does nothing. */
   unknownName(violations: Violations, parent: FieldPath | undefined, name: string): void;

@@ -11,8 +11,8 @@ export function isLeaf(field: DescField, profile: JsonProfile): boolean {
 }
 
 /**
- * Returns the reader of one value of a field, its list or its map. Returns undefined when the value is a message with
- * members.
+ * Returns the reader of a field's value; for a list or a map, of one item or entry. Returns undefined when the value is
+ * a message with members.
  */
 export function leafReader(field: DescField, profile: JsonProfile): ReadValue | undefined {
   if (field.scalar !== undefined) {
@@ -25,7 +25,7 @@ export function leafReader(field: DescField, profile: JsonProfile): ReadValue | 
   return isUnwrapped ? wrappedReader(field.message, profile) : wrapperReader(field.message, profile);
 }
 
-/** Returns the reader of a wrapper type, such as google.protobuf.Int32Value, which returns the wrapper itself. */
+/** Returns the reader of a wrapper type, such as google.protobuf.Int32Value. The reader returns the wrapper message. */
 export function wrapperReader(wrapper: DescMessage, profile: JsonProfile): ReadValue {
   const read = wrappedReader(wrapper, profile);
   return (tree, at, violations) => {

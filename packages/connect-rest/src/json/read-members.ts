@@ -20,7 +20,10 @@ interface NamedReader extends FieldReader {
 /** The fields of a message by the names that members may have. */
 export type MemberReaders = ReadonlyMap<string, NamedReader>;
 
-/** Indexes fields by their names. A JSON name goes before a proto name: `a_b` may be the JSON name of another field. */
+/**
+ * Indexes fields by their names. A JSON name has priority over a proto name: `a_b` may be the JSON name of another
+ * field.
+ */
 export function membersOf(readers: readonly FieldReader[], { memberNames }: JsonProfile): MemberReaders {
   const members = new Map<string, NamedReader>();
   const named = readers.map((reader) => ({ reader, names: memberNames(reader.field) }));
@@ -31,7 +34,7 @@ export function membersOf(readers: readonly FieldReader[], { memberNames }: Json
   return members;
 }
 
-/** Written out: V8 calls the reader of an object that was made by spreading another one a tenth slower. */
+/** Lists the members one by one. V8 calls the reader of an object made by spreading another object 10 % slower. */
 function namedReader({ field, step, read }: FieldReader, twin: string | undefined): NamedReader {
   return { field, step, read, twin };
 }

@@ -23,8 +23,8 @@ export type NodeListener = (request: NodeRequest, response: NodeResponse, next?:
 
 /**
  * Serves a REST handler by Node's HTTP/1.1 and HTTP/2 servers and by Express. In Express it must come before parsers of
- * bodies, because they read the body: a request with such a body is answered with 500 and an error that says so. Express
- * removes the path of `app.use(path, …)` from the address, so the handler then needs no `basePath`.
+ * bodies, because they read the body. A request whose body was already read is answered with 500, and the error names
+ * this cause. Express removes the path of `app.use(path, …)` from the address, so the handler then needs no `basePath`.
  */
 export function nodeListener(rest: RestHandler, options: NodeListenerOptions = {}): NodeListener {
   const onFailure = (error: unknown) => options.onFailure?.(error);

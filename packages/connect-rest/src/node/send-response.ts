@@ -7,9 +7,9 @@ import { sendChunks } from "./send-chunks.js";
 const lingerMs = 250;
 
 /**
- * Sends an answer. Does nothing when the caller has disconnected or an answer has begun. Resolves when the answer is
- * handed to Node; a body in chunks when its last chunk is, see {@link sendChunks}. Rejects if Node does not accept the
- * status or a header; nothing is sent then.
+ * Sends an answer. Does nothing when the caller has disconnected or an answer has begun. Resolves when the whole answer
+ * is handed to Node, including the last chunk of a body in chunks (see {@link sendChunks}). Rejects if Node does not
+ * accept the status or a header; nothing is sent then.
  *
  * When more than `maxBodyBytes` of the request may follow, the rest is not read. The HTTP/1.1 connection is then closed
  * after the answer, with `Connection: close`. The HTTP/2 stream is closed without an error (RFC 9113 section 8.1).

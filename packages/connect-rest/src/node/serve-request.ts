@@ -6,7 +6,7 @@ import type { NodeResponse } from "./node-response.js";
 import { isAbandoned, type NodeRequest, readBody } from "./read-body.js";
 import { sendResponse } from "./send-response.js";
 
-/** What an adapter adds to a request. */
+/** The functions that an adapter provides for a request. */
 export interface Serving {
   /** Returns the context values of the request. Undefined for new ones. */
   openValues(): ContextValues | undefined;

@@ -4,8 +4,8 @@ import type { RestService } from "./rest-service.js";
 
 /**
  * Returns the services and single methods that a function registers on a router. A router of Connect itself does not
- * keep the implementations, so this one takes its place. Interceptors of a registration run last; its other options
- * concern protocols that REST does not have.
+ * keep the implementations, so this one takes its place. Interceptors of a registration run last. Its other options are
+ * ignored, because they concern other protocols than REST.
  */
 export function servicesOfRouter(register: ((router: ConnectRouter) => void) | undefined): readonly RestService[] {
   const services: RestService[] = [];

@@ -26,9 +26,9 @@ export type RulesBySelector = ReadonlyMap<string, HttpRule>;
 
 /**
  * Reads rules that are given from outside. Of several rules for one method the last counts, as in service
- * configurations. Throws if a rule has another member or selects more than one method, and if a selector names no method
- * of a service that one of the `methods` belongs to. Rules for other services are ignored, because a configuration also
- * has those of services that are served elsewhere.
+ * configurations. Throws if a rule has another member or selects more than one method. Also throws if a selector has
+ * the service of one of the `methods` but names no method of it. Rules for other services are ignored, because a
+ * configuration may also describe services that are served elsewhere.
  */
 export function rulesBySelector(rules: readonly HttpRuleJson[], methods: readonly DescMethod[]): RulesBySelector {
   const bySelector = new Map(rules.map((rule) => [rule.selector, readRule(rule)]));

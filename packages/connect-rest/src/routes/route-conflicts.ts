@@ -30,7 +30,7 @@ export function findConflicts(routes: readonly Route[], limit = Number.POSITIVE_
   return conflicts;
 }
 
-/** Returns the problem that a conflict is for the second route. */
+/** Returns a conflict as a problem of its second route. */
 export function conflictProblem({ first, second }: RouteConflict): RouteProblem {
   const message = `${describe(second)} and ${describe(first)} of ${methodName(first.method)} (${fileOf(first)}) match the same requests and neither is narrower`;
   return routeProblem(second.method, describe(second), message);

@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 
-/** Why a binding has no route, or which routes conflict. */
+/** The problem of a binding that has no route, or of two routes that conflict. */
 export interface RouteProblem {
   /** The proto file of the method, such as "library/v1/library.proto". */
   readonly file: string;

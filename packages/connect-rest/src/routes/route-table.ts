@@ -41,7 +41,7 @@ interface Search {
   readonly otherMethods: Set<string>;
 }
 
-/** What happens to bindings that have no route, or no route of their own. */
+/** The treatment of bindings that cannot be served or that conflict. */
 export interface TableOptions extends BindingOptions {
   /**
    * Receives each binding that cannot be served; the others are served. Defaults to an error at construction that lists
@@ -49,9 +49,9 @@ export interface TableOptions extends BindingOptions {
    */
   readonly onInvalidRoute?: (problem: RouteProblem) => void;
   /**
-   * Receives each pair of routes that match the same requests while neither is narrower. Both are then served: a request
-   * goes to the route that has a literal where the other has a wildcard, looking from the left, and of two equal ones to
-   * the first. Defaults to an error at construction that lists all of them.
+   * Receives each pair of routes that match the same requests while neither is narrower. Both are then served. Compared
+   * from the left, a request goes to the route that has a literal where the other has a wildcard. Of two equal routes
+   * it goes to the first. Defaults to an error at construction that lists all pairs.
    */
   readonly onConflict?: (problem: RouteProblem) => void;
 }
@@ -60,8 +60,8 @@ export interface TableOptions extends BindingOptions {
 const mostConflicts = 100;
 
 /**
- * Compiles the bindings of methods. `basePath` is "" or literal segments such as "/api/v1". Throws one Error that
- * lists every problem of the bindings, unless the options take them.
+ * Compiles the bindings of methods. `basePath` is "" or literal segments such as "/api/v1". Throws one Error that lists
+ * every problem of the bindings, except those that a callback in the options receives.
  */
 export function createRouteTable(
   basePath: string,
@@ -117,7 +117,7 @@ function createNode(): RouteNode {
   return { literals: new Map(), single: undefined, ends: new Map(), rest: new Map() };
 }
 
-/** Returns false if an equal route is there already. */
+/** Adds a route to the tree. Returns false if an equal route is already there. */
 function addRoute(root: RouteNode, route: Route): boolean {
   const verb = route.template.verb ?? "";
   let node = root;

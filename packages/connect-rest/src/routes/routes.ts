@@ -42,7 +42,7 @@ export interface Route {
   readonly responseBody: DescField | undefined;
 }
 
-/** Where bindings come from, and what they may use. */
+/** The sources of bindings, and the types that they may use. */
 export interface BindingOptions {
   /** Rules from outside, such as `http.rules` of a service configuration. They replace the options of their methods. */
   readonly rules?: readonly HttpRuleJson[];

@@ -11,7 +11,7 @@ import { type StreamFormat, type StreamFormatName, streamFormat } from "./stream
 export interface StreamMethod {
   readonly render: Render;
   invoke(init: InvocationInit): InvokedStream;
-  /** The format of every stream. Undefined: the request chooses. */
+  /** The format of every stream; undefined if the request chooses. */
   readonly format: StreamFormatName | undefined;
   readonly eventIds: CompiledEventIds | undefined;
 }
@@ -25,9 +25,10 @@ export interface StreamContent {
 const encoder = new TextEncoder();
 
 /**
- * Calls a method with a stream of responses. Rejects if the stream fails before its first message. A later failure is the
- * last frame of the body, with the body that `renderError` gives it; a stream of google.api.HttpBody has no frames and
- * breaks off. The signal that the implementation gets aborts when the caller leaves and when the stream fails.
+ * Calls a method with a stream of responses. Rejects if the stream fails before its first message. For a later failure,
+ * the last frame of the body contains the error as `renderError` renders it. A stream of google.api.HttpBody has no
+ * frames, so it breaks off. The signal that the implementation gets aborts when the caller leaves and when the stream
+ * fails.
  */
 export async function answerStream(
   { render, invoke, format: name, eventIds }: StreamMethod,
@@ -48,7 +49,10 @@ export async function answerStream(
   return { contentType: format.contentType, body };
 }
 
-/** The media type is that of the first message: google.api.HttpBody leaves it out of the others. */
+/**
+ * Returns the content of a stream of google.api.HttpBody. Its media type is that of the first message, because later
+ * messages omit it.
+ */
 async function rawContent(
   { render }: Render,
   messages: AsyncIterator<Message>,

@@ -10,13 +10,15 @@ import { fieldsOf, heldValue, setField } from "../json/message-fields.js";
 import { headerValues } from "../raw-headers.js";
 import { malformed } from "../rest-error.js";
 
-/** How the server-sent events of a method get ids, and how a client continues after one of them. Fields have proto names. */
+/**
+ * The fields for the ids of server-sent events, by which a client continues after an event. Fields have proto names.
+ */
 export interface EventIds {
   /** The string field of the response that is the `id` of its event. If it is empty, the event has no id. */
   readonly responseField: string;
   /** The string field of the request that gets the value of Last-Event-ID. It replaces the value that was sent. */
   readonly requestField: string;
-  /** Fields of the request that Last-Event-ID removes, such as where a first call begins. Defaults to none. */
+  /** Fields of the request that Last-Event-ID removes, such as the start of a first call. Defaults to none. */
   readonly removedFields?: readonly string[];
   /** The `retry` of the stream: the milliseconds after which a client calls again. Defaults to the client's own. */
   readonly retryMs?: number;
@@ -34,7 +36,7 @@ export interface EventIdOptions {
 /** Event ids, compiled for a method. */
 export interface CompiledEventIds {
   readonly retryMs: number | undefined;
-  /** Returns the id of a response; undefined if it is empty or no event can have it. */
+  /** Returns the id of a response; undefined if it is empty or contains NUL, CR or LF. */
   idOf(response: Message): string | undefined;
   /** Puts the Last-Event-ID of a request into its message. Throws MALFORMED if it was sent twice or is not UTF-8. */
   resume(request: Message, rawHeaders: readonly string[]): void;

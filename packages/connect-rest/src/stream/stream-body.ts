@@ -12,9 +12,9 @@ export interface ChunkWriter {
 const done = { done: true, value: undefined } as const;
 
 /**
- * Opens the body of a stream: a chunk for each message, and a last one. Waits for the first message and rejects if there
- * is a failure instead, so that it can be answered as that of a unary call. `stop` runs when the stream fails, or when
- * the iteration ends before the stream.
+ * Opens the body of a stream: a chunk for each message, and a last chunk. Waits for the first message. Rejects if the
+ * stream fails before its first message; that failure can then be answered as that of a unary call. `stop` runs when
+ * the stream fails, or when the iteration ends before the stream.
  */
 export async function openStreamBody(
   messages: AsyncIterator<Message>,
@@ -33,7 +33,9 @@ export async function openStreamBody(
   }
 }
 
-/** It is no generator, because the `return` of one that has not begun would stop nothing. */
+/**
+ * Creates the iterator of a body. It is no generator: `return` of a generator that has not begun would not call `stop`.
+ */
 function chunksOf(
   first: Uint8Array | undefined,
   read: () => Promise<Uint8Array | undefined>,

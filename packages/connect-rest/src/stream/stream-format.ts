@@ -1,6 +1,6 @@
 import { headerValues } from "../raw-headers.js";
 
-/** How the messages of a stream are put into one body. */
+/** A format that puts the messages of a stream into one body. */
 export interface StreamFormat {
   readonly contentType: string;
   /** The beginning of the first message: for server-sent events the time after which a client calls again. */
@@ -17,8 +17,8 @@ export interface StreamFormat {
 export type StreamFormatName = "ndjson" | "sse";
 
 /**
- * One JSON object per line, `{"result": message}`, and `{"error": error}` as the last one if the stream fails. The names
- * are there because a message could have a field of the name `error`.
+ * One JSON object per line, `{"result": message}`, and `{"error": error}` as the last one if the stream fails. The
+ * member distinguishes an error from a message that has a field of the name `error`.
  */
 const ndjson: StreamFormat = {
   contentType: "application/x-ndjson",
@@ -29,8 +29,8 @@ const ndjson: StreamFormat = {
 };
 
 /**
- * Server-sent events (html.spec.whatwg.org). The last event is `error` with the error, or `end`: at one of them a client
- * closes its EventSource, which would otherwise call again.
+ * Server-sent events (html.spec.whatwg.org). The last event is `error` with the error, or `end`. At either of them a
+ * client closes its EventSource, because an EventSource that is not closed calls again.
  */
 const sse: StreamFormat = {
   contentType: "text/event-stream",
@@ -41,8 +41,9 @@ const sse: StreamFormat = {
 };
 
 /**
- * Returns the format of an answer: the one of the option, else server-sent events if an Accept header names
- * text/event-stream with a quality that is not lower than that of application/x-ndjson, else NDJSON.
+ * Returns the format of an answer: the format of the option, if there is one. Otherwise it depends on the Accept
+ * headers. Server-sent events are used if text/event-stream is named with at least the quality of application/x-ndjson,
+ * else NDJSON.
  */
 export function streamFormat(name: StreamFormatName | undefined, rawHeaders: readonly string[]): StreamFormat {
   if (name !== undefined) return { ndjson, sse }[name];

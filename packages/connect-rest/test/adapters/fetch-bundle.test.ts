@@ -4,7 +4,7 @@ import { createContext, runInContext } from "node:vm";
 import { rolldown } from "rolldown";
 import { beforeAll, describe, expect, test } from "vitest";
 
-/** Everything that the bundle may use besides ECMAScript: what edge runtimes have (WinterTC's minimum common API). */
+/** The globals that the bundle may use besides ECMAScript: those of edge runtimes (WinterTC's minimum common API). */
 const webPlatform = {
   AbortController,
   AbortSignal,

@@ -176,7 +176,7 @@ function streamOf(...chunks: readonly string[]): ReadableStream<Uint8Array> {
   return new Blob([...chunks]).stream();
 }
 
-/** A request with credentials in its address, which the constructor refuses and a server may get. */
+/** Returns a request with credentials in its address. The constructor rejects them, but a server may get them. */
 function withUrl(url: string): Request {
   const request = new Request("http://x/");
   Object.defineProperty(request, "url", { value: new URL(url).href });

@@ -22,7 +22,7 @@ const bytes = (chunk: string) => new TextEncoder().encode(chunk);
 const end: IteratorReturnResult<undefined> = { value: undefined, done: true };
 const unread = () => Promise.reject(new Error("nobody reads"));
 
-/** A body with these functions of its iterator. */
+/** Returns a body whose iterator has these functions. */
 function source(next: () => Promise<IteratorResult<Uint8Array>>, onReturn: () => void): AsyncIterable<Uint8Array> {
   const finish = () => {
     onReturn();
@@ -31,7 +31,7 @@ function source(next: () => Promise<IteratorResult<Uint8Array>>, onReturn: () =>
   return { [Symbol.asyncIterator]: () => ({ next, return: finish }) };
 }
 
-/** Answers each request with this body. */
+/** Returns a handler that answers each request with this body. */
 function answering(body: (request: RestRequest) => RestBody, status = 200): RestHandler {
   return {
     routes: [],

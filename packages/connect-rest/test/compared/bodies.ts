@@ -1,6 +1,6 @@
 /**
- * Whole requests: how path, query and body make one message, by what vanguard-go (REST to RPC), grpc-gateway and Envoy's
- * JSON transcoder are tested with, on bindings of our own.
+ * Cases of whole requests, in which path, query and body make one message. They follow the tests of vanguard-go (REST
+ * to RPC), grpc-gateway and Envoy's JSON transcoder, with bindings of our own.
  */
 import type { MethodInit } from "../support/make-service.js";
 import type { Difference } from "./difference.js";
@@ -16,7 +16,7 @@ export interface Case {
   readonly meant: object | string | number;
 }
 
-/** In the protojson profile, with the input library.v1.Kinds unless the binding says otherwise. */
+/** Requests in the protojson profile. The input is library.v1.Kinds unless the binding says otherwise. */
 export const cases: readonly Case[] = [
   {
     about: "a GET without anything",
@@ -229,7 +229,7 @@ export const different: readonly (Case & { readonly theirs: string; readonly dif
   },
 ];
 
-/** Bindings that Envoy takes and we refuse at construction. */
+/** Bindings that Envoy accepts and we reject at construction. */
 export const refusedBindings: readonly (readonly [
   binding: Omit<MethodInit, "name">,
   theirs: string,

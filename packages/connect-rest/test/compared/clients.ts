@@ -1,6 +1,6 @@
 /**
- * Generated clients: what gapic-showcase's compliance suite sends, each message by each kind of binding, with messages of
- * our own of library.v1.Kinds.
+ * Cases of generated clients. As in gapic-showcase's compliance suite, each message is sent by each kind of binding.
+ * The messages are our own, of the type library.v1.Kinds.
  */
 
 /** Bindings, with the fields that a client sends in the path. The rest is in the body or in the query. */
@@ -127,7 +127,7 @@ export const messages: readonly Sent[] = [
   },
 ];
 
-/** Query strings that such clients add, which change nothing. */
+/** Query strings that generated clients add. They change nothing. */
 export const systemQueries = [
   "$alt=json",
   "%24alt=json%3Benum-encoding=int",

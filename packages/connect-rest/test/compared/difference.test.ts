@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 const folder = new URL(".", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, folder), "utf8");
 
-/** The cases of each subject; each file says in its first sentence what it is about. */
+/** The files with the cases of each subject. The first sentence of a file names its subject. */
 const dataFiles = [
   "bodies.ts",
   "clients.ts",

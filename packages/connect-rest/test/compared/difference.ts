@@ -1,6 +1,6 @@
 /**
  * A choice in which we differ from a project that we compare with. docs/compared.md has a row with the reason for each;
- * difference.test.ts holds the two together.
+ * difference.test.ts checks that both lists agree.
  */
 export type Difference =
   | "alternative-update-masks"

@@ -1,13 +1,16 @@
-/** Query parameters: what vanguard-go, grpc-gateway, Envoy and gapic-showcase test, with fields of library.v1.Kinds. */
+/**
+ * Cases of query parameters, after the tests of vanguard-go, grpc-gateway, Envoy and gapic-showcase, with fields of
+ * library.v1.Kinds.
+ */
 import type { Difference } from "./difference.js";
 
 /** The message that a query makes, as JSON, or its violations such as "INVALID_TYPE i32". */
 export type Outcome = Readonly<Record<string, unknown>> | string;
 
-/** A query, what it means in the protojson profile, and what in the strict one if that is not the same. */
+/** A query, its outcome in the protojson profile, and its outcome in the strict profile if that differs. */
 export type Query = readonly [query: string, protojson: Outcome, strict?: Outcome];
 
-/** Queries that all of them read in the same way as the protojson profile. */
+/** Queries that all these projects read in the same way as the protojson profile. */
 export const queries: readonly Query[] = [
   // Numbers: the largest, the special ones, and those beyond the type.
   ["real=1.7976931348623157e%2B308", { real: 1.7976931348623157e308 }],
@@ -32,7 +35,7 @@ export const queries: readonly Query[] = [
   ["i32=1.1&u64=1.1", "INVALID_TYPE i32, INVALID_TYPE u64"],
   ["i32=seven&u64=seven", "INVALID_TYPE i32, INVALID_TYPE u64"],
   ["i32=", "INVALID_TYPE i32"],
-  // Zero values: a field without presence that is zero is one that is not set.
+  // Zero values: a field without presence counts as not set if it is zero.
   ["i32=0&flag=false&data=&single=0&genre=GENRE_UNSPECIFIED", {}],
   ["optI32=0&optText=", { optI32: 0, optText: "" }],
   ["child.i32=0&child.child.id=", { child: { child: {} } }],
@@ -103,7 +106,7 @@ export const queries: readonly Query[] = [
   ["addresses.city=1", "UNKNOWN_FIELD addresses.city"],
   ["places.city=1", "UNKNOWN_FIELD places.city"],
   ["child=x", "UNKNOWN_FIELD child"],
-  // Parameters of the system, which no field has.
+  // System parameters, which are not fields.
   ["alt=json", {}, "UNKNOWN_FIELD alt"],
   ["$alt=json&%24alt=json", {}, "UNKNOWN_FIELD $alt"],
   ["%24alt=json%3Benum-encoding=int&i32=1", { i32: 1 }, "UNKNOWN_FIELD $alt"],
@@ -114,7 +117,7 @@ export const queries: readonly Query[] = [
   ["i32%3D1=2", "UNKNOWN_FIELD i32=1"],
 ];
 
-/** Queries that another project reads in another way, and what we make of them in either profile. */
+/** Queries that another project reads in another way, and our outcome in both profiles. */
 export const different: readonly (readonly [query: string, theirs: string, difference: Difference, ours: Outcome])[] = [
   ["optText=a+b", "Envoy: a+b, unless an option is set", "plus-in-query", { optText: "a b" }],
   ["wrappedText=%22a%22", "vanguard-go: a", "bare-text-only", { wrappedText: '"a"' }],
@@ -129,7 +132,7 @@ export const different: readonly (readonly [query: string, theirs: string, diffe
   ["opt_text=a", "gapic-showcase: refused, to test its clients", "strict-clients", { optText: "a" }],
 ];
 
-/** Queries with unknown names, which are refused by default and ignored by the option that vanguard-go and grpc-gateway have. */
+/** Queries with unknown names. They are rejected by default and ignored with `ignoreUnknownFields`. */
 export const ignored: readonly (readonly [query: string, ours: Outcome])[] = [
   ["nope=1&i32=2", { i32: 2 }],
   ["child.nope=1&child.id=x", { child: { id: "x" } }],

@@ -1,4 +1,6 @@
-/** Answers: how Envoy, grpc-gateway and vanguard-go write messages and streams, with books of library.v1. */
+/**
+ * Cases of answers: messages and streams as Envoy, grpc-gateway and vanguard-go write them, with books of library.v1.
+ */
 import type { Difference } from "./difference.js";
 
 /** Streams of books by their titles, and the whole body in each format. */
@@ -25,7 +27,7 @@ export const answers: readonly (readonly [request: string, responseBody: string,
   ['{"genre":9}', "genre", "9"],
 ];
 
-/** Where we write another answer than others. */
+/** Cases in which our answer differs. */
 export const different: readonly (readonly [about: string, theirs: string, difference: Difference])[] = [
   ["a stream", "Envoy, gapic-showcase: one JSON array", "stream-array"],
   ["fields with a default value", "protobuf, Envoy: left out by default", "emitted-defaults"],

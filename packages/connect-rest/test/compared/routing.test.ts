@@ -46,8 +46,8 @@ test("no header changes the method of a request", async () => {
 });
 
 /**
- * Returns the route that answers, or the status, and the fields that were read. Reads ProtoJSON, which takes U+0000 too.
- * Conflicts are ranked, since the others refuse none.
+ * Returns the route that answers, or the status, and the fields that were read. Uses the protojson profile, because it
+ * accepts U+0000. Ranks conflicting routes, because the other projects reject none.
  */
 async function outcome(routes: readonly string[], request: string): Promise<[route: string | number, fields: unknown]> {
   const { service } = makeRoutes(...routes);

@@ -1,4 +1,7 @@
-/** Which route answers and what its variables are: the routers of vanguard-go, grpc-gateway and Envoy, on paths of our own. */
+/**
+ * Cases of routing: the route that answers, and its variables. They follow the tests of vanguard-go, grpc-gateway and
+ * Envoy, with paths of our own.
+ */
 import type { Difference } from "./difference.js";
 
 /** A request line, and the route that answers with the fields that it reads from the path; or a status. */

@@ -1,4 +1,7 @@
-/** Path templates: what the parsers of vanguard-go, grpc-gateway and Envoy are tested with, in templates of our own. */
+/**
+ * Cases of path templates, after the tests of the parsers of vanguard-go, grpc-gateway and Envoy, in templates of our
+ * own.
+ */
 import type { Difference } from "./difference.js";
 
 /** Templates, with their segments and verb, and with the variables as `path@first-end`; `end` is open after `**`. */
@@ -46,7 +49,7 @@ export const parsed: readonly (readonly [template: string, segments: string, var
   ["/east%5Bgate%5D~1%2C2", "east[gate]~1,2", ""],
 ];
 
-/** Templates that everybody refuses. */
+/** Templates that all of them reject. */
 export const refused: readonly string[] = [
   "",
   "zoo",
@@ -94,7 +97,7 @@ export const refused: readonly string[] = [
   "/zoo:open%5",
 ];
 
-/** Templates that another project accepts and we refuse. */
+/** Templates that another project accepts and we reject. */
 export const different: readonly (readonly [template: string, who: string, difference: Difference])[] = [
   ["/zoo/{id={child.id}/{opt_text}/*}/doors", "vanguard-go", "nested-variables"],
   ["/zoo/{id={child.id=cages/*}}", "vanguard-go", "nested-variables"],

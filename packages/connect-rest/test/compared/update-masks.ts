@@ -1,4 +1,4 @@
-/** Update masks: what grpc-gateway fills them with, for bodies of library.v1.UpdateBookRequest. */
+/** Cases of update masks, after the tests of grpc-gateway, for bodies of library.v1.UpdateBookRequest. */
 import type { Difference } from "./difference.js";
 
 /** A PATCH body that is the whole message, and the paths of the mask in the order of the fields. */

@@ -71,7 +71,7 @@ function requestOf(method: string, path: string, { headers = {}, body }: SendIni
   return new Request(`http://127.0.0.1${path}`, { method, headers: flat, ...(body === undefined ? {} : { body }) });
 }
 
-/** Reads a Response as the other clients read theirs. */
+/** Converts a Response to the form in which the other clients return an answer. */
 async function receive(response: Response): Promise<Received> {
   const headers: Record<string, string | string[]> = Object.fromEntries(response.headers);
   const cookies = response.headers.getSetCookie();

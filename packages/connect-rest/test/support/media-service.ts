@@ -45,7 +45,7 @@ const implementation: Partial<ServiceImpl<typeof MediaService>> = {
   },
 };
 
-/** Returns what it got, and streams the titles that it is asked for. */
+/** A service that returns its requests, and streams the requested titles. */
 export const mediaService = restService(MediaService, implementation);
 
 /** The types that an Any may contain in tests. */

@@ -28,7 +28,7 @@ export function wellKnownReader(schema: DescMessage): ReadValue | undefined {
   }
 }
 
-/** Reads a Timestamp. Unlike RFC 3339, ProtoJSON wants `T` and `Z` in upper case. */
+/** Reads a Timestamp. Unlike RFC 3339, ProtoJSON requires `T` and `Z` in upper case. */
 function readUpperCaseTimestamp(tree: JsonTree, at: FieldPath | undefined, violations: Violations): unknown {
   if (typeof tree !== "string" || !lowerCaseLetter.test(tree)) return readTimestamp(tree, at, violations);
   return addViolation(violations, "INVALID_DATE_TIME", at, "the T and the Z of a date-time must be in upper case");

@@ -6,8 +6,8 @@ import type { JsonTree } from "../read-json.js";
 export const jsonNumber = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 /**
- * Returns the JSON that stands for the bare text of a parameter: `true` and `false` for a bool, a number for a numeric
- * type, otherwise a string.
+ * Returns a function that converts the bare text of a parameter to JSON: `true` and `false` for a bool, a number for a
+ * numeric type, otherwise a string.
  */
 export function bareText(field: DescField): (text: string) => JsonTree {
   const scalar = scalarOf(field);

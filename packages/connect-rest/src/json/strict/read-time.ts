@@ -56,7 +56,7 @@ function parseInstantMs(text: string): number | undefined {
   return ms >= firstMs && ms <= lastMs ? ms : undefined;
 }
 
-/** Returns 0 for a month that does not exist. */
+/** Returns the number of days in a month; 0 for a month that does not exist. */
 function daysInMonth(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   if (month < 1 || month > 12) return 0;

@@ -1,4 +1,6 @@
-/** ProtoJSON: what the conformance suite of protobuf asks for numbers, names and the syntax of JSON, with messages of our own. */
+/**
+ * Cases of numbers, names and JSON syntax, after protobuf's conformance suite for ProtoJSON, with messages of our own.
+ */
 import type { Group } from "./group.js";
 
 /** Without a canonical form the JSON is canonical already. */

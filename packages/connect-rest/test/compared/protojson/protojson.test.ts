@@ -73,7 +73,10 @@ function readJson(schema: DescMessage, json: string, ignoreUnknownFields = false
   return message;
 }
 
-/** Returns undefined if the library refuses the JSON: it takes one member of a oneof only, also if others are null. */
+/**
+ * Returns undefined if the library rejects the JSON. It accepts only one member of a oneof, even if the others are
+ * null.
+ */
 function readByLibrary(schema: DescMessage, json: string): Message | undefined {
   try {
     return fromJsonString(schema, json, { registry });

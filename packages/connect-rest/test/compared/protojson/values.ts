@@ -1,4 +1,7 @@
-/** ProtoJSON: what the conformance suite of protobuf asks for enumerations, texts, messages, maps, lists and null, with messages of our own. */
+/**
+ * Cases of enumerations, texts, messages, maps, lists and null, after protobuf's conformance suite for ProtoJSON, with
+ * messages of our own.
+ */
 import type { Group } from "./group.js";
 
 /** Without a canonical form the JSON is canonical already. */

@@ -1,4 +1,7 @@
-/** ProtoJSON: what the conformance suite of protobuf asks for messages with a JSON form of their own, with messages of our own. */
+/**
+ * Cases of messages with a JSON form of their own, after protobuf's conformance suite for ProtoJSON, with messages of
+ * our own.
+ */
 import type { Group } from "./group.js";
 
 const url = (name: string) => `type.googleapis.com/google.protobuf.${name}`;

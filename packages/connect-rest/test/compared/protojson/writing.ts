@@ -1,8 +1,10 @@
-/** ProtoJSON: what the conformance suite of protobuf asks for unknown names, and of a writer, with messages of our own. */
+/**
+ * Cases of unknown names and of writing, after protobuf's conformance suite for ProtoJSON, with messages of our own.
+ */
 import type { Difference } from "../difference.js";
 import type { Group } from "./group.js";
 
-/** JSON with unknown names, which is read if the option says so. The canonical form is that of the message. */
+/** JSON with unknown names. `ignoreUnknownFields` allows it. The canonical form is that of the message. */
 export const ignored: readonly (readonly [message: Group["message"], json: string, canonical: object])[] = [
   ["Kinds", '{"nope":1}', {}],
   ["Kinds", '{"nope":"a"}', {}],
@@ -22,7 +24,7 @@ export const ignored: readonly (readonly [message: Group["message"], json: strin
   ],
 ];
 
-/** Messages, by their canonical JSON with the nanoseconds and numbers that it cannot have, which cannot be written. */
+/** Values of fields that cannot be written as ProtoJSON. */
 export const unwritable: readonly (readonly [about: string, field: string, value: unknown])[] = [
   ["a Timestamp before the year 1", "at", { seconds: -62135596801n, nanos: 0 }],
   ["a Timestamp after the year 9999", "at", { seconds: 253402300800n, nanos: 0 }],
@@ -40,6 +42,6 @@ export const unwritable: readonly (readonly [about: string, field: string, value
   ["a Value that is infinite", "value", { kind: { case: "numberValue", value: Number.POSITIVE_INFINITY } }],
 ];
 
-/** Where we differ from what the suite asks for. */
+/** Cases in which we differ from the suite. */
 export const different: readonly (readonly [about: string, json: string, difference: Difference, canonical: object])[] =
   [["refused as invalid by the suite", '{"mask":"foo,bar_baz"}', "mask-in-snake-case", { mask: "foo,barBaz" }]];
