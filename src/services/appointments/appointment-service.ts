@@ -16,6 +16,7 @@ import { findBusyInRun } from "../../postgres/tables/appointments/busy-people.js
 import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder, runOf } from "../../postgres/tables/locks.js";
+import { noteFreedSlots } from "../../postgres/tables/schedule/freed-slots.js";
 import { exchangeSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { findMoveLimits } from "../../postgres/tables/settings/booking-limits.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
@@ -72,7 +73,9 @@ export async function reschedule(
   const visitMinutes = visitMinutesOf(appointment);
   const taken = await takeSlots(transaction, option, { locked, offer, busy, visitMinutes }, { found, named, nowMs });
   endBookedHold(call, locked.hold, appointment.id, nowMs);
-  return move(appointment, locked.occupiedSlots, taken, call, nowMs);
+  const moved = await move(appointment, locked.occupiedSlots, taken, call, nowMs);
+  if (limits.offersFreedSlots) noteFreedSlots(transaction, locked.occupiedSlots);
+  return moved;
 }
 
 /** Returns whether the moved appointment is a first visit. A move within one calendar year does not change this. */

@@ -75,11 +75,11 @@ export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly Read
       (other) => other !== read && alike(other) && other.move.appointment.localDate === read.localDate,
     );
     const arrived = earlier.filter(({ localDate }) => localDate === read.localDate);
-    const { onDay, latestHours } = read.limits;
+    const { onDay } = read.limits;
     const count = (onDay?.count ?? 0) - left.length + arrived.length;
     const isYearTaken = earlier.some(({ localDate }) => yearOf(localDate) === yearOf(read.localDate));
     const isFirst = read.isFirst && !isYearTaken;
-    return { ...read, limits: { latestHours, onDay: onDay && { ...onDay, count } }, isFirst };
+    return { ...read, limits: { ...read.limits, onDay: onDay && { ...onDay, count } }, isFirst };
   });
 }
 

@@ -1,8 +1,8 @@
-import type { Transaction } from "../../../call.js";
+import type { Statement, Transaction } from "../../../call.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { RUN_OF_SLOTS, type SlotRun } from "../schedule/slot-locks.js";
-import { busyTime, visitEnd } from "./busy-times.js";
+import { isBusyAt, visitEnd } from "./busy-times.js";
 
 /** Whether the practitioner and the patient of an appointment have another live appointment or hold at its time. */
 export interface BusyPeople {
@@ -39,9 +39,7 @@ export async function findBusyBeside(
   { nowMs, visitMinutes }: Pick<BusyAt, "nowMs" | "visitMinutes">,
 ): Promise<BusyPeople> {
   const at = { now: new Date(nowMs), holdId: null, visitMinutes: visitMinutes ?? null };
-  return onlyRow(
-    await transaction.rows(busyBeside({ tenantId: transaction.tenantId, ...run, patientId, exceptIds, ...at })),
-  );
+  return busyBy(transaction, busyBeside({ tenantId: transaction.tenantId, ...run, patientId, exceptIds, ...at }));
 }
 
 /**
@@ -61,7 +59,7 @@ export async function findBusyInRun(
     "patientId" in values
       ? busyForPatient({ ...values, appointmentTypeId: given.appointmentTypeId ?? null })
       : busyForMove(values);
-  return onlyRow(await transaction.rows(statement));
+  return busyBy(transaction, statement);
 }
 
 /**
@@ -74,7 +72,12 @@ export async function findBusyAgain(
   nowMs: number,
 ): Promise<BusyPeople> {
   const values = { tenantId: transaction.tenantId, appointmentId, now: new Date(nowMs), holdId: null };
-  return onlyRow(await transaction.rows(busyAgain(values)));
+  return busyBy(transaction, busyAgain(values));
+}
+
+async function busyBy(transaction: Transaction, statement: Statement): Promise<BusyPeople> {
+  const [row] = await transaction.rows<BusyPeople>(statement);
+  return row ?? nobodyBusy;
 }
 
 const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_minutes END FROM appointment_types t
@@ -123,18 +126,16 @@ const busyAgain = prepared(["tenantId", ...AT, "appointmentId"], (names) =>
   sql.raw(busyPeople(TIME_OF_APPOINTMENT, PATIENT_OF_APPOINTMENT, ":appointmentId::uuid"), names),
 );
 
-/** Returns SQL for {@link BusyPeople}. `time` is a query for one row with a practitioner and a time. */
+/** Returns SQL for {@link BusyPeople}. `time` is a query for one row with a practitioner and a time, or for none. */
 function busyPeople(time: string, patientId: string, exceptId: string): string {
-  const startsAt = "(SELECT starts_at FROM wanted)";
-  const at = { now: ":now::timestamptz", exceptHoldId: ":holdId::uuid" };
-  const expressions = { tenantId: ":tenantId", startsAt, endsAt: "(SELECT ends_at FROM wanted)", exceptId, ...at };
-  const practitionerId = "(SELECT practitioner_id FROM wanted)";
-  return `WITH wanted AS MATERIALIZED (${time})
-    SELECT EXISTS (${busyTime("practitioner_id", { ...expressions, personId: practitionerId })}) AS "isPractitionerBusy",
-      EXISTS (${busyTime("patient_id", { ...expressions, endsAt: "(SELECT visit_ends_at FROM wanted)", personId: patientId })}) AS "isPatientBusy"`;
-}
-
-function onlyRow([row]: readonly BusyPeople[]): BusyPeople {
-  if (row === undefined) throw new Error("the query for busy people returned no row");
-  return row;
+  const at = {
+    tenantId: ":tenantId",
+    startsAt: "w.starts_at",
+    now: ":now::timestamptz",
+    exceptHoldId: ":holdId::uuid",
+  };
+  const practitioner = { ...at, exceptId, personId: "w.practitioner_id", endsAt: "w.ends_at" };
+  const patient = { ...at, exceptId, personId: patientId, endsAt: "w.visit_ends_at" };
+  return `SELECT ${isBusyAt("practitioner_id", practitioner)} AS "isPractitionerBusy",
+    ${isBusyAt("patient_id", patient)} AS "isPatientBusy" FROM (${time} OFFSET 0) AS w`;
 }

@@ -34,20 +34,38 @@ export function visitEnd(row: string): string {
  * The constraints keep the appointments of a person apart, except overbooked ones of a practitioner. So the query reads
  * only the last appointment that begins before the end of the time. It reads overbooked ones separately.
  */
-export function busyTime(person: "patient_id" | "practitioner_id", time: ComparedTime): string {
+export function busyTime(person: Person, time: ComparedTime): string {
+  const { live, end, holds } = partsOf(person, time);
+  const last = (condition: string) => `SELECT a.id FROM (SELECT a.id, ${end} AS ends_at FROM appointments a
+      WHERE ${live} ${condition} ORDER BY a.starts_at DESC LIMIT 1) AS a WHERE a.ends_at > ${time.startsAt}`;
+  const overbooked = `SELECT a.id FROM appointments a WHERE ${live} AND a.overbooked AND a.ends_at > ${time.startsAt}`;
+  const appointments = person === "patient_id" ? last("") : `${last("AND NOT a.overbooked")} UNION ALL ${overbooked}`;
+  return `${appointments} UNION ALL SELECT h.id ${holds} LIMIT 1`;
+}
+
+/**
+ * Returns SQL for whether a person has a live appointment or hold that overlaps a time, like {@link busyTime}. It can
+ * read all appointments of the 24 hours. For a single time that costs less than the larger plan of {@link busyTime}.
+ */
+export function isBusyAt(person: Person, time: ComparedTime): string {
+  const { live, end, holds } = partsOf(person, time);
+  return `(EXISTS (SELECT FROM appointments a WHERE ${live} AND ${end} > ${time.startsAt}) OR EXISTS (SELECT ${holds}))`;
+}
+
+type Person = "patient_id" | "practitioner_id";
+
+/** SQL for the conditions on live appointments `a` that begin in the 24 hours, their end, and the overlapping holds. */
+function partsOf(person: Person, time: ComparedTime) {
   const { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId } = time;
   const starting = (row: string) => `${row}.tenant_id = ${tenantId} AND ${row}.${person} = ${personId}
         AND ${row}.starts_at > ${startsAt} - interval '24 hours' AND ${row}.starts_at < ${endsAt}`;
-  const live = `${starting("a")} AND a.status IN ${LIVE_STATUSES} AND a.id IS DISTINCT FROM ${exceptId}`;
-  const end = person === "patient_id" ? visitEnd("a") : "a.ends_at";
-  const last = (condition: string) => `SELECT a.id FROM (SELECT a.id, ${end} AS ends_at FROM appointments a
-      WHERE ${live} ${condition} ORDER BY a.starts_at DESC LIMIT 1) AS a WHERE a.ends_at > ${startsAt}`;
-  const overbooked = `SELECT a.id FROM appointments a WHERE ${live} AND a.overbooked AND a.ends_at > ${startsAt}`;
-  const appointments = person === "patient_id" ? last("") : `${last("AND NOT a.overbooked")} UNION ALL ${overbooked}`;
   const except = exceptHoldId === undefined ? "" : `AND h.id IS DISTINCT FROM ${exceptHoldId}`;
-  return `${appointments}
-    UNION ALL SELECT h.id FROM appointment_holds h WHERE ${starting("h")} AND h.ended_at IS NULL
-      AND h.ends_at > ${startsAt} AND h.expires_at > ${now} ${except} LIMIT 1`;
+  return {
+    live: `${starting("a")} AND a.status IN ${LIVE_STATUSES} AND a.id IS DISTINCT FROM ${exceptId}`,
+    end: person === "patient_id" ? visitEnd("a") : "a.ends_at",
+    holds: `FROM appointment_holds h WHERE ${starting("h")} AND h.ended_at IS NULL AND h.ends_at > ${startsAt}
+        AND h.expires_at > ${now} ${except}`,
+  };
 }
 
 /** Returns whether a person has a live appointment or hold in a time, other than the appointment `exceptId`. */
@@ -62,7 +80,10 @@ export async function isBusy(
     "patientId" in who ? (["patient_id", who.patientId] as const) : (["practitioner_id", who.practitionerId] as const);
   const now = new Date(nowMs);
   const bindings = { tenantId: transaction.tenantId, personId, startsAt, endsAt, exceptId: exceptId ?? null, now };
-  return (await transaction.rows(sql.raw(busyTime(person, PLACEHOLDERS), bindings))).length > 0;
+  const [row] = await transaction.rows<{ busy: boolean }>(
+    sql.raw(`SELECT ${isBusyAt(person, PLACEHOLDERS)} AS busy`, bindings),
+  );
+  return row?.busy === true;
 }
 
 /** Two overlapping appointments of two patients. */

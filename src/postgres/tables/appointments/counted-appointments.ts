@@ -75,11 +75,13 @@ export function countsOf(
 }
 
 /**
- * Returns the columns that `COUNTED_APPOINTMENTS` of `tables/opportunity/summary-cells.ts` selects for the appointment.
+ * Returns the columns that `COUNTED_APPOINTMENTS` of `tables/opportunity/summary-cells.ts` selects for the appointment,
+ * except for the day of an appointment that was not attended. Only its month is counted, so its day is always the first.
  */
 function counted(appointment: AppointmentRecord): Readonly<Record<(typeof countedColumns)[number], unknown>> {
   const { status, overbooked, startsAt, endsAt, localDate, dueOn, createdAt } = appointment;
   const createdOn = localDateAt(createdAt.getTime());
+  const outcome = status === "ATTENDED" || status === "NO_SHOW" ? status : "OTHER";
   return {
     service_id: appointment.serviceId,
     location_id: appointment.locationId,
@@ -88,8 +90,8 @@ function counted(appointment: AppointmentRecord): Readonly<Record<(typeof counte
     first_visit: appointment.firstVisit ?? false,
     requested_on: appointment.requestedOn ?? createdOn,
     assigned_on: appointment.assignedOn ?? createdOn,
-    local_date: localDate,
-    outcome: status === "ATTENDED" || status === "NO_SHOW" ? status : "OTHER",
+    local_date: outcome === "ATTENDED" ? localDate : `${localDate.slice(0, 7)}-01`,
+    outcome,
     late: dueOn !== undefined && localDate > dueOn && status !== "CANCELLED",
     booked_minutes: isLive(status) && !overbooked ? (endsAt.getTime() - startsAt.getTime()) / 60_000 : 0,
   };

@@ -167,7 +167,7 @@ export function releaseSlots(transaction: Transaction, slots: readonly SlotRecor
   noteFreedSlots(transaction, slots);
 }
 
-/** Assigns locked, free slots to an appointment, and frees its locked slots `held` as {@link releaseSlots} does. */
+/** Assigns locked, free slots to an appointment, and frees its locked slots `held` as {@link vacateSlots} does. */
 export function exchangeSlots(
   transaction: Transaction,
   held: readonly SlotRecord[],
@@ -180,7 +180,6 @@ export function exchangeSlots(
   const taken = idsOf(slots);
   const ids = [...new Set([...idsOf(staying), ...taken])];
   transaction.send(exchange({ tenant_id, ids, taken, appointment_id: appointmentId }));
-  noteFreedSlots(transaction, held);
 }
 
 /**

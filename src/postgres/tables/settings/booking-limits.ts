@@ -22,10 +22,12 @@ export interface BookingLimits {
   readonly noShows: CountedLimit | undefined;
 }
 
-/** The limits that the tenant sets for a reschedule. A limit that is not set is undefined. */
+/** The settings of the tenant for a reschedule. A limit that is not set is undefined. */
 export interface MoveLimits extends Pick<BookingLimits, "onDay"> {
   /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
   readonly latestHours: number | undefined;
+  /** Whether the tenant offers freed slots to its waitlist. */
+  readonly offersFreedSlots: boolean;
 }
 
 /** The patient, the service, and the local date (YYYY-MM-DD) or the slot of a booking. */
@@ -39,15 +41,31 @@ const NO_SHOW_DAYS = 365;
 
 const NO_LIMITS: BookingLimits = { ahead: undefined, ofService: undefined, onDay: undefined, noShows: undefined };
 
+/** What the tenant sets for bookings and reschedules. */
+interface LimitSettings extends Omit<MoveLimits, keyof BookingLimits> {
+  readonly isAnySet: boolean;
+  /** The most live appointments for a service on a local day. */
+  readonly mostOnDay: number | undefined;
+}
+
+const NO_SETTINGS: LimitSettings = {
+  isAnySet: false,
+  mostOnDay: undefined,
+  latestHours: undefined,
+  offersFreedSlots: false,
+};
+
 /**
  * Returns the limits that the tenant sets for a booking. Call it after the lock of the patient, in the same round trip.
- * Without limits, no appointment is read.
+ * Only if the tenant sets a limit, another round trip counts appointments.
  */
 export async function findBookingLimits(
   transaction: Transaction,
   { patientId, serviceId, on }: LimitedVisit,
   nowMs: number,
 ): Promise<BookingLimits> {
+  const { isAnySet } = await readSettings(transaction);
+  if (!isAnySet) return NO_LIMITS;
   const key = { tenantId: transaction.tenantId, patientId, serviceId, now: new Date(nowMs) };
   const statement = "slotId" in on ? limitsAtSlot({ ...key, slotId: on.slotId }) : limitsOnDate({ ...key, ...on });
   return (await readRecord<BookingLimits>(transaction, statement)) ?? NO_LIMITS;
@@ -62,25 +80,39 @@ export async function findMoveLimits(
   appointmentId: string,
   slotId: string | undefined,
 ): Promise<MoveLimits> {
+  const { mostOnDay: most, latestHours, offersFreedSlots } = await readSettings(transaction);
+  if (most === undefined) return { latestHours, offersFreedSlots, onDay: undefined };
   const values = { tenantId: transaction.tenantId, appointmentId, slotId: slotId ?? null };
-  return (await readRecord<MoveLimits>(transaction, limitsOfMove(values))) ?? NO_MOVE_LIMITS;
+  const [others] = await transaction.rows<{ count: number }>(othersOnDay(values));
+  return { latestHours, offersFreedSlots, onDay: { most, count: others?.count ?? 0 } };
 }
 
-const NO_MOVE_LIMITS: MoveLimits = { latestHours: undefined, onDay: undefined };
+async function readSettings(transaction: Transaction): Promise<LimitSettings> {
+  return (await readRecord<LimitSettings>(transaction, settings({ tenantId: transaction.tenantId }))) ?? NO_SETTINGS;
+}
+
+/** A statement of its own, because PostgreSQL prepares each run of a plan for the counts too, although it skips them. */
+const settings = prepared(["tenantId"], (names) =>
+  sql.raw(
+    `SELECT coalesce(max_appointments_ahead, max_appointments_ahead_per_service, max_appointments_per_service_and_day,
+        supervised_after_no_shows) IS NOT NULL AS "isAnySet", max_appointments_per_service_and_day AS "mostOnDay",
+      latest_reschedule_hours AS "latestHours", freed_slot_offer_minutes IS NOT NULL AS "offersFreedSlots"
+    FROM tenant_settings WHERE tenant_id = :tenantId`,
+    names,
+  ),
+);
 
 const NAMES = ["tenantId", "patientId", "serviceId", "now"] as const;
 const limitsOnDate = prepared([...NAMES, "localDate"], (names) => sql.raw(limits(":localDate::date"), names));
 const DAY_OF_SLOT = "(SELECT s.local_date FROM slots s WHERE s.tenant_id = :tenantId AND s.id = :slotId::uuid)";
 const limitsAtSlot = prepared([...NAMES, "slotId"], (names) => sql.raw(limits(DAY_OF_SLOT), names));
 
-const OTHERS_ON_DAY = `FROM appointments o JOIN appointments a ON a.tenant_id = :tenantId AND a.patient_id = o.patient_id
-    AND a.service_id = o.service_id AND a.local_date = ${DAY_OF_SLOT} AND a.status IN ${LIVE_STATUSES}
-  WHERE o.tenant_id = :tenantId AND o.id = :appointmentId AND o.local_date <> ${DAY_OF_SLOT}`;
-const limitsOfMove = prepared(["tenantId", "appointmentId", "slotId"], (names) =>
+const othersOnDay = prepared(["tenantId", "appointmentId", "slotId"], (names) =>
   sql.raw(
-    `SELECT t.latest_reschedule_hours AS "latestHours",
-      ${counted("max_appointments_per_service_and_day", OTHERS_ON_DAY)} AS "onDay"
-    FROM tenant_settings t WHERE t.tenant_id = :tenantId`,
+    `SELECT count(*)::integer AS count FROM appointments o JOIN appointments a ON a.tenant_id = :tenantId
+      AND a.patient_id = o.patient_id AND a.service_id = o.service_id AND a.local_date = ${DAY_OF_SLOT}
+      AND a.status IN ${LIVE_STATUSES}
+    WHERE o.tenant_id = :tenantId AND o.id = :appointmentId AND o.local_date <> ${DAY_OF_SLOT}`,
     names,
   ),
 );
