@@ -139,7 +139,7 @@ export const settings = {
   plannedSlots: count(
     "MAX_PLANNED_SLOTS",
     "200000",
-    "Slots that a program may make within the 91 dates that are planned ahead.",
+    "Slots that a program may make within the dates that are planned ahead: today and 90 days, or its longer horizon.",
   ),
   openSlots: count("MAX_OPEN_SLOTS", "2000000", "Future open slots of a tenant."),
   holdsPerPrincipal: {
@@ -167,7 +167,7 @@ export const settings = {
   drain: {
     name: "DRAIN_SECONDS",
     about:
-      "How long a process keeps serving after SIGTERM or SIGHUP while /readyz answers 503; SIGINT skips this. It ends " +
+      "How long a process keeps serving after SIGTERM while /readyz answers 503; SIGINT and SIGHUP skip this. It ends " +
       "at most 8 seconds later.",
     takes: "a whole number of seconds from 0 to 600",
     defaultText: "2",

@@ -16,9 +16,6 @@ export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
  */
 export type JudgeDelivery = (delivery: DeliveryRecord, tenantId: string) => Promise<"SEND" | "DROP">;
 
-/** Returns SEND for every event. Suitable for events of changes, which always apply. */
-export const sendAlways: JudgeDelivery = async () => "SEND";
-
 /** The dependencies of sending. */
 export interface DeliveryPorts {
   readonly database: TransactionSource;

@@ -16,6 +16,7 @@ import {
   operation,
 } from "../../src/gen/cupo/options/v1/options_pb.js";
 import { file_cupo_options_v1_rules } from "../../src/gen/cupo/options/v1/rules_pb.js";
+import { schemaOptions } from "../../src/openapi/schema-options.js";
 import { operationName } from "../../src/operation.js";
 import { type DescribedContract, describeContract } from "./described-contract.js";
 
@@ -140,6 +141,12 @@ describe("an enum", () => {
       return each.parent === undefined || (isClosed ? grows || !stays : !grows || stays);
     });
     expect(wrong.map(({ typeName }) => typeName)).toEqual([]);
+  });
+
+  test("has its zero value in OpenAPI only if a request or a response can have it", () => {
+    const served = contract.enums.filter((each) => [ACCESS, CLINIC].includes(packageOf(each)));
+    const listed = served.filter((each) => schemaOptions.enumValues?.(each).some(({ number }) => number === 0));
+    expect(listed.map(({ typeName }) => typeName)).toEqual([]);
   });
 });
 

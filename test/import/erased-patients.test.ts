@@ -48,22 +48,27 @@ test("an erased patient leaves no hash of a row, and is not imported again", asy
   expect(await countsOf(clinic)).toEqual({ PATIENT: 2, APPOINTMENT: 1 });
 });
 
-test("rows of a merged patient become appointments of the survivor", async () => {
-  const [survivor, duplicate] = await importRows(clinic, [patientRow("P8"), patientRow("P9")]);
+test("rows of a patient that was merged twice become appointments of the last survivor", async () => {
+  const [survivor = "", middle = "", duplicate = ""] = (
+    await importRows(clinic, [patientRow("P8"), patientRow("P9"), patientRow("P10")])
+  ).map(({ resourceId }) => resourceId);
+  await merge(duplicate, middle, 1);
+  await merge(middle, survivor, 2);
+  const row = appointmentRow(clinic, "A9", { patient: { sourceId: "P10" } });
+  expect(summariesOf(await importRows(clinic, [row]))).toEqual(["CREATED"]);
+  const found = await service.query(`SELECT count(*)::int AS count FROM appointments WHERE patient_id = '${survivor}'`);
+  expect(found).toEqual([{ count: 1 }]);
+  expect(await invariantsOf(clinic)).toMatchObject({ findings: [] });
+});
+
+async function merge(duplicatePatientId: string, survivorPatientId: string, duplicateExpectedVersion: number) {
   const request = {
-    survivorPatientId: survivor?.resourceId ?? "",
+    survivorPatientId,
     survivorExpectedVersion: 1,
-    duplicatePatientId: duplicate?.resourceId ?? "",
-    duplicateExpectedVersion: 1,
+    duplicatePatientId,
+    duplicateExpectedVersion,
     reason: "Registro doble",
   };
   const { status } = await callRpc(service, PatientDirectoryService.method.mergePatients, request, { as: clinic.as });
   expect(status).toBe(200);
-  const row = appointmentRow(clinic, "A9", { patient: { sourceId: "P9" } });
-  expect(summariesOf(await importRows(clinic, [row]))).toEqual(["CREATED"]);
-  const found = await service.query(
-    `SELECT count(*)::int AS count FROM appointments WHERE patient_id = '${survivor?.resourceId}'`,
-  );
-  expect(found).toEqual([{ count: 1 }]);
-  expect(await invariantsOf(clinic)).toMatchObject({ findings: [] });
-});
+}

@@ -28,7 +28,6 @@ import {
   readWebhookState,
 } from "../../src/postgres/tables/webhooks/webhook-overview.js";
 import { deliverWebhook } from "../../src/webhooks/deliver-webhook.js";
-import { sendAlways } from "../../src/webhooks/delivery-ports.js";
 import { exampleCalls, startDemoService, unaryMethods } from "../openapi/example-calls.js";
 import { testNow } from "../support/clock.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
@@ -298,7 +297,7 @@ async function sendToWebhooks(pool: Database, reader: FeedReader): Promise<void>
   const sender = { send: async () => ({ status: statuses.shift() ?? 204 }), close: () => undefined };
   const vault = { seal: () => "", open: async () => Buffer.from(`whsec_${Buffer.alloc(32).toString("base64")}`) };
   const logger = { info: () => undefined, warn: () => undefined };
-  const ports = { database: pool, reader, vault, sender, judge: sendAlways, now: testNow, logger };
+  const ports = { database: pool, reader, vault, sender, judge: async () => "SEND" as const, now: testNow, logger };
   const active = await findActiveWebhooks(pool, [DEMO_TENANT_ID]);
   expect(active.length).toBeGreaterThan(1);
   await findWaitingWebhooks(pool);

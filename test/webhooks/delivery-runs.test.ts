@@ -5,7 +5,7 @@ import { purgeDeliveries } from "../../src/jobs/purges.js";
 import type { Database } from "../../src/postgres/database.js";
 import { findWaitingWebhooks, readWebhookState } from "../../src/postgres/tables/webhooks/webhook-overview.js";
 import { deliverWebhook } from "../../src/webhooks/deliver-webhook.js";
-import { type DeliveryPorts, sendAlways } from "../../src/webhooks/delivery-ports.js";
+import type { DeliveryPorts } from "../../src/webhooks/delivery-ports.js";
 import type { Attempt, SignedEvent } from "../../src/webhooks/send-event.js";
 import { newWebhookSecret } from "../../src/webhooks/webhook-secrets.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
@@ -185,7 +185,7 @@ function run(
       },
       close: () => undefined,
     },
-    judge: sendAlways,
+    judge: async () => "SEND",
     now: service.now,
     logger: { info: () => undefined, warn: (_: unknown, text?: string) => void told.push(String(text)) },
     onAttempt: (outcome) => told.push(outcome),

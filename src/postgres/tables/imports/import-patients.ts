@@ -53,9 +53,16 @@ export async function insertPatients(
   return ids;
 }
 
+/** SQL for the patient that each of some patients was finally merged into, or the patient itself if it was not merged. */
+const SURVIVORS = `WITH RECURSIVE merged (id, patient_id, merged_into) AS (
+    SELECT id, id, merged_into FROM patients WHERE tenant_id = :tenantId AND id = ANY(:ids::uuid[])
+    UNION ALL SELECT m.id, p.id, p.merged_into FROM merged m
+      JOIN patients p ON p.tenant_id = :tenantId AND p.id = m.merged_into)
+  SELECT id, patient_id AS "patientId" FROM merged WHERE merged_into IS NULL`;
+
 /**
  * Locks patients until the transaction ends, in the order of their ids. In place of a duplicate, it locks the patient
- * that the duplicate was merged into. Returns the locked patient for each id, except for erased patients.
+ * that the duplicate was finally merged into. Returns the locked patient for each id, except for erased patients.
  */
 export async function lockPatients(
   transaction: Transaction,
@@ -63,11 +70,7 @@ export async function lockPatients(
 ): Promise<ReadonlyMap<string, PatientRecord>> {
   if (ids.length === 0) return new Map();
   const { tenantId } = transaction;
-  const wanted = sql("patients")
-    .where({ tenant_id: tenantId })
-    .whereRaw("id = ANY(?::uuid[])", [ids as string[]])
-    .select({ id: "id", patientId: sql.raw("coalesce(merged_into, id)") });
-  const heads = await transaction.rows<{ id: string; patientId: string }>(wanted);
+  const heads = await transaction.rows<{ id: string; patientId: string }>(sql.raw(SURVIVORS, { tenantId, ids: [...ids] }));
   const query = knownPatients({ tenant_id: tenantId })
     .whereRaw("id = ANY(?::uuid[])", [[...new Set(heads.map(({ patientId }) => patientId))]])
     .orderBy("id")
