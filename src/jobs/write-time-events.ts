@@ -9,6 +9,8 @@ const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs
 const HOUR_MS = 3_600_000;
 /** Events that became due longer ago than this are not written, in milliseconds. */
 export const CAUGHT_UP_MS = 24 * HOUR_MS;
+/** A call has ended this long after it began, in milliseconds, because its statements and pauses are limited. */
+const CALLS_END_MS = 30_000;
 /** The last migration for these events. Releases without it do not know the events. */
 const KNOWN_SINCE = "0038-time-events-validated";
 
@@ -19,6 +21,11 @@ export interface TimeEventPorts {
   readonly now: () => number;
   /** An appointment can be marked as a no-show this many minutes after its start. Tenants can set their own number. */
   readonly noShowGraceMinutes: number;
+  /**
+   * Events are written this many milliseconds after they became due; default 30,000. By then every appointment is
+   * visible that a call booked or moved before the event became due.
+   */
+  readonly callsEndMs?: number;
   /** Called after a commit that added events to the feed of the tenant. */
   readonly onCommitted?: ((tenantId: string) => void) | undefined;
 }
@@ -34,11 +41,11 @@ export interface TimeEventPorts {
  * aborted signal stops the run after the current transaction.
  */
 export async function writeTimeEvents(ports: TimeEventPorts, signal?: AbortSignal): Promise<number> {
-  const { database, now, noShowGraceMinutes } = ports;
+  const { database, now, noShowGraceMinutes, callsEndMs = CALLS_END_MS } = ports;
   if (await isOlderServing(database, KNOWN_SINCE)) return 0;
-  const nowMs = now();
-  const [until, notBefore] = [new Date(nowMs), new Date(nowMs - CAUGHT_UP_MS)];
-  const query = { until, notBefore, today: localDateAt(nowMs), timeZone: clinicTimeZone, noShowGraceMinutes };
+  const untilMs = now() - callsEndMs;
+  const [until, notBefore] = [new Date(untilMs), new Date(untilMs - CAUGHT_UP_MS)];
+  const query = { until, notBefore, today: localDateAt(untilMs), timeZone: clinicTimeZone, noShowGraceMinutes };
   await beginTenants(database, until);
   const failures: unknown[] = [];
   let written = 0;

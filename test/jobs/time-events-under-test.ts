@@ -25,13 +25,15 @@ interface EventPage {
 
 const TYPES = new Set(["appointment.reminder_due", "appointment.no_show_due", "waitlist_entry.expired"]);
 
-/** Runs the job once, at the service's clock. Returns the number of written events of all tenants. */
+/**
+ * Runs the job once, at the service's clock, when no call is running. Returns the number of written events of all tenants.
+ */
 export function runJob(
   database: Database,
   { now }: Pick<TestService, "now">,
   ports: Partial<TimeEventPorts> = {},
 ): Promise<number> {
-  return writeTimeEvents({ database, now, noShowGraceMinutes: GRACE_MINUTES, ...ports });
+  return writeTimeEvents({ database, now, noShowGraceMinutes: GRACE_MINUTES, callsEndMs: 0, ...ports });
 }
 
 /** Makes the tenant known to the job, which begins with what becomes due from now on. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Database } from "../../src/postgres/database.js";
 import { deskFixtures } from "../operations-clinic/desk-fixtures.js";
 import { erasureOf, mergeOf, REASON } from "../operations-clinic/erasure-requests.js";
-import { type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
+import { type Clinic, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import type { PatientBody } from "../support/registration.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -23,6 +23,8 @@ import {
 } from "./time-events-under-test.js";
 
 const DAY_MS = 24 * HOUR_MS;
+/** The default of the job. */
+const CALLS_END_MS = 30_000;
 const REMINDER = "appointment.reminder_due";
 const NO_SHOW = "appointment.no_show_due";
 
@@ -102,6 +104,20 @@ describe("a reminder", () => {
     service.stopAt(Date.parse(late.startsAt));
     await runJob(database, service);
     expect(await timeEvents(clinic)).toHaveLength(1);
+  });
+
+  test("is due for an appointment whose call ends after a run, up to 30 seconds after it began", async () => {
+    const patientId = await patient();
+    const date = day(clinic, 4);
+    const [option] = await optionsFor(clinic, { patientId, dateFrom: date, dateTo: date });
+    const dueMs = Date.parse(String(option?.startsAt)) - 48 * HOUR_MS;
+    service.stopAt(dueMs + CALLS_END_MS - 1);
+    await runJob(database, service, { callsEndMs: CALLS_END_MS });
+    service.stopAt(dueMs - 1);
+    const late = await bookOn(clinic, patientId, date);
+    service.stopAt(dueMs + CALLS_END_MS);
+    await runJob(database, service, { callsEndMs: CALLS_END_MS });
+    expect(await timeEvents(clinic)).toEqual([[REMINDER, late.appointmentId, 1]]);
   });
 
   test("is due again for an appointment that is moved to later, and not for one that is cancelled", async () => {

@@ -251,7 +251,7 @@ function dyingAfter(most: number): Database {
 }
 
 async function runJobs(): Promise<void> {
-  const ports = { database, now: service.now, noShowGraceMinutes: 15 };
+  const ports = { database, now: service.now, noShowGraceMinutes: 15, callsEndMs: 0 };
   await writeTimeEvents(ports);
   await offerFreedSlots(ports);
   await summarizeWaits(database);
