@@ -75,6 +75,30 @@ test("a waitlist entry is refused with each unknown reference", async () => {
   expect(await outcomeOf(entry)).toBe(`REJECTED ${missing.join(" ")}`);
 });
 
+test("a row names resources of earlier batches by their ids in the source", async () => {
+  const own = await openImportingClinic(service);
+  const named = (sourceId: string) => ({ code: sourceId, name: "Uno", active: true });
+  const contract = { ...named("C1"), payer: { sourceId: "E1" }, validFrom: "2024-01-01", validTo: "2030-12-31" };
+  const all = {
+    location: { sourceId: "L1" },
+    practitioner: { sourceId: "D1" },
+    service: { sourceId: "S1" },
+    payer: { sourceId: "E1" },
+  };
+  const { payer: _, ...wanted } = all;
+  for (const row of [
+    { sourceId: "L1", location: named("L1") },
+    { sourceId: "D1", practitioner: { code: "D1", fullName: "Luz Mora", active: true } },
+    { sourceId: "S1", service: named("S1") },
+    { sourceId: "E1", payer: { ...named("E1"), taxId: "900123456-1" } },
+    { sourceId: "C1", contract },
+    patientRow("P1"),
+    appointmentRow(own, "A1", all),
+    waiting(wanted),
+  ])
+    expect(summariesOf(await importRows(own, [row]))).toEqual(["CREATED"]);
+});
+
 describe("the location of a row", () => {
   test("is that of the program if it names none", async () => {
     expect((await importAppointment(clinic, past()))["locationId"]).toBe(await locationOf(clinic));

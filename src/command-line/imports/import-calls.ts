@@ -24,7 +24,7 @@ export interface ImportCalls {
 }
 
 /** The pause after each batch, as a fraction of the batch's duration. Other calls get their turn in it. */
-const REST = 0.2;
+const REST = 0.5;
 const MAX_TRIES = 12;
 const LONGEST_PAUSE_MS = 15_000;
 /** Temporary failures: the service cannot be reached, or an earlier attempt is still running. */

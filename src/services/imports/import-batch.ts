@@ -1,7 +1,11 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { isMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Effect, ReadyCall } from "../../call.js";
 import type { FieldError } from "../../errors.js";
-import type { ImportReference, ImportRowValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import {
+  type ImportReference,
+  ImportReferenceSchema,
+  type ImportRowValid,
+} from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import { ImportOutcome_State, type ImportOutcomeSchema } from "../../gen/cupo/clinic/v1/import_service_pb.js";
 import type { LockedSource } from "../../postgres/tables/imports/bulk-insert.js";
 import {
@@ -104,14 +108,19 @@ export class ImportBatch {
   }
 }
 
-function referencesOf({ resource }: ImportRowValid): readonly (readonly [ImportKind, ImportReference])[] {
-  if (resource.case === "contract") return [["PAYER", resource.value.payer]];
-  if (resource.case !== "appointment" && resource.case !== "waitlistEntry") return [];
-  const { patient, service, location, practitioner } = resource.value;
-  return [
-    ["PATIENT", patient],
-    ["SERVICE", service],
-    ...(location === undefined ? [] : [["LOCATION", location] as const]),
-    ...(practitioner === undefined ? [] : [["PRACTITIONER", practitioner] as const]),
-  ];
+/** The kinds of resources that rows refer to, by the fields of type ImportReference. */
+const kindByField = {
+  patient: "PATIENT",
+  practitioner: "PRACTITIONER",
+  service: "SERVICE",
+  location: "LOCATION",
+  payer: "PAYER",
+} as const satisfies Readonly<Record<string, ImportKind>>;
+
+function referencesOf({ resource }: ImportRowValid): (readonly [ImportKind, ImportReference])[] {
+  const values = new Map<string, unknown>(Object.entries(resource.value ?? {}));
+  return Object.entries(kindByField).flatMap(([field, kind]) => {
+    const value = values.get(field);
+    return isMessage(value, ImportReferenceSchema) ? [[kind, value] as const] : [];
+  });
 }
