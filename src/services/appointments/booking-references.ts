@@ -73,9 +73,9 @@ export async function judgeReferences(
 
 /** How long an appointment takes. */
 export interface VisitLength {
-  /** The minutes that the slots of the appointment cover: the visit and the buffer. */
+  /** Minutes that the slots of the appointment must cover: the visit and the buffer. */
   readonly minutes: number;
-  /** The duration of the visit; undefined without a buffer. */
+  /** Minutes of the visit without the buffer after it; undefined if there is no buffer. */
   readonly visitMinutes: number | undefined;
 }
 

@@ -49,10 +49,10 @@ export interface TimedTerms {
   readonly kind: "SCHEDULED" | "OVERBOOKED" | "LATE";
 }
 
-/** A locked time of a practitioner. `locked.slots` are the slots of the schedule in that time. */
+/** The locked rows and the data for a booking at a time. `locked.slots` are the slots of the schedule in that time. */
 export interface LockedTime {
   readonly startMs: number;
-  /** The duration of the visit. */
+  /** Minutes of the visit without the buffer after it. */
   readonly durationMinutes: number;
   /** The length that the slots must cover. A late entry has no buffer. */
   readonly length: VisitLength;
@@ -125,8 +125,9 @@ async function findBusyBeside(
 }
 
 /**
- * Takes the slots of the schedule at this time, like an ordinary booking. Returns undefined if this fails for a reason
- * that overbooking may override. Throws 409 if the patient is busy.
+ * Takes one unit of the day's capacity for a booking in the slots of the schedule. Returns the slots and the placement.
+ * Returns undefined if such a booking is impossible for a reason that overbooking may override. Throws 409 if the
+ * patient is busy.
  */
 export async function tryOrdinary(
   { transaction }: ReadyCall,

@@ -142,8 +142,8 @@ function practitionerMethods(
 }
 
 /**
- * Updates the schedules if `active` changes. It may read the practitioner without a row lock: each change of `active`
- * first locks the calendar exclusively.
+ * Updates the schedules of a practitioner if `active` changes. Reading the practitioner needs no row lock, because each
+ * change of `active` first locks the calendar exclusively.
  */
 async function follow(
   call: ReadyCall,

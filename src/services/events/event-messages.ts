@@ -60,7 +60,7 @@ export function toEvent(record: EventRecord, tenantId: string): Event {
   return message;
 }
 
-/** Returns the resource type of an event. */
+/** Returns the proto enum value for the resource type of an event; RESOURCE_TYPE_UNSPECIFIED if the type is unknown. */
 export function resourceTypeOf({ resourceType }: Pick<EventRecord, "resourceType">): Event_ResourceType {
   return RESOURCE_TYPES[resourceType as ResourceType] ?? Event_ResourceType.RESOURCE_TYPE_UNSPECIFIED;
 }

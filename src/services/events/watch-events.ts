@@ -86,7 +86,7 @@ class Watch {
     yield* this.#give([]);
   }
 
-  /** Sends live events until the watch is too slow for them or the signal aborts. */
+  /** Sends live events until the watch falls too far back or the signal aborts. */
   async *#follow(live: LiveEvents): AsyncGenerator<Response> {
     while (!this.signal.aborted) {
       const quietMs = performance.now() - this.#sentAt;
@@ -97,8 +97,8 @@ class Watch {
   }
 
   /**
-   * Moves the cursor past these events and sends those that match. If nothing was sent for `heartbeatMs`, it sends the
-   * cursor alone.
+   * Moves the cursor past these events and sends the ones that match the filter. If nothing was sent for `heartbeatMs`,
+   * it sends the cursor alone.
    */
   *#give(events: readonly EventRecord[]): Generator<Response> {
     const { feedId, position: before } = this.#cursor;

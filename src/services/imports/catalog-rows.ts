@@ -25,7 +25,8 @@ interface Draft<A extends object> {
 }
 
 /**
- * Imports locations. Rejects a location whose code another location has. The other imports of this file do the same.
+ * Imports locations. Rejects a row if another location has its code. The other imports of this file do the same for
+ * their resources.
  */
 export async function importLocations(batch: ImportBatch, rows: readonly RowOf<CreateLocationRequestValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, address, active } }) => ({
@@ -91,8 +92,8 @@ function visibleIds({ call }: ImportBatch, table: Pick<ResourceTable<object>, "n
 }
 
 /**
- * Creates resources of the caller's organization and company, at version 1. `member` is the field of the row that holds
- * the resource; errors name it.
+ * Creates resources of the caller's organization and company, at version 1. Rejects rows whose code is taken. `member`
+ * is the field of the row that holds the resource; errors name it.
  */
 async function createAll<A extends object>(
   batch: ImportBatch,

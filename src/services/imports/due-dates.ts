@@ -11,7 +11,10 @@ export interface Waiting {
 /** Returns the last local date of a wait within its limit; undefined without a limit. */
 export type DueDateOf = (waiting: Waiting) => string | undefined;
 
-/** Reads the limits of these waits from the current opportunity definitions, as a booking does. */
+/**
+ * Reads the limits of these waits from the current opportunity definitions, as a booking does. Returns a function that
+ * applies the limits.
+ */
 export async function readDueDates(
   transaction: Transaction,
   table: "appointment_types" | "healthcare_services",

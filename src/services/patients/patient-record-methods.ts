@@ -71,7 +71,7 @@ export async function requireOnRecord(transaction: Transaction, patientId: strin
   requireFound((await isOnRecord(transaction, patientId)) || undefined, "patientId");
 }
 
-/** Setting the current document again is also a change. It increments the version. */
+/** Corrects the document of a patient. Setting the current document again also increments the version. */
 async function correctDocument(
   { patientId, documentType, documentNumber, reason, expectedVersion }: CorrectPatientDocumentRequestValid,
   call: ReadyCall,

@@ -49,9 +49,9 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
 }
 
 /**
- * Returns the span from the first to the last date on which two plans of a program have different slots, or different
- * causes of displacement. Undefined if there is none. If the practitioners or the blocks differ, it is the whole span
- * of the plan.
+ * Returns the range from the first to the last date on which two plans of a program have different slots, or different
+ * causes of displacement. Returns undefined if no date differs, and the whole range of the plans if their practitioners
+ * or blocks differ.
  */
 export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;
@@ -61,7 +61,7 @@ export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan
   return spanOf([...dates].filter((date) => old?.get(date) !== planned?.get(date)));
 }
 
-/** Like {@link differingSpan}, for the dates on which the later plan has slots that the earlier one does not have. */
+/** Like {@link differingSpan}, for the dates on which `after` has slots that `before` does not have. */
 export function gainingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;
   if (mayDifferOnAnyDate(before, after)) return { from, through };
@@ -91,7 +91,7 @@ function onAnyDate(plan: ProgramPlan) {
   return { ...plan, runs: [], obstacles: { ...plan.obstacles, holidays: [] } };
 }
 
-/** Returns the runs of each date, and the rules that holidays close on it, as text. */
+/** Returns a text for each date, made from its planned slots and the rules that a holiday closes on it. */
 function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const each of [...runs, ...obstacles.holidays]) {
@@ -100,7 +100,7 @@ function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
   return texts;
 }
 
-/** Returns for each date with slots how many slots each practitioner has. */
+/** Returns pairs of a date and the number of slots that each practitioner has on it, ordered by date. */
 function slotsPerPractitioner({ runs }: ProgramPlan): readonly (readonly [string, number])[] {
   const perDate = new Map<string, number>();
   for (const { localDate, count } of runs) perDate.set(localDate, (perDate.get(localDate) ?? 0) + count);
