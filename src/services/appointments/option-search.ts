@@ -47,13 +47,13 @@ export interface OptionCriteria extends SlotCriteria {
   readonly dueOn: string | undefined;
   /** The type of the appointment to book. It decides how long an option is; without a type, an option is one slot. */
   readonly appointmentTypeId: string | undefined;
-  /** The request field with the id of the patient, appointment or waitlist entry. Errors name it. */
+  /** The request field with the id of the patient, appointment or waitlist entry. Errors name this field. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
 }
 
 const WHOLE_DAY = [{ startSecond: 0, endSecond: secondsPerDay }];
 
-/** Returns one page of the options that can be booked, earliest first, with tokens. It writes and reserves nothing. */
+/** Returns one page of the options that can be booked, earliest first, with tokens. Writes and reserves nothing. */
 export async function findOptions(
   criteria: OptionCriteria,
   request: PageRequest,
@@ -129,7 +129,8 @@ function endOfSlotsMs(nowMs: number): number {
 
 /**
  * Checks the patient or the appointment of a search. Throws 404 if this resource does not exist, then 409 if it cannot
- * be booked or rescheduled. Then throws 404 for an unknown type, and 422 for an inactive type or another service.
+ * be booked or rescheduled. Then throws 404 for an unknown type, and 422 for an inactive type or for a service that is
+ * not the appointment's.
  */
 async function requireSubject(
   criteria: OptionCriteria,

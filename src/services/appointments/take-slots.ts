@@ -149,7 +149,7 @@ export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): 
 
 /**
  * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. Throws 409 on `field` if
- * conflicts were `found`.
+ * `found` has conflicts.
  *
  * Without conflicts, the RPC fails with 409 on `field` if no capacity is left. The statement that takes the unit
  * reports this later, so this function does not wait for it.

@@ -54,8 +54,8 @@ export function capacityExhausted(field: string): FieldError {
 }
 
 /**
- * Returns a 409 error with the conflicts in `found`. If `named` is ALL and `day` has no unit of capacity left, adds
- * this conflict. `day` is undefined if the appointment needs no further unit.
+ * Returns a 409 error with the conflicts in `found`. If `named` is ALL and `day` has no capacity left, adds a conflict
+ * for the day. `day` is undefined if the appointment needs no further unit.
  */
 export async function refusalOf(
   transaction: Transaction,

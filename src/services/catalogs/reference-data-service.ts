@@ -25,7 +25,7 @@ import * as to from "./reference-data-messages.js";
 
 type Methods = Implementation<typeof ReferenceDataService>;
 
-/** Updates the schedules when a practitioner or a location becomes active or inactive. */
+/** The functions that update the schedules when a practitioner or a location becomes active or inactive. */
 export interface ScheduleFollowers {
   /**
    * Locks the calendar of the tenant exclusively until the transaction ends. Call it before anything else is locked.

@@ -51,7 +51,10 @@ const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
 
 const messages = new WeakMap<EventRecord, Event>();
 
-/** Converts an event of a tenant. The same record always returns the same message object, so watches share it. */
+/**
+ * Converts an event of a tenant to the Event message. The same record always returns the same message object, so
+ * watches share it.
+ */
 export function toEvent(record: EventRecord, tenantId: string): Event {
   const known = messages.get(record);
   if (known !== undefined) return known;
@@ -80,7 +83,7 @@ export interface TypedEvent extends Omit<EventRecord, "position" | "action" | "o
   readonly eventType: string;
 }
 
-/** Converts an event whose type is known. */
+/** Converts an event that already has its `eventType` to the Event message. */
 export function eventMessage(event: TypedEvent, tenantId: string): Event {
   const { eventId, eventType, occurredAt, resourceId, resourceVersion, correlationId } = event;
   return create(EventSchema, {

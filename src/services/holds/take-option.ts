@@ -140,7 +140,8 @@ async function findLimits(
 }
 
 /**
- * Counts a hold for its client. The call fails with 409 if the client has reached its limit. An offer is not counted.
+ * Counts a hold for its principal. The RPC fails with 409 if the principal has reached the limit. An offer is not
+ * counted.
  */
 function countForPrincipal(
   transaction: Transaction,

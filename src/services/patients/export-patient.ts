@@ -34,7 +34,7 @@ interface Section {
    * continues.
    */
   readonly name: string;
-  /** Adds at most `size` rows after this key to the response. */
+  /** Adds at most `size` rows to the response, beginning after the key `after`. */
   show(after: readonly string[] | undefined, size: number): Promise<Shown>;
 }
 

@@ -27,7 +27,10 @@ type RecordMethods = Pick<
   "correctPatientDocument" | "mergePatients" | "listPatientChanges"
 >;
 
-/** The methods of PatientDirectoryService that correct records. Each change needs a reason, which is stored. */
+/**
+ * The methods of PatientDirectoryService that correct and merge patients, and list the changes. Each change needs a
+ * reason, which is stored.
+ */
 export function createPatientRecordMethods(now: () => number): RecordMethods {
   return {
     async correctPatientDocument(request, call) {

@@ -4,8 +4,8 @@ import type { Page } from "./pages.js";
 import { parseOpaqueId } from "./preconditions.js";
 
 /**
- * Returns the last id of the previous page, for lists ordered by id; undefined for the first page. Throws 422 if the
- * page token holds another kind of key, like all functions of this file.
+ * Returns the last id of the previous page, for lists ordered by id; undefined for the first page. Like all functions
+ * of this file, throws 422 if the page token holds another kind of key.
  */
 export function idAfter(page: Page): string | undefined {
   return keyAfter(page, parseOpaqueId);

@@ -18,8 +18,8 @@ export const MAX_SLOTS_IN_PART = 4_000;
 
 /**
  * Returns the next part of a plan, at most `maxSlots` slots. The part has one or more whole dates. If the first date
- * alone has more than `maxSlots`, the part has the slots of some practitioners on that date, at least one. `staff` is
- * the number of practitioners who already have the slots of that date.
+ * alone has more than `maxSlots`, the part has the slots of at least one practitioner on that date. `staff` is the
+ * number of practitioners who already have the slots of that date.
  */
 export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN_PART): PlanPart {
   const perDate = slotsPerPractitioner(plan);
@@ -32,13 +32,13 @@ export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN
   return firstDatesOf(plan, perDate, maxSlots);
 }
 
-/** Returns the inputs for fewer dates. `span` is within the span of the inputs. */
+/** Returns the inputs for the dates of `span`, which must be within the span of the inputs. */
 export function inputsWithin(inputs: PlanInputs, span: DateSpan): PlanInputs {
   const holidays = new Set([...inputs.holidays].filter((date) => span.from <= date && date <= span.through));
   return { ...inputs, span, holidays };
 }
 
-/** Returns a plan for fewer dates. `span` is within the span of the plan. */
+/** Returns the plan for a range of dates, which must be within the range of the plan. */
 export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): ProgramPlan {
   return {
     ...plan,

@@ -82,8 +82,8 @@ async function listPage(request: ListWebhookDeliveriesRequestValid, call: ReadyC
 }
 
 /**
- * Moves a webhook back to a cursor: the events after the cursor are sent again. Deletes the pending deliveries after
- * the cursor, because these events get new deliveries.
+ * Moves a webhook to a cursor, by default its current position: the events after the cursor are sent again. Deletes the
+ * pending deliveries after the cursor, because these events get new deliveries.
  */
 async function replay(request: ReplayWebhookRequestValid, call: ReadyCall, nowMs: number) {
   const cursor = cursorOf(request);
