@@ -29,9 +29,9 @@ export interface JudgedReferences {
   readonly missing: readonly FieldError[];
   /** References that are not active, and dates out of range. */
   readonly unusable: readonly FieldError[];
-  /** The duration of an appointment of the type, in minutes. 0 if the type does not exist. */
+  /** Minutes that a visit of the appointment type takes. 0 if the type does not exist. */
   readonly typeMinutes: number;
-  /** The buffer after the visit, in minutes, in which the practitioner stays free. 0 if the type does not exist. */
+  /** Minutes after the visit during which the practitioner stays free. 0 if the type does not exist. */
   readonly bufferMinutes: number;
   readonly wait: Wait;
   /** The appointment that the booking replaces. */

@@ -34,7 +34,7 @@ export interface JudgedWait {
   readonly invalid: readonly FieldError[];
 }
 
-/** A request is at most this many years before today. A desired date is at most this many years after today. */
+/** A request date is at most this many years before today. A desired date is at most this many years after today. */
 const MAX_YEARS = 2;
 
 /**

@@ -78,7 +78,7 @@ export function subjectOf({ resourceType, resourceId }: Pick<EventRecord, "resou
   return `${inWords(resourceType)}/${resourceId}`;
 }
 
-/** The data of an event, with its type. */
+/** The data of an event, with its event type, such as cupo.appointment.updated. */
 export interface TypedEvent extends Omit<EventRecord, "position" | "action" | "organizationId" | "companyId"> {
   readonly eventType: string;
 }

@@ -20,7 +20,8 @@ export interface WatchPorts {
 const MAX_EVENTS = 200;
 
 /**
- * Returns the events after the cursor of a request, then each new event, until the signal aborts.
+ * Returns the events after the cursor or the start that a request asks for, then each new event, until the signal
+ * aborts.
  *
  * A watch first reads pages until it reaches the position of the live events of this process, then follows these. If it
  * consumes them too slowly, it reads pages again. Each time, it subscribes to the live events before it reads, and

@@ -9,8 +9,8 @@ import { optionGone, requireOption } from "../appointments/take-slots.js";
 import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOption } from "./take-option.js";
 
 /**
- * Holds the option of a token. With alternatives, holds the first option that is free; prefers an option that no other
- * call is taking.
+ * Holds the option of a token. With alternatives, holds the first free one of these options. It prefers an option that
+ * no other call is taking.
  *
  * Throws 422 for a token of another kind or subject, and 410 for an option that is gone. Throws 409 for an option that
  * is taken, an inactive patient, an appointment that cannot be moved, and too many holds. If another call takes the

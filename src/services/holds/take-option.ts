@@ -31,7 +31,7 @@ import { capacityExhausted, isAny, refusalOf } from "../appointments/time-confli
 export interface HoldTerms {
   /** The highest number of live holds of the principal. Undefined for an offer, which is not counted. */
   readonly perPrincipal: number | undefined;
-  /** The waitlist entry to which the option is offered. It must be open. */
+  /** The waitlist entry that receives the offer. The entry must be open. */
   readonly waitlistEntryId?: string;
   readonly minutes: number;
   readonly nowMs: number;

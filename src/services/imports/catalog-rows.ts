@@ -93,7 +93,7 @@ function visibleIds({ call }: ImportBatch, table: Pick<ResourceTable<object>, "n
 
 /**
  * Creates resources of the caller's organization and company, at version 1. Rejects rows whose code is taken. `member`
- * is the field of the row that holds the resource; errors name it.
+ * is the row's field with the resource. Errors name this field.
  */
 async function createAll<A extends object>(
   batch: ImportBatch,

@@ -50,8 +50,8 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
 
 /**
  * Returns the range from the first to the last date on which two plans of a program have different slots, or different
- * causes of displacement. Returns undefined if no date differs, and the whole range of the plans if their practitioners
- * or blocks differ.
+ * causes of displacement. Returns undefined if no date differs. If the practitioners or the blocks differ, returns the
+ * whole range of the plans.
  */
 export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;

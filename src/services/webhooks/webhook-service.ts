@@ -76,7 +76,7 @@ export function createWebhookService(now: () => number, ports: WebhookPorts): Im
 
 /**
  * Creates a webhook that begins at the end of the feed. Reading the end locks the feed. So the creations of one tenant
- * run one after the other, and none exceeds the limit.
+ * run one after the other, and the count of webhooks is exact.
  */
 async function create(
   { url, resourceTypes, eventTypes }: CreateWebhookRequestValid,
