@@ -39,7 +39,8 @@ export interface JudgedReferences {
 }
 
 /**
- * Checks the references and the wait of a booking. Resources that the principal may not see are reported as missing.
+ * Returns the wait of a booking, and the errors in the wait and the references. Resources that the principal may not
+ * see are reported as missing.
  */
 export async function judgeReferences(
   request: BookingReferences & GivenWait,

@@ -72,9 +72,9 @@ export interface LockedTime {
 }
 
 /**
- * Locks the time of a booking. Throws 404 for references that do not exist, and 422 for references that cannot be used.
- * Throws 422 for a start that cannot be booked. For a late entry, the wait is checked as of the day of the visit, and
- * no limits apply.
+ * Locks the time of a booking and reads the data to check it. Throws 404 for references that do not exist, and 422 for
+ * references that cannot be used. Throws 422 for a start that cannot be booked. For a late entry, the wait is checked
+ * as of the day of the visit, and no limits apply.
  */
 export async function lockTime(request: TimedBooking, call: ReadyCall, terms: TimedTerms): Promise<LockedTime> {
   const { nowMs, kind } = terms;

@@ -87,7 +87,7 @@ class Watch {
     yield* this.#give([]);
   }
 
-  /** Sends live events until the watch falls too far back or the signal aborts. */
+  /** Sends live events until the watch falls behind or the signal aborts. */
   async *#follow(live: LiveEvents): AsyncGenerator<Response> {
     while (!this.signal.aborted) {
       const quietMs = performance.now() - this.#sentAt;

@@ -8,7 +8,7 @@ export interface Waiting {
   readonly requestedOn: string;
 }
 
-/** Returns the last local date of a wait within its limit; undefined without a limit. */
+/** Returns the last local date on which a wait is within its limit; undefined if no limit applies. */
 export type DueDateOf = (waiting: Waiting) => string | undefined;
 
 /**

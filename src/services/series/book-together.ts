@@ -44,7 +44,7 @@ export async function bookTogether(
   return appointments;
 }
 
-/** Checks the references of a visit. In the result, the ids of rows to lock are in lower case. */
+/** Returns a visit with its checked references and its length. The ids of rows to lock are in lower case. */
 async function judgeVisit(
   stated: GroupVisitValid & { readonly requestSourceId: string },
   call: ReadyCall,

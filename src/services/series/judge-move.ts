@@ -83,7 +83,7 @@ export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly Read
   });
 }
 
-/** Checks a move, except for the capacity of its new day. `takePlaces` checks that capacity. */
+/** Returns the slots and the conflicts of a move. `takePlaces` checks the capacity of the new day. */
 export function judgeMove(
   { move, offer, busy, limits }: ReadMove,
   locked: LockedTimes,

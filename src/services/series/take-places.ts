@@ -70,7 +70,9 @@ export function runsOf(places: readonly FoundPlace[]): readonly SlotRun[] {
   return places.map(({ run }) => run).filter((run) => run !== undefined);
 }
 
-/** Checks the locked slots of a place. {@link takePlaces} checks the capacity of its day. */
+/**
+ * Returns the locked slots of a place and the conflicts of its time. {@link takePlaces} checks the capacity of its day.
+ */
 export function judgePlace(
   { field, run, minutes, visitMinutes }: FoundPlace,
   locked: Pick<LockedTimes, "slots">,
