@@ -152,8 +152,8 @@ function appointmentChanges(transaction: Transaction, patientId: string, into: E
 }
 
 /**
- * Returns the number of rows on this page and the key to continue after. If the page was full before the section, the
- * key is empty: the next page starts at the first row of the section.
+ * Returns the number of the section's rows on this page, and the key to continue after. If the page was full before the
+ * section, the key is empty: the next page starts at the first row of the section.
  */
 function shown<Row>(rows: readonly Row[], size: number, keyOf: (row: Row) => readonly string[]): Shown {
   if (rows.length <= size) return { count: rows.length, next: undefined };
