@@ -40,7 +40,10 @@ export function toAppointment(kept: AppointmentRecord): Appointment {
   });
 }
 
-/** Converts a change of an appointment. The change of a booking has no previous status and no previous slot. */
+/**
+ * Converts a change record to the AppointmentChange message. The record of a booking has no previous status and no
+ * previous slot.
+ */
 export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentChange {
   const { appointmentId, version, principal, correlationId, fromStatus } = kept;
   const { cancellationReasonId, noShowReasonId, comment, actor, correctionReason, mergedFromPatientId } = kept;
@@ -99,7 +102,10 @@ function slotOf(
   });
 }
 
-/** Converts an appointment record. `displacement` says why the appointment is displaced; undefined if it is not. */
+/**
+ * Converts an appointment record to the AppointmentDetails message. `displacement` says why the appointment is
+ * displaced; undefined if it is not.
+ */
 export function toAppointmentDetails(
   kept: AppointmentRecord,
   displacement: Displacement | undefined,

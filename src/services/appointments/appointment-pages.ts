@@ -22,7 +22,7 @@ import { toAppointmentDetails } from "./appointment-messages.js";
 
 const NAMING_SCOPE = readableWithScopeOf(AppointmentDetailsSchema.field.patientName);
 
-/** Returns a page of appointment details, ordered by start. `read` returns the rows of the given page. */
+/** Returns a page of appointment details. `read` returns the rows of the given page, ordered by `listedAt`, then id. */
 export async function pageOfAppointments(
   request: PageRequest,
   list: string,
@@ -36,8 +36,9 @@ export async function pageOfAppointments(
 }
 
 /**
- * Returns a page of the appointments that match a request. It includes the names of the patients if the request asks
- * for them and the caller has the scope to read them.
+ * Returns a page of the appointments that match a request. The page includes patient names if the request asks for them
+ * and the caller has the scope to read them. It includes the names of practitioners and services if the request asks
+ * for them.
  */
 export async function listAppointmentsPage(request: ListAppointmentsRequest, call: ReadyCall) {
   const { dateFrom, dateTo, includePatientNames = false, includeNames = false } = request;
@@ -66,7 +67,7 @@ export async function listAppointmentsPage(request: ListAppointmentsRequest, cal
   return page;
 }
 
-/** Adds the names of the practitioners and services that the caller can see. */
+/** Adds to each appointment the names of its practitioner and its service, if the caller can see them. */
 async function nameResources(appointments: readonly AppointmentDetails[], call: ReadyCall): Promise<void> {
   const { transaction, principal } = call;
   const idsOf = (key: "practitionerId" | "serviceId") => [...new Set(appointments.map((each) => each[key]))];
@@ -82,8 +83,8 @@ async function nameResources(appointments: readonly AppointmentDetails[], call: 
 }
 
 /**
- * Adds the names of the patients. Each access to a name is recorded in the same transaction. An erased patient has no
- * name.
+ * Adds to each appointment the name of its patient. Each access to a name is recorded in the same transaction. An
+ * erased patient has no name.
  */
 async function namePatients(appointments: readonly AppointmentDetails[], call: ReadyCall): Promise<void> {
   const ids = new Set(appointments.map(({ patientId }) => patientId));

@@ -41,8 +41,9 @@ export function createAppointmentService(
 }
 
 /**
- * Moves an appointment to the option of a token. If the new time has conflicts, the error names all of them or only the
- * first, as `named` says.
+ * Moves an appointment to the option of a token. Throws 404 for an unknown appointment. Throws 409 for a stale version,
+ * and for an appointment that cannot be moved or can no longer be moved. Then throws like {@link requireOption} and
+ * {@link takeSlots}. `named` decides whether the error names all conflicts of the new time or only the first.
  */
 export async function reschedule(
   request: Pick<RescheduleAppointmentRequestValid, "appointmentId" | "expectedVersion">,

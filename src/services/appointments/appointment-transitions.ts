@@ -29,8 +29,8 @@ export interface Transition {
 }
 
 /**
- * The current time, and the default margins: how far from its start an appointment may be checked in, attended or
- * missed.
+ * The current time, and the margins that limit how early an appointment can be checked in, attended or missed.
+ * {@link moveOn} uses these margins for tenants that have not set their own.
  */
 export interface VisitClock {
   readonly nowMs: number;

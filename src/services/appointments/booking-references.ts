@@ -29,9 +29,9 @@ export interface JudgedReferences {
   readonly missing: readonly FieldError[];
   /** References that are not active, and dates out of range. */
   readonly unusable: readonly FieldError[];
-  /** The duration of an appointment of the type, in minutes. 0 if the type does not exist. */
+  /** Minutes that a visit of the appointment type takes. 0 if the type does not exist. */
   readonly typeMinutes: number;
-  /** The buffer after the visit, in minutes, in which the practitioner stays free. 0 if the type does not exist. */
+  /** Minutes after the visit during which the practitioner stays free. 0 if the type does not exist. */
   readonly bufferMinutes: number;
   readonly wait: Wait;
   /** The appointment that the booking replaces. */
@@ -39,7 +39,8 @@ export interface JudgedReferences {
 }
 
 /**
- * Checks the references and the wait of a booking. Resources that the principal may not see are reported as missing.
+ * Returns the wait of a booking, and the errors in the wait and the references. Resources that the principal may not
+ * see are reported as missing.
  */
 export async function judgeReferences(
   request: BookingReferences & GivenWait,
@@ -73,9 +74,9 @@ export async function judgeReferences(
 
 /** How long an appointment takes. */
 export interface VisitLength {
-  /** The minutes that the slots of the appointment cover: the visit and the buffer. */
+  /** Minutes that the slots of the appointment must cover: the visit and the buffer. */
   readonly minutes: number;
-  /** The duration of the visit; undefined without a buffer. */
+  /** Minutes of the visit without the buffer after it; undefined if there is no buffer. */
   readonly visitMinutes: number | undefined;
 }
 

@@ -22,8 +22,9 @@ export type CorrectionMethod =
   | "enterLateVisit";
 
 /**
- * Booking: from the search for an option to the last status of an appointment. `now` returns milliseconds since the
- * epoch. The methods that correct appointments are in `corrections/`.
+ * The methods of BookingService that search, book, move and read appointments, and change their status. The methods
+ * that correct appointments are in `corrections/`. `now` returns milliseconds since the epoch. `margins` are the
+ * defaults for tenants that have not set their own.
  */
 export function createBookingService(
   now: () => number,

@@ -16,15 +16,15 @@ export interface BookingTarget {
   readonly serviceId: string;
 }
 
-/** The references of a target that are missing or not active. */
+/** Error items for the references of a target that are missing or not active. */
 export interface TargetErrors {
   readonly missing: readonly FieldError[];
   readonly inactive: readonly FieldError[];
 }
 
 /**
- * Checks program, practitioner and service separately. Resources that the principal may not see are reported as
- * missing.
+ * Returns an error item for each of the program, the practitioner and the service that is missing or not active.
+ * Resources that the principal may not see are reported as missing.
  */
 export async function checkTarget(target: BookingTarget, call: ReadyCall): Promise<TargetErrors> {
   const [program, practitioner, service] = await Promise.all([
@@ -50,8 +50,8 @@ export interface TargetOffer {
 }
 
 /**
- * Reads the offer of a target. Call it after taking the locks. It then sees all changes of the program that were
- * committed before.
+ * Reads how the program offers the service, and whether the practitioner works in the program. Send the locking
+ * statements first: these reads must see each change that was committed before the locks.
  */
 export async function findTargetOffer(target: BookingTarget, call: ReadyCall): Promise<TargetOffer> {
   const [offer, isMember] = await Promise.all([
@@ -91,7 +91,9 @@ export function startOf(startsAt: Timestamp | undefined, nowMs: number): number 
   return startsAt === undefined ? minuteOf(nowMs) : timestampMs(startsAt);
 }
 
-/** Requires that a given start can be booked. Otherwise throws 422. */
+/**
+ * Requires that the start of a request can be booked. Otherwise throws 422. A request without a start always passes.
+ */
 export function requireStart(
   { startsAt }: { readonly startsAt?: Timestamp | undefined },
   startMs: number,

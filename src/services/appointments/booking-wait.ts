@@ -10,7 +10,7 @@ import { missing } from "../resources/preconditions.js";
 
 /** The fields of a booking about the wait of the patient. Dates are local, YYYY-MM-DD. */
 export interface GivenWait {
-  /** The date of the first request. Defaults to today. */
+  /** The date of the first request; see {@link judgeWait} for its default. */
   readonly requestedOn?: string | undefined;
   /** The date for which the patient asked. */
   readonly desiredOn?: string | undefined;
@@ -34,13 +34,13 @@ export interface JudgedWait {
   readonly invalid: readonly FieldError[];
 }
 
-/** A request is at most this many years before today. A desired date is at most this many years after today. */
+/** A request date is at most this many years before today. A desired date is at most this many years after today. */
 const MAX_YEARS = 2;
 
 /**
- * Returns the wait of a booking. The wait begins at the earliest of the given date, the date of the waitlist entry and
- * the request date of the replaced appointment; by default today. Its due date follows from the opportunity definition
- * of the appointment type.
+ * Returns the wait of a booking and the errors in its fields. The wait begins at the earliest of the given date, the
+ * date of the waitlist entry and the request date of the replaced appointment; by default today. The due date follows
+ * from the opportunity definition of the appointment type.
  */
 export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number): Promise<JudgedWait> {
   const { waitlistEntryId, replacesAppointmentId, appointmentTypeId } = given;
@@ -86,8 +86,8 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
 }
 
 /**
- * Returns a date that is not after the start of the wait. With it, the limit of the wait is read in the same round trip
- * as the waitlist entry and the replaced appointment.
+ * Returns a date on or before the start of the wait, without reading the waitlist entry or the replaced appointment.
+ * The limit of the wait can thus be read in the same round trip as these two.
  */
 function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
   const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;

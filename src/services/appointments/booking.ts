@@ -82,8 +82,8 @@ export interface BookedVisit extends BookingReferences {
 }
 
 /**
- * Creates an appointment at version 1. It is PENDING. An appointment that has begun is CONFIRMED, because the patient
- * is present.
+ * Returns the record of a new appointment, with version 1. Writes nothing. The status is PENDING if the appointment
+ * starts in the future. Otherwise it is CONFIRMED, because the patient is present.
  */
 export function newAppointment(
   call: ReadyCall,

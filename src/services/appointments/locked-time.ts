@@ -49,10 +49,10 @@ export interface TimedTerms {
   readonly kind: "SCHEDULED" | "OVERBOOKED" | "LATE";
 }
 
-/** A locked time of a practitioner. `locked.slots` are the slots of the schedule in that time. */
+/** The locked rows and the data for a booking at a time. `locked.slots` are the slots of the schedule in that time. */
 export interface LockedTime {
   readonly startMs: number;
-  /** The duration of the visit. */
+  /** Minutes of the visit without the buffer after it. */
   readonly durationMinutes: number;
   /** The length that the slots must cover. A late entry has no buffer. */
   readonly length: VisitLength;
@@ -72,9 +72,9 @@ export interface LockedTime {
 }
 
 /**
- * Locks the time of a booking. Throws 404 for references that do not exist, and 422 for references that cannot be used.
- * Throws 422 for a start that cannot be booked. For a late entry, the wait is checked as of the day of the visit, and
- * no limits apply.
+ * Locks the time of a booking and reads the data to check it. Throws 404 for references that do not exist, and 422 for
+ * references that cannot be used. Throws 422 for a start that cannot be booked. For a late entry, the wait is checked
+ * as of the day of the visit, and no limits apply.
  */
 export async function lockTime(request: TimedBooking, call: ReadyCall, terms: TimedTerms): Promise<LockedTime> {
   const { nowMs, kind } = terms;
@@ -125,8 +125,9 @@ async function findBusyBeside(
 }
 
 /**
- * Takes the slots of the schedule at this time, like an ordinary booking. Returns undefined if this fails for a reason
- * that overbooking may override. Throws 409 if the patient is busy.
+ * Takes one unit of the day's capacity for a booking in the slots of the schedule. Returns the slots and the placement.
+ * Returns undefined if such a booking is impossible for a reason that overbooking may override. Throws 409 if the
+ * patient is busy.
  */
 export async function tryOrdinary(
   { transaction }: ReadyCall,

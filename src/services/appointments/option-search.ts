@@ -47,13 +47,13 @@ export interface OptionCriteria extends SlotCriteria {
   readonly dueOn: string | undefined;
   /** The type of the appointment to book. It decides how long an option is; without a type, an option is one slot. */
   readonly appointmentTypeId: string | undefined;
-  /** The request field with the id of the patient, appointment or waitlist entry. Errors name it. */
+  /** The request field with the id of the patient, appointment or waitlist entry. Errors name this field. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
 }
 
 const WHOLE_DAY = [{ startSecond: 0, endSecond: secondsPerDay }];
 
-/** Returns one page of the options that can be booked, earliest first, with tokens. It writes and reserves nothing. */
+/** Returns one page of the options that can be booked, earliest first, with tokens. Writes and reserves nothing. */
 export async function findOptions(
   criteria: OptionCriteria,
   request: PageRequest,
@@ -76,7 +76,7 @@ export async function findOptions(
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
-/** Whether the search depends on the appointment or its type. If not, slots and patient are read at the same time. */
+/** Whether the search needs the appointment or its type. If not, slots and patient are read in one round trip. */
 function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria): boolean {
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }
@@ -128,8 +128,9 @@ function endOfSlotsMs(nowMs: number): number {
 }
 
 /**
- * Checks the patient or the appointment of a search. Throws 404 if it does not exist, then 409 if it cannot be booked
- * or rescheduled. Then throws 404 if the appointment type does not exist, and 422 if it is not active.
+ * Checks the patient or the appointment of a search. Throws 404 if this resource does not exist, then 409 if it cannot
+ * be booked or rescheduled. Then throws 404 for an unknown type, and 422 for an inactive type or for a service that is
+ * not the appointment's.
  */
 async function requireSubject(
   criteria: OptionCriteria,
@@ -179,7 +180,7 @@ async function requireMovableSubject(
   };
 }
 
-/** Returns the last local date of the wait. It comes from the waitlist entry, the appointment type or the service. */
+/** Returns the last local date of the wait. The limit is that of the waitlist entry, the type or the service. */
 async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: number): Promise<string | undefined> {
   const { serviceId, appointmentTypeId, subjectField, dueOn } = criteria;
   if (subjectField === "waitlistEntryId") return dueOn;

@@ -21,11 +21,11 @@ export interface LookedUpOption {
   readonly busy: BusyPeople | undefined;
   /** The current offer of the service in the first slot. */
   readonly offer: Offer | undefined;
-  /** The duration of the visit; undefined without a buffer. */
+  /** Minutes of the visit without the buffer after it; undefined if there is no buffer. */
   readonly visitMinutes?: number | undefined;
 }
 
-/** Adjacent slots that were taken, with the resulting placement of the appointment. */
+/** Adjacent slots for an appointment, and the placement of the appointment in them. */
 export interface TakenSlots {
   readonly slots: readonly SlotRecord[];
   readonly placement: AppointmentPlacement;
@@ -33,7 +33,7 @@ export interface TakenSlots {
 
 /** The conditions under which a time is taken. */
 export interface TimeTerms {
-  /** The conflicts that were found before, if any. */
+  /** Conflicts that were found before this time was checked. */
   readonly found: readonly FieldError[];
   readonly named: NamedConflicts;
   /** The day on which the appointment already uses a unit of capacity. */
@@ -63,18 +63,18 @@ export function requireOption(
 
 /**
  * Returns the instant for checking an option against its program's notice and horizon. Returns undefined for a held
- * option, because it was checked when it was held.
+ * option: the check was made when the hold was created.
  */
 export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undefined {
   return holdId === undefined ? new Date(nowMs) : undefined;
 }
 
 /**
- * Takes the locked slots of an option and one unit of their day's capacity. A moved appointment frees the unit that it
- * used before. A booked hold passes its unit to the appointment.
+ * Checks the locked slots of an option and takes one unit of their day's capacity. Returns the slots for the caller to
+ * occupy. A moved appointment frees the unit that it used before. A booked hold passes its unit to the appointment.
  *
- * Throws 409 for conflicts: those `found` before, those of the time, and a day without capacity. Throws 410 like
- * {@link requireSlots}, unless there are conflicts `found` before.
+ * Throws 409 for conflicts: `found`, the conflicts of the time, and a day without capacity. If `found` is empty, throws
+ * 410 like {@link requireSlots}.
  */
 export async function takeSlots(
   transaction: Transaction,
@@ -93,7 +93,8 @@ export async function takeSlots(
 /**
  * Returns the locked slots of an option, and the conflicts of its time except for the capacity of its day.
  * `occupiedSlots` are the slots of the appointment to move. Throws 410 if the token was already used, its hold has
- * ended, or the option has changed since the search. If conflicts were found before, throws 409 with them instead.
+ * ended, or the option has changed since the search. If `found` has conflicts, throws 409 with these conflicts instead
+ * of 410.
  */
 export function requireSlots(
   option: OptionClaims,
@@ -148,10 +149,10 @@ export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): 
 
 /**
  * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. Throws 409 on `field` if
- * conflicts were `found`.
+ * `found` has conflicts.
  *
- * Without conflicts, the call fails with 409 on `field` if no capacity is left. The statement that takes the unit
- * reports this, so the check costs no extra round trip.
+ * Without conflicts, the RPC fails with 409 on `field` if no capacity is left. The statement that takes the unit
+ * reports this later, so this function does not wait for it.
  */
 export async function takeTime(
   transaction: Transaction,

@@ -40,21 +40,22 @@ export function timeConflicts({ slots, ownSlots = [], busy }: WantedTime, field:
 }
 
 /**
- * Returns the conflict of a patient who has another appointment or a hold at that time. Overbooking cannot override it.
+ * Returns the error item for a patient who has another appointment or a hold at the requested time. Overbooking cannot
+ * override this conflict.
  */
 export function patientOverlap(field: string): FieldError {
   const message = "the patient has another appointment or a hold at that time";
   return { code: "PATIENT_OVERLAP", field, message };
 }
 
-/** Returns the conflict of a slot whose day has no capacity left. */
+/** Returns the error item for a slot on a day without capacity. */
 export function capacityExhausted(field: string): FieldError {
   return { code: "CAPACITY_EXHAUSTED", field, message: "all capacity of the day is used: choose another day" };
 }
 
 /**
- * Returns a 409 error for conflicts that were found. If it must name all conflicts, also checks whether the day has a
- * unit of capacity left. `day` is undefined if the time needs no further unit.
+ * Returns a 409 error with the conflicts in `found`. If `named` is ALL and `day` has no capacity left, adds a conflict
+ * for the day. `day` is undefined if the appointment needs no further unit.
  */
 export async function refusalOf(
   transaction: Transaction,

@@ -119,8 +119,8 @@ async function replaceCoveredServices(
 }
 
 /**
- * The second query reads the set and its version together. The first one only checks that the caller may see the
- * contract.
+ * Returns the covered services of a contract. The second query reads the services and their version together. The first
+ * query only checks that the caller may see the contract.
  */
 async function getCoveredServices(
   { contractId }: GetCoveredServicesRequestValid,

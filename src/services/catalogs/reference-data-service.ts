@@ -25,7 +25,7 @@ import * as to from "./reference-data-messages.js";
 
 type Methods = Implementation<typeof ReferenceDataService>;
 
-/** Updates the schedules when a practitioner or a location becomes active or inactive. */
+/** The functions that update the schedules when a practitioner or a location becomes active or inactive. */
 export interface ScheduleFollowers {
   /**
    * Locks the calendar of the tenant exclusively until the transaction ends. Call it before anything else is locked.
@@ -142,8 +142,8 @@ function practitionerMethods(
 }
 
 /**
- * Updates the schedules if `active` changes. It may read the practitioner without a row lock: each change of `active`
- * first locks the calendar exclusively.
+ * Updates the schedules of a practitioner if `active` changes. Reading the practitioner needs no row lock, because each
+ * change of `active` first locks the calendar exclusively.
  */
 async function follow(
   call: ReadyCall,

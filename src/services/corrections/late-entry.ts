@@ -58,8 +58,8 @@ export async function findReason(
 
 /**
  * Throws 422 with every wrong time. A step must be on the local day of the visit and not in the future. The patient
- * must not be attended before the arrival. `checkedInAt` is the recorded check-in; it counts if the steps have no
- * arrival.
+ * must not be attended before the arrival. `checkedInAt` is the recorded check-in. It is the arrival if the steps have
+ * none.
  */
 export function requireTrueTimes(
   steps: readonly LateStep[],
@@ -102,8 +102,8 @@ export interface TakenStep extends LateStep {
 }
 
 /**
- * Applies the steps to an appointment in their order, with `nowMs` as the time of change. Throws 409 if a step does not
- * start from the status before it. Writes nothing.
+ * Returns each step with the appointment before and after it, with `nowMs` as the time of change. Each step starts from
+ * the result of the previous one. Throws 409 if the status does not allow a step. Writes nothing.
  */
 export function takeSteps(
   appointment: AppointmentRecord,

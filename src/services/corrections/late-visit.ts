@@ -80,14 +80,17 @@ function requireOver({ startMs, durationMinutes: minutes }: LockedTime, nowMs: n
 }
 
 /**
- * Returns the slots of the schedule at the time of a missed visit. They need not be free, because a missed visit
- * occupies none. Undefined if they do not cover the visit.
+ * Returns the slots of the schedule at the time of a missed visit. The slots need not be free, because a missed visit
+ * occupies no slots. Returns undefined if the slots do not cover the visit.
  */
 function missedSlots({ locked: { slots }, durationMinutes: minutes, locationId }: LockedTime): TakenSlots | undefined {
   return fill(slots, minutes) ? { slots, placement: placementOf(slots, locationId, undefined) } : undefined;
 }
 
-/** Returns the appointment as it was before its steps. Its `assignedOn` is the day of the visit. */
+/**
+ * Returns the record of the appointment before its steps. Its `assignedOn` is the day of the visit. Without slots of
+ * the schedule, the appointment is overbooked.
+ */
 function bookedLate(
   request: EnterLateVisitRequestValid,
   call: ReadyCall,

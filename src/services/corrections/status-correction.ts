@@ -25,8 +25,8 @@ import { retainUnfit } from "../schedule/remake-span.js";
 const FIELD = "appointmentId";
 
 /**
- * The status that a correction restores, by the current status. CANCELLED returns to the status before the
- * cancellation.
+ * The status that a correction restores, by the current status. CANCELLED has no entry here: a correction restores the
+ * status before the cancellation.
  */
 const BACK: Readonly<Partial<Record<AppointmentStatus, AppointmentStatus>>> = {
   CHECKED_IN: "CONFIRMED",
@@ -97,8 +97,8 @@ function requireStepBack(
 }
 
 /**
- * The locked slots of an appointment's former time, the people who are busy at that time, and the conflicts that were
- * found before.
+ * The locked slots of an appointment's former time, whether the practitioner or the patient is busy at that time, and
+ * the conflicts of the patient.
  */
 interface FormerTime {
   readonly slots: readonly SlotRecord[];

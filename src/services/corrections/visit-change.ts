@@ -29,8 +29,9 @@ import { changeDuration, lockForDuration } from "./visit-duration.js";
  * the same.
  *
  * Throws 404 for an unknown appointment, service or type. Throws 409 for a stale version, a finished appointment, and a
- * duration for which the time is not free. Throws 422 for a service or type that is not active or not offered, and for
- * a link of a visit that is not by video.
+ * duration for which the time is not free. Throws 422 for a service or type that is not active, for a service that the
+ * program does not offer, for a duration longer than the adjacent slots of the schedule, and for a link of a visit that
+ * is not by video.
  */
 export async function changeVisit(
   request: ChangeAppointmentRequestValid,
@@ -96,7 +97,7 @@ function requireUnfinished({ status }: AppointmentRecord): void {
   throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
 }
 
-/** Returns the attributes of the visit after the change, without its time. */
+/** Returns the changed attributes of the visit, except its time. */
 async function changesOfVisit(
   request: ChangeAppointmentRequestValid,
   appointment: AppointmentRecord,
@@ -118,7 +119,9 @@ async function changesOfVisit(
   };
 }
 
-/** Requires that the program offers the service, and returns whether the appointment is a first visit for it. */
+/**
+ * Requires that the program offers the service, and returns whether the appointment is a first visit for that service.
+ */
 async function firstVisitOf(serviceId: string, appointment: AppointmentRecord, call: ReadyCall): Promise<boolean> {
   const { transaction, principal } = call;
   const { id, patientId, programId } = appointment;

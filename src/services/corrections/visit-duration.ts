@@ -20,7 +20,7 @@ export interface LockedDuration {
 }
 
 /**
- * Locks an appointment. With `length`, it also locks its patient, its practitioner and the slots of its time before and
+ * Locks an appointment and its patient. With `length`, also locks the practitioner and the slots of the time before and
  * after the change. `seen` and `held` are the appointment and its slots as they were read without locks.
  */
 export async function lockForDuration(
@@ -54,11 +54,12 @@ export async function lockForDuration(
 }
 
 /**
- * Takes slots after an appointment, or frees its last slots, until its slots cover `minutes`. Returns the new end. An
- * overbooked appointment gets a new slot of its own. An appointment of any length uses one unit of its day's capacity.
+ * Takes slots after an appointment, or frees its last slots, until its slots cover `minutes`. Returns the new end
+ * times. An overbooked appointment gets a new slot of its own. An appointment of any length uses one unit of its day's
+ * capacity.
  *
  * Throws 409 for a displaced appointment. Throws 409 with all conflicts if the time is not free. Throws 422 if the
- * schedule has no such slots, or if an overbooked appointment would end on another day.
+ * adjacent slots of the schedule are too short, or if an overbooked appointment would end on another day.
  */
 export function changeDuration(
   { transaction, newId }: ReadyCall,

@@ -12,7 +12,7 @@ export function closureNow(call: ReadyCall, reason: string, nowMs: number): Clos
   };
 }
 
-/** Returns a 409 for a resource whose status does not allow the operation. */
+/** Returns a 409 error for a resource whose status does not allow the operation. */
 export function stateNotAllowed(field: string, message: string): CupoError {
   return conflict({ code: "STATE_NOT_ALLOWED", field, message });
 }

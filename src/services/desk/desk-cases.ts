@@ -21,7 +21,7 @@ import { createdBetween, deskKeyOf, deskPageOf } from "./desk-pages.js";
 
 const ALL = ["RECEIVED", "OPEN", "CLOSED"] as const;
 
-/** Returns one page of the cases that match a request. */
+/** Returns one page of the cases that match a request. Records the access to the patients of these cases. */
 export async function listCasesPage(request: ListCasesRequest, call: ReadyCall) {
   const { patientId, createdFrom, createdTo } = request;
   const wanted = request.statuses.map((status) => nameIn(UserAttentionCaseDetails_Status, status)).toSorted();
@@ -35,8 +35,8 @@ export async function listCasesPage(request: ListCasesRequest, call: ReadyCall) 
 }
 
 /**
- * Takes a case into work. Throws 404 if it does not exist. Then throws 409 for a stale version, or if it is not
- * RECEIVED.
+ * Changes a case from RECEIVED to OPEN and records who took it. Throws 404 if the case does not exist. Then throws 409
+ * for a stale version, or if the status is not RECEIVED.
  */
 export async function takeCase(
   { userAttentionCaseId, expectedVersion }: TakeCaseRequestValid,

@@ -51,7 +51,7 @@ async function createCase(request: CreateCaseRequestValid, call: ReadyCall, nowM
   return toUserAttentionCase(record);
 }
 
-/** Converts a case record. */
+/** Converts a case record to the UserAttentionCase message. */
 function toUserAttentionCase({ id, createdAt, status }: CaseRecord): UserAttentionCase {
   return create(UserAttentionCaseSchema, {
     id,
@@ -61,8 +61,8 @@ function toUserAttentionCase({ id, createdAt, status }: CaseRecord): UserAttenti
 }
 
 /**
- * Requires that patient and appointment exist for the caller and that the appointment is for this patient. Otherwise
- * throws 422. Returns the id of the patient. For a patient who was merged into another, this is the id of the survivor.
+ * Requires that the given patient and appointment exist, and that the appointment is for this patient. Otherwise throws
+ * 422. Returns the id of the given patient. For a patient who was merged into another, this is the id of the survivor.
  */
 async function requireAgreement(
   { patientId, appointmentId }: CreateCaseRequestValid,

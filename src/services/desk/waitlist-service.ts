@@ -56,7 +56,7 @@ async function createEntry(
   return toWaitlistEntry(entry);
 }
 
-/** Converts a waitlist entry record. */
+/** Converts a waitlist entry record to the WaitlistEntry message. */
 function toWaitlistEntry({ id, createdAt, status }: WaitlistEntryRecord): WaitlistEntry {
   return create(WaitlistEntrySchema, {
     id,
@@ -65,7 +65,7 @@ function toWaitlistEntry({ id, createdAt, status }: WaitlistEntryRecord): Waitli
   });
 }
 
-/** Requires that a wish does not end before today. Otherwise throws 422. */
+/** Requires that the last date of a waitlist entry is not before today. Otherwise throws 422. */
 export function refusePastRange(dateTo: string, nowMs: number): void {
   const today = localDateAt(nowMs);
   if (dateTo >= today) return;

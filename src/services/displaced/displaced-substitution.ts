@@ -94,8 +94,8 @@ function withSlots(decision: Decision, free: readonly SlotRecord[]): Chosen {
 }
 
 /**
- * Moves one appointment. Appointments are moved one after the other, because each may use practitioner time and
- * capacity that the next one needs.
+ * Moves one appointment and returns the outcome. Appointments are moved one after the other, because each may use
+ * practitioner time and capacity that the next one needs.
  */
 async function carryOut(chosen: Chosen, call: ReadyCall, nowMs: number): Promise<DisplacedAppointmentOutcome> {
   if ("refusal" in chosen) return refused(chosen.appointmentId, chosen.refusal);

@@ -23,11 +23,11 @@ interface Exchange {
 }
 
 /**
- * Exchanges the appointments of two practitioners of a program in a span: all of them, or none. Returns the
+ * Exchanges the appointments of two practitioners of a program between two times: all of them, or none. Returns the
  * appointments after the exchange.
  *
- * Throws 404 for an unknown program or practitioner. Throws 422 for an inactive practitioner and for a span that has
- * begun. Throws 409 if an appointment cannot move, or a practitioner is not free for the appointments of the other.
+ * Throws 404 for an unknown program or practitioner. Throws 422 for an inactive practitioner and for a start in the
+ * past. Throws 409 if an appointment cannot move, or a practitioner is not free for the appointments of the other.
  */
 export async function swapPractitioners(
   request: SwapPractitionersRequestValid,
@@ -69,7 +69,7 @@ function requireAhead({ startsAt }: SwappedSpan, nowMs: number): void {
 
 /**
  * Locks the appointments with their patients and the slots of both practitioners. Then locks both practitioners,
- * ordered by id.
+ * ordered by id. Throws 404 or 422 for practitioners that are unknown or not active.
  */
 async function lockBoth(call: ReadyCall, span: SwappedSpan, ids: readonly string[]): Promise<LockedTogether> {
   const { transaction, principal } = call;

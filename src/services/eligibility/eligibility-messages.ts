@@ -8,7 +8,10 @@ import {
 import { type EligibilityRecord, EligibilityRecordSchema } from "../../gen/cupo/clinic/v1/eligibility_record_pb.js";
 import type { AttributedEligibilityRecord } from "../../postgres/tables/eligibility/eligibility.js";
 
-/** Converts an eligibility decision, together with the request that it answers. */
+/**
+ * Converts an eligibility decision to the EligibilityRecord message, together with the request that the decision
+ * answers.
+ */
 export function toEligibilityRecord(kept: AttributedEligibilityRecord): EligibilityRecord {
   return create(EligibilityRecordSchema, {
     eligibilityDecision: toEligibilityDecisionDetails(kept),

@@ -51,7 +51,10 @@ const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
 
 const messages = new WeakMap<EventRecord, Event>();
 
-/** Converts an event of a tenant. The same record always returns the same message object, so watches share it. */
+/**
+ * Converts an event of a tenant to the Event message. The same record always returns the same message object, so
+ * watches share it.
+ */
 export function toEvent(record: EventRecord, tenantId: string): Event {
   const known = messages.get(record);
   if (known !== undefined) return known;
@@ -60,7 +63,7 @@ export function toEvent(record: EventRecord, tenantId: string): Event {
   return message;
 }
 
-/** Returns the resource type of an event. */
+/** Returns the proto enum value for the resource type of an event; RESOURCE_TYPE_UNSPECIFIED if the type is unknown. */
 export function resourceTypeOf({ resourceType }: Pick<EventRecord, "resourceType">): Event_ResourceType {
   return RESOURCE_TYPES[resourceType as ResourceType] ?? Event_ResourceType.RESOURCE_TYPE_UNSPECIFIED;
 }
@@ -75,12 +78,12 @@ export function subjectOf({ resourceType, resourceId }: Pick<EventRecord, "resou
   return `${inWords(resourceType)}/${resourceId}`;
 }
 
-/** The data of an event, with its type. */
+/** The data of an event, with its event type, such as cupo.appointment.updated. */
 export interface TypedEvent extends Omit<EventRecord, "position" | "action" | "organizationId" | "companyId"> {
   readonly eventType: string;
 }
 
-/** Converts an event whose type is known. */
+/** Converts an event that already has its `eventType` to the Event message. */
 export function eventMessage(event: TypedEvent, tenantId: string): Event {
   const { eventId, eventType, occurredAt, resourceId, resourceVersion, correlationId } = event;
   return create(EventSchema, {

@@ -41,8 +41,8 @@ export function matchesFilter(event: EventRecord, { principal, resourceTypes }: 
 }
 
 /**
- * Returns whether an event is visible, like its resource. Its organization must be undefined or the caller's. The same
- * applies to its company.
+ * Returns whether the principal can see an event. The organization of the event must be undefined or the principal's.
+ * The same applies to the company.
  */
 function isVisible({ organizationId, companyId }: EventRecord, principal: Owner): boolean {
   const isOwn = (owner: string | undefined, own: string | undefined) => owner === undefined || owner === own;

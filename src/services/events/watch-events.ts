@@ -20,7 +20,8 @@ export interface WatchPorts {
 const MAX_EVENTS = 200;
 
 /**
- * Returns the events after the cursor of a request, then each new event, until the signal aborts.
+ * Returns the events after the cursor or the start that a request asks for, then each new event, until the signal
+ * aborts.
  *
  * A watch first reads pages until it reaches the position of the live events of this process, then follows these. If it
  * consumes them too slowly, it reads pages again. Each time, it subscribes to the live events before it reads, and
@@ -86,7 +87,7 @@ class Watch {
     yield* this.#give([]);
   }
 
-  /** Sends live events until the watch is too slow for them or the signal aborts. */
+  /** Sends live events until the watch falls behind or the signal aborts. */
   async *#follow(live: LiveEvents): AsyncGenerator<Response> {
     while (!this.signal.aborted) {
       const quietMs = performance.now() - this.#sentAt;
@@ -97,8 +98,8 @@ class Watch {
   }
 
   /**
-   * Moves the cursor past these events and sends those that match. If nothing was sent for `heartbeatMs`, it sends the
-   * cursor alone.
+   * Moves the cursor past these events and sends the ones that match the filter. If nothing was sent for `heartbeatMs`,
+   * it sends the cursor alone.
    */
   *#give(events: readonly EventRecord[]): Generator<Response> {
     const { feedId, position: before } = this.#cursor;

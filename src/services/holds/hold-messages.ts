@@ -4,8 +4,8 @@ import { type AppointmentHold, AppointmentHoldSchema } from "../../gen/cupo/clin
 import type { HoldRecord } from "../../postgres/tables/holds/holds.js";
 
 /**
- * Converts a hold. A hold that has expired but was not ended shows its expiry as its end. `optionToken` is given for a
- * new hold and for an offer.
+ * Converts a hold record to the AppointmentHold message. A hold that has expired but was not ended shows its expiry as
+ * its end. `optionToken` is given for a new hold and for an offer.
  */
 export function toAppointmentHold(hold: HoldRecord, nowMs: number, optionToken?: string): AppointmentHold {
   const { id: holdId, patientId, appointmentId, serviceId, programId, locationId, practitionerId } = hold;

@@ -9,11 +9,12 @@ import { optionGone, requireOption } from "../appointments/take-slots.js";
 import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOption } from "./take-option.js";
 
 /**
- * Holds the option of a token, or the first free option among it and its alternatives.
+ * Holds the option of a token. With alternatives, holds the first free one of these options. It prefers an option that
+ * no other call is taking.
  *
  * Throws 422 for a token of another kind or subject, and 410 for an option that is gone. Throws 409 for an option that
  * is taken, an inactive patient, an appointment that cannot be moved, and too many holds. If another call takes the
- * chosen alternative at the same moment, the call runs again.
+ * chosen alternative at the same moment, this call runs again.
  */
 export async function holdOption(
   token: OpenedToken,

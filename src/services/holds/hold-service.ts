@@ -27,7 +27,7 @@ type HeldClaims = Omit<OptionClaims, "jti" | "holdId" | "expiresAtMs">;
 
 const DEFAULT_MINUTES = 5;
 
-/** Holds of appointment options. A hold expires by the clock of this service, so no job must end it. */
+/** Holds of appointment options. A hold expires by the clock of this service, so no job needs to end it. */
 export function createHoldService(ports: HoldPorts): Implementation<typeof HoldService> {
   const { now, tokens, holdsPerPrincipal } = ports;
   return {

@@ -23,7 +23,7 @@ const OPERATION = "offer_freed_slot";
  *
  * Also sets when the slot is due again:
  * - after an offer, when its hold expires
- * - if the horizon of the program does not include the slot yet, when it does
+ * - if the slot is beyond the horizon of the program, when the horizon reaches the slot
  * - if another hold has the slot or the last unit of its day, when that hold expires
  * - otherwise, when the slot starts
  *
@@ -50,8 +50,8 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
 }
 
 /**
- * Returns whether a slot starts too soon for an offer. The notice of the program applies to offers as it does to
- * searches.
+ * Returns whether a slot starts too soon for an offer of `minutes`. The notice of the program applies to offers as it
+ * does to searches.
  */
 function isTooLate({ startsAt, offeredUntil }: OfferableSlot, nowMs: number, minutes: number): boolean {
   return !isOfferable(startsAt.getTime(), nowMs, minutes) || offeredUntil.getTime() < nowMs;

@@ -31,7 +31,7 @@ import { capacityExhausted, isAny, refusalOf } from "../appointments/time-confli
 export interface HoldTerms {
   /** The highest number of live holds of the principal. Undefined for an offer, which is not counted. */
   readonly perPrincipal: number | undefined;
-  /** The waitlist entry to which the option is offered. It must be open. */
+  /** The waitlist entry that receives the offer. The entry must be open. */
   readonly waitlistEntryId?: string;
   readonly minutes: number;
   readonly nowMs: number;
@@ -125,8 +125,8 @@ async function lockOption(option: OptionClaims, { transaction, principal }: Hold
 type Limits = Partial<BookingLimits & MoveLimits>;
 
 /**
- * Returns the tenant's limits for the booking or the move with this option. An offer has no limits: they are checked
- * when it is booked.
+ * Returns the tenant's limits for the booking or the move with this option. An offer has no limits, because the limits
+ * are checked when the offer is booked.
  */
 async function findLimits(
   transaction: Transaction,
@@ -140,7 +140,8 @@ async function findLimits(
 }
 
 /**
- * Counts a hold for its client. The call fails with 409 if the client has reached its limit. An offer is not counted.
+ * Counts a hold for its principal. The RPC fails with 409 if the principal has reached the limit. An offer is not
+ * counted.
  */
 function countForPrincipal(
   transaction: Transaction,
@@ -153,8 +154,8 @@ function countForPrincipal(
 
 /**
  * Returns the patient of the locked subject, and the conflicts of the patient, the waitlist entry and the tenant's
- * limits. `live` is the number of live holds of the patient. Throws 409 if the appointment cannot be moved, or if this
- * caller can no longer move it. Throws 410 if the patient does not exist.
+ * limits. `live` is the number of live holds of the patient. Throws 409 if the appointment cannot be moved, or if it is
+ * too late for this caller to move it. Throws 410 if the patient does not exist.
  */
 function requireSubject(
   { patient, appointment, waitlistEntry }: Locked,
@@ -184,7 +185,7 @@ function judged<T>(judge: Judge, run: () => T): T {
   }
 }
 
-/** Creates a hold. It expires at the start of its slot at the latest. */
+/** Returns the record of a new hold. The hold expires at the start of its slot at the latest. */
 function newHold(
   call: HoldingCall,
   { subject, serviceId, slotId }: OptionClaims,

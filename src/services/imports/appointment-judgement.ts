@@ -15,8 +15,9 @@ export interface JudgedAppointment {
 }
 
 /**
- * Returns the draft with its ids, or an error item for each invalid reference. Every reference must exist. For a future
- * appointment, every reference must also be active, and the program must offer the service with the practitioner.
+ * Returns the draft with its ids, or the error items of the row. Every reference must exist. For a future appointment,
+ * every reference must also be active, the program must offer the service, and the practitioner must work in the
+ * program.
  */
 export function judgeAppointment(
   draft: AppointmentDraft,

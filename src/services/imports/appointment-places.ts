@@ -10,17 +10,18 @@ import type { JudgedAppointment } from "./appointment-judgement.js";
 import type { ImportBatch } from "./import-batch.js";
 import { Diary, overlapErrors, type Span } from "./overlaps.js";
 
-/** An appointment with the free slots that it takes, ordered by start. It has none if it gets a slot of its own. */
+/** An appointment with the free slots of the schedule that it takes, ordered by start. `slots` can be empty. */
 export interface PlacedAppointment extends JudgedAppointment {
   readonly slots: readonly SlotRecord[];
 }
 
 /**
- * Finds the slots of each appointment. Rejects a live appointment if its patient has another one at that time, in the
- * database or in this batch. Rejects a future appointment without an overbooking reason if its practitioner has another
- * one at that time. A future appointment takes the free slots that cover exactly its time, if the day has capacity.
+ * Rejects appointments that overlap, and returns the others with their slots. CANCELLED and NO_SHOW appointments never
+ * overlap. An appointment is rejected if its patient has another one at that time, in the database or in this batch. A
+ * future appointment without an overbooking reason is rejected if its practitioner is busy at that time. A future
+ * appointment takes the free slots that cover exactly its time, if the day has capacity.
  *
- * Locks slots, practitioners and counters of days, in the order of `tables/locks.ts`.
+ * Locks slots, practitioners and the counters of days, in the order of `tables/locks.ts`.
  */
 export async function placeAppointments(
   batch: ImportBatch,
@@ -97,7 +98,7 @@ function span({ draft: { time } }: JudgedAppointment) {
   return { startsAt: new Date(time.startMs), endsAt: new Date(time.endMs) };
 }
 
-/** The locked slots of a batch that no appointment has. */
+/** The locked slots of a batch that are free. */
 class FreeSlots {
   readonly #slots = new Map<string, SlotRecord[]>();
 

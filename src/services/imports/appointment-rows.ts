@@ -81,7 +81,7 @@ async function write(batch: ImportBatch, placed: readonly PlacedAppointment[], d
   }
 }
 
-/** The attributes of an appointment that an import does not contain. */
+/** The values of attributes that imported appointments never have. */
 const NOT_IMPORTED = {
   visitEndsAt: undefined,
   replacesAppointmentId: undefined,

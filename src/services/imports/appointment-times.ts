@@ -112,8 +112,8 @@ function reasonErrors(value: ImportedAppointmentValid, status: AppointmentStatus
 }
 
 /**
- * Returns the last date (YYYY-MM-DD) for the request and the booking of an appointment: today, or its own date if
- * earlier.
+ * Returns the last allowed date (YYYY-MM-DD) for the request and the booking of an appointment. This is the earlier of
+ * today and the appointment's `localDate`.
  */
 export function latestAssignment(localDate: string, nowMs: number): string {
   return earlierDate(localDateAt(nowMs), localDate);

@@ -24,9 +24,7 @@ interface Draft<A extends object> {
   readonly attributes: A;
 }
 
-/**
- * Imports locations. Rejects a location whose code another location has. The other imports of this file do the same.
- */
+/** Imports locations. Rejects a row if another location has its code. */
 export async function importLocations(batch: ImportBatch, rows: readonly RowOf<CreateLocationRequestValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, address, active } }) => ({
     row,
@@ -35,7 +33,7 @@ export async function importLocations(batch: ImportBatch, rows: readonly RowOf<C
   await createAll(batch, locations, "location", drafts);
 }
 
-/** Imports practitioners. */
+/** Imports practitioners. Rejects a row if another practitioner has its code. */
 export async function importPractitioners(batch: ImportBatch, rows: readonly RowOf<CreatePractitionerRequestValid>[]) {
   const drafts = rows.map(({ row, value: { code, fullName, registrationNumber, active } }) => ({
     row,
@@ -44,7 +42,7 @@ export async function importPractitioners(batch: ImportBatch, rows: readonly Row
   await createAll(batch, practitioners, "practitioner", drafts);
 }
 
-/** Imports services. The opportunity definition must exist. */
+/** Imports services. Rejects a row if another service has its code, or if its opportunity definition does not exist. */
 export async function importServices(batch: ImportBatch, rows: readonly RowOf<CreateHealthcareServiceRequestValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, active, opportunityDefinitionId } }) => ({
     row,
@@ -60,7 +58,7 @@ export async function importServices(batch: ImportBatch, rows: readonly RowOf<Cr
   await createAll(batch, healthcareServices, "service", usable);
 }
 
-/** Imports payers. */
+/** Imports payers. Rejects a row if another payer has its code. */
 export async function importPayers(batch: ImportBatch, rows: readonly RowOf<ImportedPayerValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, taxId, active } }) => ({
     row,
@@ -69,7 +67,7 @@ export async function importPayers(batch: ImportBatch, rows: readonly RowOf<Impo
   await createAll(batch, payers, "payer", drafts);
 }
 
-/** Imports contracts. The payer must exist. */
+/** Imports contracts. Rejects a row if another contract has its code, or if its payer does not exist. */
 export async function importContracts(batch: ImportBatch, rows: readonly RowOf<ImportedContractValid>[]) {
   const resolved = rows.map(({ row, value }) => ({ row, value, payerId: batch.resolve("PAYER", value.payer) }));
   const visible = await visibleIds(
@@ -91,8 +89,8 @@ function visibleIds({ call }: ImportBatch, table: Pick<ResourceTable<object>, "n
 }
 
 /**
- * Creates resources of the caller's organization and company, at version 1. `member` is the field of the row that holds
- * the resource; errors name it.
+ * Creates resources of the caller's organization and company, at version 1. Rejects rows whose code is taken. `member`
+ * is the row's field with the resource. Errors name this field.
  */
 async function createAll<A extends object>(
   batch: ImportBatch,

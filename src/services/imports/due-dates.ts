@@ -8,10 +8,13 @@ export interface Waiting {
   readonly requestedOn: string;
 }
 
-/** Returns the last local date of a wait within its limit; undefined without a limit. */
+/** Returns the last local date on which a wait is within its limit; undefined if no limit applies. */
 export type DueDateOf = (waiting: Waiting) => string | undefined;
 
-/** Reads the limits of these waits from the current opportunity definitions, as a booking does. */
+/**
+ * Reads the limits of these waits from the current opportunity definitions, as a booking does. Returns a function that
+ * applies the limits.
+ */
 export async function readDueDates(
   transaction: Transaction,
   table: "appointment_types" | "healthcare_services",

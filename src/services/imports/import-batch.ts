@@ -47,7 +47,7 @@ export class ImportBatch {
     this.#outcomes = Array.from({ length: size });
   }
 
-  /** Reads which of these rows were imported before, and which of the rows that they refer to. */
+  /** Reads the resources that earlier imports created from these rows and from the rows that they reference. */
   async readKnown(rows: readonly BatchRow[]): Promise<void> {
     const referred = rows
       .flatMap(({ row }) => referencesOf(row))

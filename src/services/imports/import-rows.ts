@@ -88,7 +88,9 @@ async function validRows(batch: ImportBatch, { rows, errors, hashes }: Validated
   return found.flat();
 }
 
-/** Splits rows. `repeated` has the rows whose kind and id an earlier row of the batch has. `first` has the others. */
+/**
+ * Splits rows. A row is in `repeated` if an earlier row of the batch has the same kind and id, otherwise in `first`.
+ */
 function splitRepeated(rows: readonly BatchRow[]) {
   const first: BatchRow[] = [];
   const repeated: BatchRow[] = [];

@@ -27,7 +27,7 @@ export interface ImportPorts {
   readonly validatorOf: ValidatorOf;
 }
 
-/** Imports from other systems. */
+/** The service that imports resources from other systems. */
 export function createImportService({ validatorOf, ...ports }: ImportPorts): Implementation<typeof ImportService> {
   const validateRow = createRowValidation(validatorOf);
   return {
@@ -47,7 +47,10 @@ export function createImportService({ validatorOf, ...ports }: ImportPorts): Imp
   };
 }
 
-/** Imports the valid rows of a batch. With `validateOnly` the outcomes have no ids of new resources. */
+/**
+ * Imports the valid rows of a batch and returns an outcome for each row. With `validateOnly`, changes nothing, and the
+ * outcomes have no ids of new resources.
+ */
 async function importBatch(
   { sourceSystem, rows, validateOnly = false }: ImportResourcesRequestValid,
   call: ReadyCall,

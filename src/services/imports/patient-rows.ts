@@ -10,7 +10,10 @@ import { nameIn } from "../resources/enum-names.js";
 import type { ImportBatch, RowOf } from "./import-batch.js";
 import { mapInTurns } from "./turns.js";
 
-/** Imports patients. Rejects an ACTIVE patient if another ACTIVE patient has the same document. */
+/**
+ * Imports patients. Rejects a consent in the future. Rejects an ACTIVE patient if another ACTIVE patient has the same
+ * document.
+ */
 export async function importPatients(batch: ImportBatch, rows: readonly RowOf<ImportedPatientValid>[]): Promise<void> {
   const { call, source } = batch;
   const past = rows.filter(({ row, value }) => {

@@ -3,7 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Note, NoteSchema } from "../../gen/cupo/clinic/v1/note_pb.js";
 import type { NoteRecord } from "../../postgres/tables/notes/notes.js";
 
-/** Converts a note for a read, with its text. */
+/** Converts a note record to the Note message with its text, for the response to a read. */
 export function toNote({ id: noteId, createdAt, updatedAt, ...rest }: NoteRecord): Note {
   const present = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const times = { createdAt: timestampFromDate(createdAt), updatedAt: timestampFromDate(updatedAt) };
@@ -11,8 +11,8 @@ export function toNote({ id: noteId, createdAt, updatedAt, ...rest }: NoteRecord
 }
 
 /**
- * Converts a note for the response to a change, without its text. Responses are stored for replays, and the text must
- * be stored in one place only.
+ * Converts a note record to the Note message without its text, for the response to a change. Responses are stored for
+ * replays, and the text must be stored in one place only.
  */
 export function toChangedNote(note: NoteRecord): Note {
   return toNote({ ...note, text: undefined });

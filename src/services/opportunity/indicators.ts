@@ -39,7 +39,10 @@ const ATTRIBUTES = {
   PROGRAM: "programId",
 } as const satisfies Record<string, GroupAttribute>;
 
-/** Returns the indicators of each group. Throws 422 for more than {@link MAX_GROUPS} groups. */
+/**
+ * Returns the indicators of each group; one group without appointments if nothing matches and `groupBy` is empty.
+ * Throws 422 for more than {@link MAX_GROUPS} groups.
+ */
 export async function readIndicators(
   request: GetOpportunityIndicatorsRequestValid,
   { transaction }: ReadyCall,

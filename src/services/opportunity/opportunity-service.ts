@@ -13,7 +13,9 @@ import { readIndicators } from "./indicators.js";
 
 const LIST = "opportunity breaches";
 
-/** Waits, and breaches of the opportunity definitions. `now` returns milliseconds since the epoch. */
+/**
+ * Indicators of waiting times, and breaches of the opportunity definitions. `now` returns milliseconds since the epoch.
+ */
 export function createOpportunityService(now: () => number): Implementation<typeof OpportunityService> {
   return {
     async listOpportunityBreaches(request, call) {

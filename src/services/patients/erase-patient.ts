@@ -38,13 +38,14 @@ export interface Erasure {
 const MAX_REPORTED = 100;
 
 /**
- * Erases all records of a person.
+ * Erases the personal data of a patient and of all patients who were merged into it. Appointments, cases and waitlist
+ * entries remain without their texts.
  *
  * Throws, in this order:
  * - 404 if the patient does not exist
  * - 409 if the version is stale
  * - 409 if the patient was merged into another
- * - 409 for unfinished appointments and open cases
+ * - 409 if there are unfinished appointments or open cases
  * - 422 if the reason identifies the person
  */
 export async function erasePatient(
@@ -73,7 +74,8 @@ export async function erasePatient(
 }
 
 /**
- * Requires that the person has no unfinished appointment and no open case. Otherwise throws 409 with an item for each.
+ * Requires that the person has no unfinished appointment and no open case. Otherwise throws 409 with an item for each,
+ * at most {@link MAX_REPORTED} items.
  */
 function refuseUnfinished({ appointments, cases }: LockedForErasure): void {
   const expected = appointments.filter(({ status }) => isUnfinished(status));
@@ -88,8 +90,8 @@ function refuseUnfinished({ appointments, cases }: LockedForErasure): void {
 }
 
 /**
- * Removes the texts about the person: comments and reasons of appointments, waitlist entries, cases and notes. Each
- * changed appointment gets a new version.
+ * Removes the texts about the person from appointments, their histories, waitlist entries, cases and notes. Each
+ * changed resource gets a new version. Returns the ids of the changed appointments, entries and notes.
  */
 async function emptyRecords(call: ReadyCall, patientId: string, locked: LockedForErasure, at: Date) {
   const { transaction, principal, actor } = call;

@@ -34,13 +34,13 @@ interface Section {
    * continues.
    */
   readonly name: string;
-  /** Adds at most `size` rows after this key to the response. */
+  /** Adds at most `size` rows to the response, beginning after the key `after`. */
   show(after: readonly string[] | undefined, size: number): Promise<Shown>;
 }
 
 /**
- * The number of rows that were added. If the section has more, `next` is the key to continue after. An empty key is the
- * start of the section.
+ * `count` is the number of rows that were added. If the section has more rows, `next` is the key to continue after. An
+ * empty key is the start of the section.
  */
 interface Shown {
   readonly count: number;
@@ -52,7 +52,7 @@ type Person = readonly [PatientRecord, ...PatientRecord[]];
 const LIST = "export";
 
 /**
- * Returns a page of all data about a person. `person` holds the patient and all patients who were merged into it; the
+ * Returns one page of the data about a person. `person` holds the patient and all patients who were merged into it; the
  * first is the survivor.
  */
 export async function exportPage(
@@ -81,9 +81,8 @@ export async function exportPage(
 }
 
 /**
- * Consents, changes, decisions and access records keep the patient for whom they were recorded. Notes can be added to a
- * duplicate after a merge. These are read for every patient. All other resources moved to the survivor, so only those
- * of the survivor are read.
+ * Returns the sections of an export. A merge does not move consents, changes, decisions and access records, and notes
+ * can be added to the duplicate later. These five kinds are therefore read for the survivor and each duplicate.
  */
 function sectionsOf(
   transaction: Transaction,
@@ -153,7 +152,8 @@ function appointmentChanges(transaction: Transaction, patientId: string, into: E
 }
 
 /**
- * A page can be full when a section starts. The next page then starts at the first row of the section, if it has one.
+ * Returns the number of the section's rows on this page, and the key to continue after. If the page was full before the
+ * section, the key is empty: the next page starts at the first row of the section.
  */
 function shown<Row>(rows: readonly Row[], size: number, keyOf: (row: Row) => readonly string[]): Shown {
   if (rows.length <= size) return { count: rows.length, next: undefined };

@@ -32,8 +32,8 @@ const DUPLICATE = "duplicatePatientId";
 const MAX_OVERLAPS = 100;
 
 /**
- * Merges the duplicate into the survivor. Throws 404, then 409 for versions, statuses and overlaps, in this order. Live
- * appointments of the two patients must not overlap, because they are one person.
+ * Merges the duplicate into the survivor. Throws 404 for unknown patients, then 409 for versions, statuses and
+ * overlaps, in this order. Appointments of one person must not overlap, except CANCELLED and NO_SHOW ones.
  */
 export async function mergePatients(
   request: MergePatientsRequestValid,

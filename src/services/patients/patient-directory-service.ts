@@ -78,7 +78,7 @@ async function listPage(request: ListPatientsRequest, call: ReadyCall) {
   return { patients: rows.map(toPatientDetails), ...next };
 }
 
-/** Setting the current status again is also a change. It increments the version. */
+/** Changes the status of a patient. Setting the current status again also increments the version. */
 async function setStatus(
   request: SetPatientStatusRequestValid,
   call: ReadyCall,
@@ -117,7 +117,10 @@ async function listConsentsPage(request: ListConsentsRequestValid, call: ReadyCa
   return { consents: rows.map(toConsent), ...next };
 }
 
-/** Lists the access records of a patient. They contain no data of the patient, so this read records no access. */
+/**
+ * Returns one page of the access records of a patient. Access records contain no patient data, so this read records no
+ * access.
+ */
 async function listAccessRecordsPage(request: ListAccessRecordsRequestValid, call: ReadyCall) {
   const transaction = call.transaction;
   const { patientId } = request;

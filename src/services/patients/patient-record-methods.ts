@@ -27,7 +27,10 @@ type RecordMethods = Pick<
   "correctPatientDocument" | "mergePatients" | "listPatientChanges"
 >;
 
-/** The methods of PatientDirectoryService that correct records. Each change needs a reason, which is stored. */
+/**
+ * The methods of PatientDirectoryService that correct and merge patients, and list the changes. Each change needs a
+ * reason, which is stored.
+ */
 export function createPatientRecordMethods(now: () => number): RecordMethods {
   return {
     async correctPatientDocument(request, call) {
@@ -71,7 +74,7 @@ export async function requireOnRecord(transaction: Transaction, patientId: strin
   requireFound((await isOnRecord(transaction, patientId)) || undefined, "patientId");
 }
 
-/** Setting the current document again is also a change. It increments the version. */
+/** Corrects the document of a patient. Setting the current document again also increments the version. */
 async function correctDocument(
   { patientId, documentType, documentNumber, reason, expectedVersion }: CorrectPatientDocumentRequestValid,
   call: ReadyCall,

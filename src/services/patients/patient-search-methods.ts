@@ -42,8 +42,9 @@ export const patientSearchMethods: Pick<
 };
 
 /**
- * Returns a page of a search. One page scans a limited part of the index. If the scan stops before the end of the
- * index, the page can have fewer rows than requested. The next page continues there.
+ * Returns one page of the patients who match a search. One page scans a limited part of the index. If the scan stops
+ * before the end of the index, the page can have fewer rows than requested. The next page continues where the scan
+ * stopped.
  */
 async function searchPage(request: SearchPatientsRequest, call: ReadyCall) {
   if (request.documentNumberPrefix !== undefined && !call.principal.scopes.has(DOCUMENT_SCOPE))

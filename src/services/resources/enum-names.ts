@@ -11,7 +11,7 @@ export function nameIn<E extends object>(enumeration: E, value: number): NameIn<
   return name as NameIn<E>;
 }
 
-/** Returns the enum value of a stored name. Throws if the contract has no such name. */
+/** Returns the enum value of a stored name. Throws if the enum has no such name. */
 export function valueNamed<E extends number>(enumeration: Readonly<Record<string, E | string>>, name: string): E {
   const value = enumeration[name];
   if (typeof value !== "number") throw new Error("the stored name is not a value of the enum");

@@ -1,12 +1,15 @@
-/** A filter by ids: one id, or several without duplicates. Undefined and empty mean no restriction. */
+/**
+ * A filter by ids: one id, or several without duplicates. If `one` is undefined and `several` is empty, every id
+ * matches.
+ */
 export interface IdFilter {
   readonly one: string | undefined;
   readonly several: readonly string[];
 }
 
 /**
- * Returns the filter for a list of ids and the single id field of the same request. An index serves one id better than
- * a list of one.
+ * Returns the filter for a list of ids and the single id field of the same request. A single id is kept apart, because
+ * an index serves it better than a list with one id.
  */
 export function idFilter(ids: readonly string[], id?: string): IdFilter {
   const all = [...new Set([...ids, ...(id === undefined ? [] : [id])].map((each) => each.toLowerCase()))].toSorted();

@@ -4,14 +4,14 @@ import type { Page } from "./pages.js";
 import { parseOpaqueId } from "./preconditions.js";
 
 /**
- * Returns the last id of the previous page, for lists ordered by id. Like all functions of this file, it returns
- * undefined for the first page, and throws 422 if the page token holds another key.
+ * Returns the last id of the previous page, for lists ordered by id; undefined for the first page. Like all functions
+ * of this file, throws 422 if the page token holds another kind of key.
  */
 export function idAfter(page: Page): string | undefined {
   return keyAfter(page, parseOpaqueId);
 }
 
-/** Returns the last date of the previous page, for lists ordered by date. */
+/** Returns the last date of the previous page, for lists ordered by date; undefined for the first page. */
 export function dateAfter(page: Page): string | undefined {
   return keyAfter(page, (date) => (isLocalDate(date) ? date : undefined));
 }
@@ -21,7 +21,9 @@ export function versionAfter(page: Page): number {
   return Number(keyAfter(page, (version) => (/^[1-9]\d{0,8}$/.test(version) ? version : undefined)) ?? 0);
 }
 
-/** Returns the last date and id of the previous page, for lists ordered by date, then id. */
+/**
+ * Returns the last date and id of the previous page, for lists ordered by date, then id; undefined for the first page.
+ */
 export function dateAndIdAfter({ after }: Page): { readonly date: string; readonly id: string } | undefined {
   if (after === undefined) return undefined;
   const [date = "", id = ""] = after;
@@ -29,7 +31,10 @@ export function dateAndIdAfter({ after }: Page): { readonly date: string; readon
   return { date, id };
 }
 
-/** Returns the last start and id of the previous page, for lists ordered by start, then id. */
+/**
+ * Returns the last start and id of the previous page, for lists ordered by start, then id; undefined for the first
+ * page.
+ */
 export function startAfter({ after }: Page): { readonly startsAt: Date; readonly id: string } | undefined {
   if (after === undefined) return undefined;
   const [start = "", id = ""] = after;
@@ -39,7 +44,10 @@ export function startAfter({ after }: Page): { readonly startsAt: Date; readonly
   return { startsAt, id };
 }
 
-/** Returns the last position of the previous page in the index of words: the search prefix, then word and id. */
+/**
+ * Returns the last position of the previous page in the index of words: the search prefix, then word and id. Undefined
+ * for the first page.
+ */
 export function wordAfter({ after }: Page): readonly [wanted: string, word: string, id: string] | undefined {
   if (after === undefined) return undefined;
   const [wanted = "", word = "", id = ""] = after;
@@ -47,7 +55,10 @@ export function wordAfter({ after }: Page): readonly [wanted: string, word: stri
   return [wanted, word, id];
 }
 
-/** Returns the last appointment change of the previous page, for the changes of several appointments. */
+/**
+ * Returns the last change of the previous page, for lists of the changes of several appointments; undefined for the
+ * first page.
+ */
 export function changeAfter({ after }: Page): { readonly appointmentId: string; readonly version: number } | undefined {
   if (after === undefined) return undefined;
   const [appointmentId = "", version = ""] = after;

@@ -24,11 +24,11 @@ export function pageSizeOf({ pageSize }: Pick<PageRequest, "pageSize">): number 
 }
 
 /**
- * Returns the page that a request asks for (AIP-158). A page token is valid only for the same list with the same
- * filters. Otherwise it throws 422 on pageToken.
+ * Returns the page that a request asks for (AIP-158). Throws 422 on pageToken if the token is from another list or from
+ * other filters.
  *
  * `list` and `filters` identify the list. The page-tokens interceptor has already decrypted the token, so its content
- * always comes from {@link cutPage}.
+ * always comes from {@link nextFrom}.
  */
 export function readPage(request: PageRequest, list: string, filters: readonly unknown[] = []): Page {
   const size = pageSizeOf(request);
@@ -39,7 +39,7 @@ export function readPage(request: PageRequest, list: string, filters: readonly u
 }
 
 /**
- * Cuts rows to the page size. Pass one row more than the page holds, if there is one.
+ * Cuts rows to the page size. Pass one row more than the page holds if the list has more rows.
  *
  * Spread `next` into the response. It holds the page token of the next page, and nothing on the last page. The
  * page-tokens interceptor encrypts the token before it is sent.
@@ -79,8 +79,8 @@ function fingerprintOf(list: string, filters: readonly unknown[]): string {
 }
 
 /**
- * A replacer for JSON.stringify that sorts members by name. Two releases may build the same filter with another order
- * of members.
+ * A replacer for JSON.stringify that sorts members by name. Two releases may build the same filter with different
+ * orders of members.
  */
 function inOrderOfNames(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

@@ -3,7 +3,8 @@ import { isUuid } from "../../uuid.js";
 
 /**
  * Returns the resource. Throws 404 if it does not exist or is not visible to the principal; both cases have the same
- * error. `field` is the request field with the id. It also names the resource in the message, unless `name` is given.
+ * error. `field` is the request field with the id. The message names the resource after this field, unless `name` is
+ * given.
  */
 export function requireFound<T>(resource: T | undefined, field: string, name = nameIn(field)): T {
   if (resource === undefined) throw notFound(`There is no such ${name} (${field}).`);
@@ -43,8 +44,8 @@ export function requireVersion(
 }
 
 /**
- * Returns the id in its stored form, or undefined if it is not a UUID. Ids of patients and appointments are opaque to
- * callers, so any other text is an id that does not exist.
+ * Returns a UUID in lower case, as it is stored. Returns undefined for any other text. Ids of patients and appointments
+ * are opaque to callers, so such a text counts as an id that does not exist.
  */
 export function parseOpaqueId(id: string): string | undefined {
   return isUuid(id) ? id.toLowerCase() : undefined;

@@ -1,7 +1,7 @@
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ResourceHead } from "../../postgres/tables/resources/resources.js";
 
-/** Returns the timestamps of a resource as its message needs them. */
+/** Converts the creation and update times of a resource to protobuf timestamps. */
 export function timesOf({ createdAt, updatedAt }: Pick<ResourceHead, "createdAt" | "updatedAt">): {
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;

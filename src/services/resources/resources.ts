@@ -16,7 +16,7 @@ import { idAfter } from "./page-keys.js";
 import { cutPage, type PageRequest, readPage } from "./pages.js";
 import { missing, requireFound } from "./preconditions.js";
 
-/** Inserts a resource with version 1. It belongs to the organization and company of the caller. */
+/** Inserts a resource with version 1 and returns it. Its owner is the organization and company of the caller. */
 export function createResource<A extends object>(
   call: ReadyCall,
   table: ResourceTable<A>,
@@ -88,8 +88,8 @@ function idFieldOf({ type }: Pick<ResourceTable<object>, "type">): string {
 }
 
 /**
- * Like {@link lockResource}, for a resource that will refer to others. It checks the references in the same round trip.
- * Throws 404 for the resource first, then for the references like {@link requireReferences}.
+ * Locks and returns a resource like {@link lockResource}. Checks its new references in the same round trip. Throws 404
+ * for the resource first, then for the references like {@link requireReferences}.
  */
 export async function lockReferring<A extends object>(
   call: ReadyCall,
@@ -107,8 +107,8 @@ export async function lockReferring<A extends object>(
 }
 
 /**
- * Writes the changes to a locked resource. The version increments if `changes` has an attribute, even with the same
- * value.
+ * Writes the changes to a locked resource and returns the result. The version increments if `changes` has an attribute,
+ * even with the same value.
  */
 export function saveResource<A extends object>(
   call: ReadyCall,
@@ -135,7 +135,7 @@ function noteEffect<A extends object>(
   call.effects.push({ resourceType: table.type, resourceId, action, version, ownedBy: ownerOf(resource) });
 }
 
-/** The organization and company of a resource, for the effects on it and on its parts. */
+/** Returns the owner of a resource. Effects on the resource and on its parts have this owner. */
 export function ownerOf({ organizationId, companyId }: Owner): Owner {
   return { organizationId, companyId };
 }
@@ -149,8 +149,9 @@ export type Changes<R, Id extends keyof R = never> = {
 };
 
 /**
- * Returns the attributes in the update mask of a request, by their names in the message. The validation interceptor has
- * set the mask. It contains only attributes, each with a value or removable. `_id` is the id field of the request.
+ * Returns the attributes in the update mask of a request, by their names in the message. An attribute to remove is
+ * undefined. The validation interceptor has set the mask, which contains only attributes. `_id` is the id field of the
+ * request.
  */
 export function changesOf<R extends { readonly updateMask?: FieldMask | undefined }, Id extends keyof R = never>(
   request: R,
@@ -170,8 +171,8 @@ export interface Reference {
 
 /**
  * Requires that the caller may see each referenced resource. If `referrer` is an existing resource, everybody who may
- * see it must also be allowed to see the referenced resources. Otherwise throws 404 with each such field. Sends one
- * statement per table.
+ * see it must also be allowed to see the referenced resources. Otherwise throws 404 with an item for each field that
+ * fails. Sends one statement per table.
  */
 export async function requireReferences(
   call: ReadyCall,

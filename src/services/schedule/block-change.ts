@@ -14,8 +14,8 @@ const MAX_DURATION_MS = MAX_DAYS * 86_400_000;
 type BlockTimes = Pick<ScheduleBlockRecord, "startsAt" | "endsAt">;
 
 /**
- * Returns the change that a block makes to the slots of the programs that {@link programsOf} returned. `before` holds
- * the previous times of the block; undefined for a new block.
+ * Returns the change that a block makes to the slots of programs. `programIds` is the result of {@link programsOf}.
+ * `before` holds the previous times of the block; undefined for a new block.
  */
 export function changeByBlock(
   programIds: readonly string[],

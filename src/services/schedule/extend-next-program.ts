@@ -28,9 +28,9 @@ export type Turn =
 const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /**
- * Finds the schedule of the tenant that ends first, and adds at most one part of slots to it. It never waits for locks:
- * it skips locked programs. It does nothing while a transaction holds the calendar exclusively, for example to change
- * the holidays.
+ * Finds the program whose schedule ends first, and adds at most {@link MAX_SLOTS_IN_PART} slots to the schedule. It
+ * never waits for locks: it skips locked programs. It does nothing while a transaction holds the calendar exclusively,
+ * for example to change the holidays.
  */
 export async function extendNextProgram(transaction: Transaction, nowMs: number, maxOpenSlots: number): Promise<Turn> {
   const now = new Date(nowMs);
@@ -55,8 +55,8 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
 }
 
 /**
- * Slots of past dates are never added. If the next date of the schedule is in the past, planning starts today, with all
- * practitioners.
+ * Plans the next slots of a program. Slots of past dates are never added. If the next date of the schedule is in the
+ * past, planning starts today, with all practitioners.
  */
 async function planPart(
   transaction: Transaction,

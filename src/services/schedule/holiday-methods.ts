@@ -71,7 +71,7 @@ async function updateHoliday(
   return toHolidayDetails(updated);
 }
 
-/** Adds the legal holidays of a year that the tenant does not have yet. */
+/** Adds the legal holidays of a year, except those that the tenant already has. Updates the slots on the new dates. */
 export async function seedYear(year: number, call: ReadyCall, nowMs: number) {
   const wanted: HolidayRecord[] = legalHolidays(year).map(({ date, name }) => ({
     id: call.newId(),

@@ -88,8 +88,8 @@ async function updateWindow(
 }
 
 /**
- * Counts the effects of a change of the window, and writes nothing. Throws 422 for a longer horizon whose slots are too
- * many.
+ * Counts the effects of a change of the horizon or notice of a program, and writes nothing. Throws 422 if a longer
+ * horizon has too many slots.
  */
 async function previewWindow(
   request: PreviewProgramWindowChangeRequestValid,
@@ -115,8 +115,8 @@ async function previewWindow(
 }
 
 /**
- * Returns the window of a program before and after a change. Values that the program does not have are those of the
- * tenant.
+ * Returns the horizon and notice of a program before and after a change. A value that the program does not have comes
+ * from the settings of the tenant.
  */
 function windowsOf(program: BookingWindow, changes: Partial<BookingWindow>, settings: BookingWindow) {
   const effective = (own: BookingWindow) => ({

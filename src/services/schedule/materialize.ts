@@ -40,8 +40,8 @@ export async function readScheduleInputs(
  * Brings the slots of a program in line with its plan, up to the horizon. The transaction must hold the shared calendar
  * lock and the lock of the program.
  *
- * Slots that are not in the plan are withdrawn at once. Missing slots are added. If they are more than one transaction
- * should add, this call adds the first part, and jobs add the others. A program that is not active gets no slots.
+ * Slots that are not in the plan are withdrawn at once. This call adds at most `MAX_SLOTS_IN_PART` missing slots, and
+ * jobs add the others. A program that is not active gets no slots.
  */
 export async function materializeProgram(
   transaction: Transaction,
@@ -58,9 +58,8 @@ export async function materializeProgram(
 
 /**
  * Starts a new generation of a program's schedule after a change of its rules, practitioners, location or activity. The
- * transaction must also write that change, and it needs the locks of {@link materializeProgram}. `changes` are the
- * differences to the inputs that were read; undefined if the inputs were read after the change. With `changes`, only
- * the dates on which the plan differs are compared with their slots.
+ * transaction must also write that change, and it needs the locks of {@link materializeProgram}. Pass `changes` if
+ * `schedule` was read before the change. Only the dates on which the plan differs are then compared with their slots.
  *
  * Slots that no longer fit are withdrawn before the change commits, so nobody can book them. If the schedule was never
  * made, it is requested as by {@link askForSchedule}.
@@ -102,7 +101,7 @@ export function isMade({ through, at }: MaterializationState): boolean {
 
 /**
  * Returns the slot changes that {@link remakeProgram} would make with these rules and practitioners, and the last date
- * of the comparison. Writes nothing. Undefined if the schedule was never made.
+ * of the comparison. Writes nothing. Returns undefined if the schedule was never made.
  */
 export async function previewRemake(
   transaction: Transaction,
@@ -117,7 +116,10 @@ export async function previewRemake(
   return { ...(await previewSlots(transaction, plan, new Date(nowMs), { limit })), through: plan.through };
 }
 
-/** Adds missing slots on the dates of a plan, as far as the schedule is made. Jobs add the slots on later dates. */
+/**
+ * Adds missing slots on the dates of a plan, up to the last date for which the schedule was already made. Jobs add the
+ * slots on later dates.
+ */
 function addOnDates(
   transaction: Transaction,
   { isActive, through: made = "" }: MaterializationState,
@@ -130,8 +132,8 @@ function addOnDates(
 }
 
 /**
- * Adds the missing slots of a plan, or those of its first part. If the part is the whole plan, the schedule is then
- * made through the date `made`. Otherwise jobs add the other parts.
+ * Adds the missing slots among the first `MAX_SLOTS_IN_PART` slots of a plan. If the plan has no other slots, records
+ * that the schedule is made through the date `made`. Otherwise jobs add the others.
  */
 function addPart(transaction: Transaction, plan: ProgramPlan, made: string, now: Date): void {
   const [programId] = plan.programIds;

@@ -18,8 +18,8 @@ export const MAX_SLOTS_IN_PART = 4_000;
 
 /**
  * Returns the next part of a plan, at most `maxSlots` slots. The part has one or more whole dates. If the first date
- * alone has more than `maxSlots`, the part has the slots of some practitioners on that date, at least one. `staff` is
- * the number of practitioners who already have the slots of that date.
+ * alone has more than `maxSlots`, the part has the slots of at least one practitioner on that date. `staff` is the
+ * number of practitioners who already have the slots of that date.
  */
 export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN_PART): PlanPart {
   const perDate = slotsPerPractitioner(plan);
@@ -32,13 +32,13 @@ export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN
   return firstDatesOf(plan, perDate, maxSlots);
 }
 
-/** Returns the inputs for fewer dates. `span` is within the span of the inputs. */
+/** Returns the inputs for the dates of `span`, which must be within the span of the inputs. */
 export function inputsWithin(inputs: PlanInputs, span: DateSpan): PlanInputs {
   const holidays = new Set([...inputs.holidays].filter((date) => span.from <= date && date <= span.through));
   return { ...inputs, span, holidays };
 }
 
-/** Returns a plan for fewer dates. `span` is within the span of the plan. */
+/** Returns the plan for a range of dates, which must be within the range of the plan. */
 export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): ProgramPlan {
   return {
     ...plan,
@@ -49,9 +49,9 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
 }
 
 /**
- * Returns the span from the first to the last date on which two plans of a program have different slots, or different
- * causes of displacement. Undefined if there is none. If the practitioners or the blocks differ, it is the whole span
- * of the plan.
+ * Returns the range from the first to the last date on which two plans of a program have different slots, or different
+ * causes of displacement. Returns undefined if no date differs. If the practitioners or the blocks differ, returns the
+ * whole range of the plans.
  */
 export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;
@@ -61,7 +61,7 @@ export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan
   return spanOf([...dates].filter((date) => old?.get(date) !== planned?.get(date)));
 }
 
-/** Like {@link differingSpan}, for the dates on which the later plan has slots that the earlier one does not have. */
+/** Like {@link differingSpan}, for the dates on which `after` has slots that `before` does not have. */
 export function gainingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;
   if (mayDifferOnAnyDate(before, after)) return { from, through };
@@ -91,7 +91,7 @@ function onAnyDate(plan: ProgramPlan) {
   return { ...plan, runs: [], obstacles: { ...plan.obstacles, holidays: [] } };
 }
 
-/** Returns the runs of each date, and the rules that holidays close on it, as text. */
+/** Returns a text for each date, made from its planned slots and the rules that a holiday closes on it. */
 function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const each of [...runs, ...obstacles.holidays]) {
@@ -100,7 +100,7 @@ function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
   return texts;
 }
 
-/** Returns for each date with slots how many slots each practitioner has. */
+/** Returns pairs of a date and the number of slots that each practitioner has on it, ordered by date. */
 function slotsPerPractitioner({ runs }: ProgramPlan): readonly (readonly [string, number])[] {
   const perDate = new Map<string, number>();
   for (const { localDate, count } of runs) perDate.set(localDate, (perDate.get(localDate) ?? 0) + count);

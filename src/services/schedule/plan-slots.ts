@@ -41,7 +41,7 @@ export interface HolidayChange {
   readonly isHoliday: boolean;
 }
 
-/** The plan of one program. All practitioners in `staff` work in all its runs. */
+/** The plan of one program. All practitioners in `staff` have all its slots. */
 export type ProgramPlan = SlotPlan & { readonly programIds: readonly [string] };
 
 /** The inputs of the slot plan of a program for a range of dates. */
@@ -52,7 +52,9 @@ export interface PlanInputs {
   readonly practitionerIds: readonly string[];
   readonly holidays: ReadonlySet<string>;
   readonly standing: ProgramStanding | undefined;
-  /** Practitioners with live appointments in the range. They may have left the program. */
+  /**
+   * Practitioners with appointments in the range, except CANCELLED and NO_SHOW ones. They may have left the program.
+   */
   readonly booked: readonly string[];
   /** The practitioners of the plan who are inactive. */
   readonly inactive: readonly string[];
@@ -137,8 +139,8 @@ export function joinPlans(plans: readonly SlotPlan[], span: DateSpan, practition
 }
 
 /**
- * Joins the obstacles of several plans. A block of a practitioner is in the plan of each of their programs, and once in
- * the result.
+ * Joins the obstacles of several plans. A block of a practitioner is in the plan of each of their programs, but only
+ * once in the result.
  */
 function joinObstacles(all: readonly PlanObstacles[]): PlanObstacles {
   const blocks = new Map(

@@ -57,8 +57,9 @@ const CAN_OVERLAP = [
 
 /**
  * Checks a complete rule, alone and against the other rules of its program (specification section 4.7, rule 1). Throws
- * 422 with every problem of the rule itself, or with the first overlap. The overlap is reported on the first field in
- * `sent` that can cause it. The transaction must have locked the program, so that no other rule changes.
+ * 422 with every problem of the rule itself, or with the first overlap. The overlap is reported on the first field of
+ * {@link CAN_OVERLAP} that is in `sent`; on startsAtLocal if none is. The transaction must have locked the program, so
+ * that no other rule changes.
  */
 export function requireValidRule(
   rule: ProgramRuleRecord,
@@ -78,7 +79,7 @@ export function firstSent(fields: readonly string[], sent: SentAttributes): stri
   return fields.find((field) => sent.has(field)) ?? fields[0] ?? "";
 }
 
-/** Returns a local time as HH:MM:SS. Throws if it was not validated. */
+/** Returns a local time as HH:MM:SS. Throws if the text is not a valid local time. */
 export function shownTime(text: string): string {
   const second = parseLocalTime(text);
   if (second === undefined) throw new Error("the local time was not validated");

@@ -123,7 +123,7 @@ async function findProgram(call: ReadyCall, id: string) {
   return requireFound(await findResource(call.transaction, call.principal, programs, id), "programId");
 }
 
-/** A program has at most {@link MAX_RULES} rules, so all are read and the page is cut from them. */
+/** Returns one page of the rules of a program. All rules are read, because there are at most {@link MAX_RULES}. */
 async function listRules(request: ListProgramRulesRequestValid, call: ReadyCall) {
   const { programId, active } = request;
   await findProgram(call, programId);
@@ -165,7 +165,7 @@ async function createRule(
   return to.toProgramRuleDetails(rule);
 }
 
-/** A request for a new rule contains all attributes. */
+/** All attributes, because a request for a new rule contains all of them. */
 const sentByAll: SentAttributes = new Set(ProgramService.method.createProgramRule.input.fields.map((f) => f.localName));
 
 function requireRoomForRule({ length }: readonly ProgramRuleRecord[]): void {

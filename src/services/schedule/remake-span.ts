@@ -96,9 +96,10 @@ export async function remakeDate(
 }
 
 /**
- * Retains the slots of an appointment that its program's schedule does not have, and records the cause. If only the
- * location of the program differs, the schedule gets free slots in their place. The transaction must have taken the
- * slots, and must share the locks of the calendar and the program. Past slots do not change.
+ * Compares the slots of an appointment with the schedule of its program. Retains the slots that the schedule does not
+ * have, and records the cause. If only the location of the program differs, adds free slots in their place. The
+ * transaction must have taken the slots, and must share the locks of the calendar and the program. Past slots do not
+ * change.
  */
 export async function retainUnfit(
   transaction: Transaction,
@@ -142,7 +143,7 @@ function cut(span: DateSpan, limit: DateSpan): DateSpan {
   return { from: laterDate(span.from, limit.from), through: earlierDate(span.through, limit.through) };
 }
 
-/** Returns the plan without the runs on dates on which the program has no slots. */
+/** Removes the planned slots after the last date of the program's schedule; all of them if there is no schedule. */
 function withRunsOf(plan: SlotPlan, state: MaterializationState | undefined, nowMs: number): SlotPlan {
   if (state === undefined || !isMade(state)) return { ...plan, runs: [] };
   const { through } = changeableSpan(state, nowMs);

@@ -15,7 +15,7 @@ import type { ScheduleBlockRecord } from "../../postgres/tables/schedule/schedul
 import type { SlotChanges } from "../../postgres/tables/schedule/schedule-preview.js";
 import { toAppointmentDetails } from "../appointments/appointment-messages.js";
 
-/** Converts a block record. */
+/** Converts a block record to the ScheduleBlockDetails message. */
 export function toScheduleBlockDetails(kept: ScheduleBlockRecord): ScheduleBlockDetails {
   const { id, practitionerId, locationId, programId, startsAt, endsAt, kind, note, cancelledAt, version } = kept;
   return create(ScheduleBlockDetailsSchema, {
@@ -35,8 +35,8 @@ export function toScheduleBlockDetails(kept: ScheduleBlockRecord): ScheduleBlock
 }
 
 /**
- * Returns the effect of a block change that was made or previewed. It includes the first displaced appointments as they
- * are now.
+ * Returns the effect of a block change that was made or previewed. The effect includes the first displaced appointments
+ * with their current data.
  */
 export async function toScheduleBlockEffect(
   transaction: Transaction,

@@ -7,8 +7,9 @@ import type { SlotLimits } from "./plan-budget.js";
 import { remakeSpan } from "./remake-span.js";
 
 /**
- * Updates the schedules when a practitioner or a location becomes active or inactive. Up to the horizon, free slots are
- * withdrawn or restored, and booked slots are retained, as with a block. `nowMs` is in milliseconds since the epoch.
+ * Returns the functions that update the schedules when a practitioner or a location becomes active or inactive. Up to
+ * the horizon, free slots are withdrawn or restored, and booked slots are retained, as with a block. `nowMs` is in
+ * milliseconds since the epoch.
  *
  * The practitioner must not be locked yet, because slots come before practitioners in the lock order of
  * `tables/locks.ts`. The location must be locked, and its new `active` value already written.

@@ -29,7 +29,7 @@ import { toHoliday, toProgram, toProgramPractitioners, toProgramRule } from "./s
 
 /**
  * Administration of programs, their rules and practitioners, and of holidays (specification section 4.7). Each change
- * of a part of a program first locks the row of the program.
+ * of a part of a program locks the row of the program.
  */
 export function createSchedulingConfigurationService({
   now,

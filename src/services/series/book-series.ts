@@ -18,7 +18,8 @@ export interface BookedSeries {
 
 /**
  * Books appointments of a patient at a fixed interval of days: all of them, or none. The wait of the patient ends with
- * the first appointment. The later appointments have no due date, because each is planned for its own date.
+ * the first appointment. The later appointments have no due date, because each is planned for its own date. Throws 422
+ * for a start that cannot be booked, then like {@link bookVisits}.
  */
 export async function bookSeries(
   request: BookSeriesRequestValid,

@@ -11,7 +11,10 @@ import { isAny } from "../appointments/time-conflicts.js";
 import { bookVisits, type WantedVisit } from "./book-visits.js";
 import { noSlot } from "./take-places.js";
 
-/** Books visits of different patients back to back, in the order of the request: all of them, or none. */
+/**
+ * Books visits of different patients back to back, in the order of the request: all of them, or none. Throws 422 for a
+ * start that cannot be booked, then like {@link bookVisits}. Throws 409 if the visits would have gaps.
+ */
 export async function bookTogether(
   request: BookTogetherRequestValid,
   call: ReadyCall,
@@ -41,7 +44,7 @@ export async function bookTogether(
   return appointments;
 }
 
-/** Checks the references of a visit. In the result, the ids of rows to lock are in lower case. */
+/** Returns a visit with its checked references and its length. The ids of rows to lock are in lower case. */
 async function judgeVisit(
   stated: GroupVisitValid & { readonly requestSourceId: string },
   call: ReadyCall,

@@ -148,7 +148,10 @@ function once(errors: readonly FieldError[]): FieldError[] {
   return [...new Map(errors.map((error) => [error.field, error])).values()];
 }
 
-/** Counts the earlier visits of the same patient in this call as if they were booked. */
+/**
+ * Adjusts the limits and the first-visit mark of each visit. Earlier visits of the same patient in this call count as
+ * booked.
+ */
 function countOneAfterTheOther(visits: readonly ReadVisit[]): readonly ReadVisit[] {
   return visits.map((read, index) => {
     const earlier = visits.slice(0, index).filter(({ visit }) => visit.patientId === read.visit.patientId);

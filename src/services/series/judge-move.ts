@@ -26,8 +26,8 @@ export interface ReadMove {
   readonly busy: BusyPeople;
   readonly limits: MoveLimits;
   /**
-   * Whether the moved appointment is a first visit. Undefined for a move within one calendar year, which cannot change
-   * it.
+   * Whether the moved appointment is a first visit. Undefined for a move within one calendar year, because such a move
+   * cannot change this.
    */
   readonly isFirst: boolean | undefined;
 }
@@ -64,8 +64,8 @@ function yearOf(localDate: string): string {
 }
 
 /**
- * Adjusts the counts of each move for the other moves of this call. The other appointments have left their old days.
- * Those that moved earlier are on their new days.
+ * Adjusts the number of appointments on the new day of each move, for the other moves of this call. All other
+ * appointments have left their old days. Only earlier moves count on their new days.
  */
 export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly ReadMove[] {
   return moves.map((read, index) => {
@@ -83,7 +83,7 @@ export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly Read
   });
 }
 
-/** Checks a move, except for the capacity of its day, which `takePlaces` checks. */
+/** Returns the slots and the conflicts of a move. `takePlaces` checks the capacity of the new day. */
 export function judgeMove(
   { move, offer, busy, limits }: ReadMove,
   locked: LockedTimes,

@@ -34,8 +34,8 @@ import { findPlaces, runsOf, takePlaces } from "./take-places.js";
 const FROM = "fromAppointmentId";
 
 /**
- * Moves an appointment of a series, and those that follow it, by the same shift of the local clock: all of them, or
- * none. It waits for five round trips, whatever the number of appointments.
+ * Moves an appointment of a series and all later ones that can be changed, by the same shift of local time: all of
+ * them, or none. It waits for five round trips, whatever the number of appointments.
  *
  * Throws 404 for an unknown series, appointment or practitioner. Throws 422 for a start that cannot be booked and for
  * an inactive practitioner. Throws 409 for a stale version and for an appointment that can no longer be changed. Throws
@@ -111,7 +111,10 @@ async function findMoves(
   return findPlaces(transaction, wanted, horizon, nowMs);
 }
 
-/** Frees the slots of all appointments first, because one appointment may move to slots that another one leaves. */
+/**
+ * Writes the moves. Frees the slots of all appointments first, because one appointment may move to slots that another
+ * one leaves.
+ */
 function carryOut(
   moves: readonly ReadMove[],
   taken: readonly TakenSlots[],

@@ -18,13 +18,13 @@ export interface WantedPlace {
   readonly practitionerId: string;
   readonly startMs: number;
   readonly minutes: number;
-  /** The duration of the visit; undefined without a buffer. */
+  /** Minutes of the visit without the buffer after it; undefined if the service has no buffer. */
   readonly visitMinutes: number | undefined;
 }
 
 /** A requested time with its slots, as they were read before the locks. */
 export interface FoundPlace extends WantedPlace {
-  /** Undefined if no slot begins at the wanted time. */
+  /** Undefined if no slot begins at the wanted time, or if that time cannot be booked. */
   readonly run: SlotRun | undefined;
 }
 
@@ -65,12 +65,14 @@ export async function findPlaces<Place extends WantedPlace>(
   });
 }
 
-/** Returns the runs of the places that have slots. */
+/** Returns the adjacent slots of each place that has a slot. */
 export function runsOf(places: readonly FoundPlace[]): readonly SlotRun[] {
   return places.map(({ run }) => run).filter((run) => run !== undefined);
 }
 
-/** Checks the locked slots of a place. {@link takePlaces} checks the capacity of its day. */
+/**
+ * Returns the locked slots of a place and the conflicts of its time. {@link takePlaces} checks the capacity of its day.
+ */
 export function judgePlace(
   { field, run, minutes, visitMinutes }: FoundPlace,
   locked: Pick<LockedTimes, "slots">,
@@ -90,7 +92,7 @@ export function judgePlace(
 
 /**
  * Takes one unit of capacity for each place, in their order, and frees the units that the appointments used before.
- * Returns the slots to occupy. Throws 409 with all conflicts: those `found` before, those of the places, and each place
+ * Returns the slots to occupy. Throws 409 with all conflicts: `found`, the conflicts of the places, and each place
  * whose day has no capacity left.
  */
 export async function takePlaces(

@@ -18,8 +18,8 @@ import { marginsOf, type VisitMargins } from "../../scheduling/visit-times.js";
 import { presentOf } from "../resources/present-of.js";
 
 /**
- * Returns the settings of a tenant. Settings that it has not set have their defaults. `margins` are the default
- * margins.
+ * Converts the settings of a tenant to the TenantSettings message. Settings that the tenant has not set have their
+ * defaults. `margins` are the default margins.
  */
 export function toTenantSettings(
   { version, updatedAt, ...kept }: TenantSettingsRecord,

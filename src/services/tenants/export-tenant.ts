@@ -24,8 +24,8 @@ export async function exportTenant(
 }
 
 /**
- * Reads one table after the other, each ordered by its primary key. The page token contains the number of rows read so
- * far from each table.
+ * Returns one page of rows, and the number of rows read so far from each table. Reads one table after the other, each
+ * ordered by its primary key. The page token contains the number of rows read so far from each table.
  */
 async function exportRows(request: ExportTenantRequestValid, transaction: Transaction) {
   const filters = [request.tenantId];

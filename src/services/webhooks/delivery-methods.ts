@@ -29,7 +29,7 @@ type Methods = Implementation<typeof WebhookService>;
 /** The type of test events. */
 const TEST_TYPE = "cupo.webhook.test";
 
-/** The operations on deliveries. `now` returns milliseconds since the epoch. */
+/** The operations on the deliveries of webhooks. `now` returns milliseconds since the epoch. */
 export function createDeliveryMethods(
   now: () => number,
 ): Pick<Methods, "testWebhook" | "listWebhookDeliveries" | "replayWebhook"> {
@@ -82,8 +82,8 @@ async function listPage(request: ListWebhookDeliveriesRequestValid, call: ReadyC
 }
 
 /**
- * Sends the events after a cursor again. Deletes pending deliveries after it, because the same events get new
- * deliveries.
+ * Moves a webhook to a cursor, by default its current position: the events after the cursor are sent again. Deletes the
+ * pending deliveries after the cursor, because these events get new deliveries.
  */
 async function replay(request: ReplayWebhookRequestValid, call: ReadyCall, nowMs: number) {
   const cursor = cursorOf(request);

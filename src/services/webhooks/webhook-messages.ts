@@ -18,7 +18,7 @@ import { subjectOf } from "../events/event-messages.js";
 import { valueNamed } from "../resources/enum-names.js";
 import { timesOf } from "../resources/resource-times.js";
 
-/** Converts a webhook, without its secrets. */
+/** Converts a webhook record to the Webhook message, which has no secrets. */
 export function toWebhook(webhook: ResourceRecord<WebhookAttributes>): Webhook {
   const { id: webhookId, url, eventTypes, version, disabledReason: reason, formerSecretUntil: until } = webhook;
   return create(WebhookSchema, {
@@ -34,7 +34,7 @@ export function toWebhook(webhook: ResourceRecord<WebhookAttributes>): Webhook {
   });
 }
 
-/** Converts a delivery. */
+/** Converts a delivery record to the WebhookDelivery message. */
 export function toDelivery(delivery: DeliveryRecord): WebhookDelivery {
   const { id: deliveryId, eventId, eventType: type, attempts, lastAttemptAt, lastStatus, lastFailure } = delivery;
   return create(WebhookDeliverySchema, {

@@ -42,7 +42,7 @@ export const MAX_WEBHOOKS = 20;
 /** After a rotation, events are signed with the previous secret too, for this many milliseconds. */
 const FORMER_SECRET_MS = 24 * 60 * 60 * 1_000;
 
-/** Webhooks. `now` returns milliseconds since the epoch. */
+/** The webhooks of a tenant. `now` returns milliseconds since the epoch. */
 export function createWebhookService(now: () => number, ports: WebhookPorts): Implementation<typeof WebhookService> {
   return {
     async createWebhook(request, call) {
@@ -76,7 +76,7 @@ export function createWebhookService(now: () => number, ports: WebhookPorts): Im
 
 /**
  * Creates a webhook that begins at the end of the feed. Reading the end locks the feed. So the creations of one tenant
- * run one after the other, and the number of webhooks is right.
+ * run one after the other, and the count of webhooks is exact.
  */
 async function create(
   { url, resourceTypes, eventTypes }: CreateWebhookRequestValid,
