@@ -5,7 +5,7 @@ import { type Bound, type Parameter, prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { windowOf, withSettings } from "../schedule/booking-windows.js";
 
-/** The location and kind of program in which a service is offered. */
+/** The location of a program that offers a service, and whether it is an emergency program. */
 export interface Offer {
   readonly locationId: string;
   readonly emergency: boolean;
@@ -53,7 +53,7 @@ function boundsAt(at: Parameter): readonly Knex.Raw[] {
 
 /**
  * Returns the offer of a service in a slot; undefined if the service cannot be booked there. With `at`, the slot must
- * be within the notice and the horizon of its program at that time.
+ * also start after the minimum notice and within the horizon of its program, as of that time.
  */
 export async function findOffer(
   transaction: Transaction,
