@@ -19,8 +19,9 @@ export interface DeskPage {
 }
 
 /**
- * Returns a query for a page. `rows` returns a new query for the rows, with `createdAt` and `id`. It reads each status
- * separately, in the order of its index, and at most a page of each. So no page scans rows of other statuses.
+ * Returns a query for a page, ordered by creation time, then id. Each call of `rows` returns a new query for all rows,
+ * with the columns `createdAt` and `id`. The page reads each status separately, in the order of an index and up to the
+ * limit. So the page scans no rows of other statuses.
  */
 export function deskPage(
   rows: () => Knex.QueryBuilder,

@@ -31,7 +31,8 @@ export async function listCasesOfPatient(
 }
 
 /**
- * Locks all cases about a patient or the patient's appointments, in the order of their ids until the transaction ends.
+ * Locks and returns all cases about a patient or the patient's appointments, ordered by id. The locks last until the
+ * transaction ends.
  */
 export async function lockCasesOfPatient(transaction: Transaction, patientId: string): Promise<DeskCaseRecord[]> {
   return readRecords(transaction, casesOf(transaction, patientId).orderBy("id").forNoKeyUpdate());

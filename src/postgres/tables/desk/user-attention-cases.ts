@@ -98,7 +98,7 @@ export function writeCase(transaction: Transaction, { id, ...change }: CaseChang
   transaction.send(sql("user_attention_cases").where(key).update(toRow(CHANGE_COLUMNS, change)));
 }
 
-/** Returns a query for all cases of the tenant, to which conditions can be added. */
+/** Returns a query for all cases of the tenant, open and closed. The caller can add conditions. */
 export function cases({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("user_attention_cases")
     .where({ tenant_id: tenantId })
