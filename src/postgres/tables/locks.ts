@@ -83,18 +83,19 @@ export interface Locked {
  * statements of the caller's turn of the event loop. A transaction may skip steps of the order, but never goes back:
  *
  * 1. the idempotency key, which `unit-of-work.ts` claims before the operation;
- * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for those that
- *    change holidays;
+ * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for transactions
+ *    that change holidays;
  * 3. the program, holiday, block or location that changes. A transaction that has the calendar exclusively needs no
- *    further locks here. Overbooking an appointment and making it live again lock the program FOR SHARE, because no
- *    slot of the rules shows that a practitioner leaves the program meanwhile;
+ *    further locks here. A call that overbooks an appointment, or makes a cancelled or missed one live again, locks the
+ *    program FOR SHARE. Otherwise a practitioner could leave the program meanwhile: the call may find no slot of the
+ *    rules to lock;
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
  *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks all records of a person
  *    (`erasure-locks.ts`);
  * 5. the appointment; for a merge or an erasure all appointments of the patient, ordered by id;
  * 6. the option token, which is marked as used;
- * 7. slots, ordered by id, all in one statement: those that an appointment takes and those that it occupies.
- *    `slot-plan.ts` locks any number of slots;
+ * 7. slots, ordered by id, all in one statement: the slots that an appointment takes and the slots that it
+ *    occupies. `slot-plan.ts` locks any number of slots;
  * 8. the practitioner, when an appointment takes or regains time, and when the practitioner is activated or
  *    deactivated. Slots alone are not enough: several programs can have slots at the same time, and an overbooked
  *    appointment has no slot of the rules;
@@ -102,12 +103,12 @@ export interface Locked {
  *    the practitioner, because expired holds end under the practitioner's lock. A merge or an erasure locks all holds
  *    of the patient;
  * 10. the counters of days, ordered by rule and date (`capacities.ts`). An appointment or a hold uses one unit, however
- *    many slots it has; an overbooked one uses none;
+ *    many slots it has; an overbooked appointment uses none;
  * 11. the counters of the holds of principals (`hold-holders.ts`);
  * 12. freed slots (`freed-slots.ts`). A call that frees or offers a slot locks the slot first.
  *
  * A call that holds one of several options first locks a free slot that no other transaction has locked
- * (`free-options.ts`). It never waits for that lock.
+ * (`free-options.ts`). The call never waits for this lock.
  *
  * The job that writes events such as reminders locks the tenant's progress, then waitlist entries and appointments.
  * Only this job locks the progress.

@@ -10,7 +10,7 @@ import type { PatientRecord } from "./patients/patients.js";
 export interface LockedForMerge {
   readonly survivor: PatientRecord | undefined;
   readonly duplicate: PatientRecord | undefined;
-  /** The appointments of the duplicate. `holds` are also of the duplicate. Both lists are ordered by id. */
+  /** `appointments` and `holds` belong to the duplicate. Both lists are ordered by id. */
   readonly appointments: readonly AppointmentRecord[];
   readonly holds: readonly HoldRecord[];
 }

@@ -18,7 +18,8 @@ export interface ComparedTime {
 }
 
 /**
- * Returns SQL for the end of the visit of the appointment `row`, like `visitEndOf`. Then only the practitioner is busy.
+ * Returns SQL for the end of the visit of the appointment `row`, like `visitEndOf`. From this time on, only the
+ * practitioner is busy.
  */
 export function visitEnd(row: string): string {
   const isWithin = `${row}.visit_ends_at > ${row}.starts_at AND ${row}.visit_ends_at < ${row}.ends_at`;

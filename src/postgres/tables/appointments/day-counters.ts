@@ -68,7 +68,7 @@ const giveUnit = prepared(KEY, (day) => sql("day_counters").where(day).decrement
  * Takes one unit of a rule's capacity on a date. Returns false if none is left. The counter is locked until the
  * transaction ends, so only one of two concurrent calls gets the last unit.
  *
- * The first of two statements inserts the counter if it is missing; the second takes the unit. They share a round trip.
+ * The first of two statements inserts the counter if it is missing; the second takes the unit. Both share a round trip.
  * The second sees the row, whichever transaction inserted it. A single upsert would need a subquery for the capacity in
  * its WHERE, which Citus rejects.
  */

@@ -162,8 +162,8 @@ const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bi
 const END = "n.starts_at + make_interval(secs => :stretch::float8)";
 
 /**
- * The last two conditions are true for every free slot. PostgreSQL uses the partial index by practitioner only if the
- * query has these conditions.
+ * Selects the slots of one practitioner. The last two conditions are true for every free slot. PostgreSQL uses the
+ * partial index by practitioner only if the query has these conditions.
  */
 const OF_PRACTITIONER = "AND s.practitioner_id = :practitionerId AND NOT s.retained AND s.rule_id IS NOT NULL";
 

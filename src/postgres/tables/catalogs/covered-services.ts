@@ -33,7 +33,8 @@ export async function readCoveredServices(
 }
 
 /**
- * Replaces the covered services of a contract. The transaction has locked the contract and also writes its new version.
+ * Replaces the covered services of a contract. The transaction has locked the contract. It also writes the new version
+ * of the contract.
  */
 export function writeCoveredServices(
   transaction: Transaction,

@@ -35,7 +35,7 @@ export async function readHolidaysAfter(transaction: Transaction, from: string):
   return rows.map(({ date }) => date);
 }
 
-/** The maximum wait and the holidays needed to calculate its last day. */
+/** The maximum wait, and the holidays needed to calculate the last day of the wait. */
 export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "maxWaitDays" | "dayKind"> {
   /** The dates (YYYY-MM-DD) of the active holidays that can affect the last day, ascending. */
   readonly holidays: readonly string[];

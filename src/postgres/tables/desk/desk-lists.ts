@@ -10,7 +10,7 @@ export interface DeskFilter<Status extends string> {
   readonly createdTo: Date | undefined;
 }
 
-/** A page of a list of the desk, which is ordered from old to new. */
+/** A page of a list of the desk. The list is ordered from old to new. */
 export interface DeskPage {
   /** Creation time and id of the last row of the previous page; undefined for the first page. */
   readonly after: { readonly createdAt: Date; readonly id: string } | undefined;
@@ -20,8 +20,8 @@ export interface DeskPage {
 
 /**
  * Returns a query for a page, ordered by creation time, then id. Each call of `rows` returns a new query for all rows,
- * with the columns `createdAt` and `id`. The page reads each status separately, in the order of an index and up to the
- * limit. So the page scans no rows of other statuses.
+ * with the columns `createdAt` and `id`. The returned query reads each status separately, in the order of an index and
+ * up to the limit. So it scans no rows of other statuses.
  */
 export function deskPage(
   rows: () => Knex.QueryBuilder,

@@ -38,7 +38,7 @@ export async function lockCasesOfPatient(transaction: Transaction, patientId: st
   return readRecords(transaction, casesOf(transaction, patientId).orderBy("id").forNoKeyUpdate());
 }
 
-/** Empties all texts of these cases, which the transaction has locked. Each case gets a new version. */
+/** Empties all texts of these cases. The transaction has locked the cases. Each case gets a new version. */
 export function emptyCases(transaction: Transaction, ids: readonly string[]): void {
   const emptied = {
     description: "",

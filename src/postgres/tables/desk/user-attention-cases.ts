@@ -14,7 +14,7 @@ export interface CaseRecord {
   readonly description: string;
   readonly patientId: string | undefined;
   readonly appointmentId: string | undefined;
-  /** The status in the access API. Closing the case does not change it. */
+  /** The status in the access API. It stays the same when the case is closed. */
   readonly status: "RECEIVED" | "OPEN";
   readonly createdAt: Date;
   /** The last local date on which the case is to be closed, YYYY-MM-DD. Undefined if its category has no limit. */

@@ -16,7 +16,7 @@ export interface WaitlistEntryRecord {
   readonly preferredPeriods: readonly string[];
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** The status in the access API. Closing the entry does not change it. */
+  /** The status in the access API. It stays the same when the entry is closed. */
   readonly status: "ACTIVE";
   readonly createdAt: Date;
   /** The last local date of the allowed wait, YYYY-MM-DD; undefined for no limit. */

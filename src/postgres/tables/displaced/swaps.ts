@@ -12,7 +12,10 @@ export interface SwappedSpan {
   readonly endsAt: Date;
 }
 
-/** The limit of 24 hours narrows the index scan; no appointment lasts longer. */
+/**
+ * SQL for the ids that {@link findInSpan} returns. The limit of 24 hours narrows the index scan; no appointment lasts
+ * longer.
+ */
 const IN_SPAN = `SELECT t.id FROM appointments t WHERE t.tenant_id = :tenantId AND t.program_id = :programId
   AND t.practitioner_id = ANY(ARRAY[:practitionerId::uuid, :otherPractitionerId::uuid])
   AND t.starts_at > :startsAt::timestamptz - interval '24 hours' AND t.starts_at < :endsAt AND t.ends_at > :startsAt
@@ -31,8 +34,8 @@ const OBSTRUCTED = `SELECT t.id FROM appointments t WHERE t.tenant_id = :tenantI
   AND (${BUSY}) IS NOT NULL ORDER BY t.id`;
 
 /**
- * Returns the ids of both practitioners' live appointments that overlap the span, in ascending order. Does not lock the
- * appointments.
+ * Returns the ids of appointments that overlap the span, in ascending order: the live appointments of both
+ * practitioners in the program. Does not lock them.
  */
 export async function findInSpan(transaction: Transaction, span: SwappedSpan): Promise<readonly string[]> {
   const rows = await transaction.rows<{ id: string }>(sql.raw(IN_SPAN, { tenantId: transaction.tenantId, ...span }));
@@ -56,8 +59,8 @@ export async function findObstructed(
 
 /**
  * Sets locked appointments to CANCELLED, so that the exclusion constraints ignore them until the same transaction
- * updates them again. PostgreSQL checks the constraints after each row. Otherwise appointments that exchange times
- * would conflict.
+ * updates them again. Appointments that exchange times would conflict, because PostgreSQL checks the constraints after
+ * each row.
  */
 export function setAside(transaction: Transaction, ids: readonly string[]): void {
   const query = sql("appointments").where({ tenant_id: transaction.tenantId }).update({ status: "CANCELLED" });

@@ -3,7 +3,7 @@ import { readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** The action of an event: a change of a resource, or an instant that was reached, such as that of a reminder. */
+/** The action of an event: a change of a resource, or a time that was reached, such as the time of a reminder. */
 export type EventAction = Effect["action"] | "REMINDER_DUE" | "NO_SHOW_DUE" | "EXPIRED";
 
 /** An event of a tenant: its position in the feed and the data of its audit row. */

@@ -111,7 +111,7 @@ export async function listLiveHolds(
   return readRecords(transaction, byId(live, page));
 }
 
-/** Returns the number of live holds of a patient. Call it after the lock of the patient, in the same round trip. */
+/** Returns the number of live holds of a patient. Call this after locking the patient, in the same round trip. */
 export async function countLiveHolds(transaction: Transaction, who: BusySubject, nowMs: number): Promise<number> {
   const { tenantId } = transaction;
   const values = { tenantId, patientId: null, appointmentId: null, ...who, now: new Date(nowMs) };
@@ -119,7 +119,7 @@ export async function countLiveHolds(transaction: Transaction, who: BusySubject,
   return row?.count ?? 0;
 }
 
-/** Inserts a hold. The transaction has locked its patient, slots and practitioner. */
+/** Inserts a hold. The transaction has locked the patient, the slots and the practitioner of the hold. */
 export function insertHold(transaction: Transaction, hold: HoldRecord): void {
   transaction.send(insert({ tenant_id: transaction.tenantId, ...toRow(holdColumns, hold) }));
 }

@@ -72,7 +72,7 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
   ),
 );
 
-/** How many entries to read. Further entries with the last of their request dates are read too. */
+/** How many entries to read. Further entries are read too if they have the same request date as the last one. */
 const MOST_RANKED = 100;
 
 /**
@@ -124,7 +124,7 @@ export async function findOfferedSlot(
   return readRecord(transaction, selectOffered({ tenantId: transaction.tenantId, holdId }));
 }
 
-/** Returns a slot of the schedule without locking it; undefined if the schedule no longer has it. */
+/** Returns a slot of the schedule without locking it; undefined if the schedule no longer has the slot. */
 export async function findOfferableSlot(
   transaction: Transaction,
   slotId: string,

@@ -13,7 +13,7 @@ export interface LockedSource {
  * row has a value for each of `columns`; the statement adds `tenant_id`. `ending` is the end of the statement, such as
  * RETURNING.
  *
- * The statement selects the rows from `import_sources`, because Citus rejects INSERT … SELECT from a function alone.
+ * The statement joins the rows to `import_sources`, because Citus rejects INSERT … SELECT from a function alone.
  */
 export function bulkInsert(
   table: string,
@@ -27,10 +27,7 @@ export function bulkInsert(
   return (source, rows) => insert({ ...source, rows: JSON.stringify(rows) });
 }
 
-/**
- * Returns FROM and WHERE of a query over `rows`, a call of an SQL function. They bind the members of {@link
- * LockedSource}.
- */
+/** Returns FROM and WHERE of a query over `rows`, a function call. They bind the members of {@link LockedSource}. */
 export function fromRows(rows: string): string {
   return `FROM import_sources s CROSS JOIN LATERAL ${rows}
     WHERE s.tenant_id = :tenantId AND s.source_system = :sourceSystem`;

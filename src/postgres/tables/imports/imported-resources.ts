@@ -25,7 +25,7 @@ export interface ImportedResource {
   /** The keyed hash of the kind and of the id in the other system, in hexadecimal digits. */
   readonly key: string;
   readonly resourceId: string;
-  /** The keyed hash of the row, in hexadecimal digits; undefined if its patient was erased. */
+  /** The keyed hash of the row, in hexadecimal digits; undefined if the patient of the row was erased. */
   readonly contentHash: string | undefined;
 }
 
