@@ -40,7 +40,7 @@ export interface WantedLocks {
   readonly takesTimeAgain?: boolean;
 }
 
-/** The attributes of an option that locking needs. */
+/** The attributes of an option by which its rows are locked. */
 export interface WantedOption {
   readonly jti: string;
   readonly expiresAtMs: number;
@@ -50,7 +50,7 @@ export interface WantedOption {
   readonly holdId: string | undefined;
 }
 
-/** The attributes of a time that locking needs. */
+/** The practitioner and the slots to lock at a time. `run` is undefined if the time has no slots. */
 export interface WantedTime {
   readonly practitionerId: string;
   readonly run: SlotRun | undefined;

@@ -2,8 +2,8 @@
 export type AppointmentStatus = "PENDING" | "CONFIRMED" | "CHECKED_IN" | "ATTENDED" | "CANCELLED" | "NO_SHOW";
 
 /**
- * The statuses in which an appointment occupies its slots and the time of patient and practitioner. It also uses a unit
- * of its day's capacity, unless it is overbooked.
+ * The statuses in which an appointment occupies its slots and the time of patient and practitioner. In these statuses,
+ * it also uses a unit of its day's capacity, unless it is overbooked.
  */
 export const liveStatuses: readonly AppointmentStatus[] = ["PENDING", "CONFIRMED", "CHECKED_IN", "ATTENDED"];
 

@@ -59,8 +59,8 @@ export async function findObstructed(
 
 /**
  * Sets locked appointments to CANCELLED, so that the exclusion constraints ignore them until the same transaction
- * updates them again. Appointments that exchange times would conflict, because PostgreSQL checks the constraints after
- * each row.
+ * updates them again. Without this, appointments that exchange times would conflict, because PostgreSQL checks the
+ * constraints after each row.
  */
 export function setAside(transaction: Transaction, ids: readonly string[]): void {
   const query = sql("appointments").where({ tenant_id: transaction.tenantId }).update({ status: "CANCELLED" });

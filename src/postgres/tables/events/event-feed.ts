@@ -130,7 +130,8 @@ export async function findOldestPosition(transaction: Transaction): Promise<numb
 
 /**
  * Returns whether a page continues the feed without a gap after a cursor. Returns false if events after the cursor were
- * purged, or if the feed has another id, as after a restore from a backup.
+ * purged. Also returns false for a cursor of another feed or beyond the end of the feed, as after a restore from a
+ * backup.
  */
 export function goesOn({ feedId, events, lastPosition }: FeedPage, cursor: FeedCursor): boolean {
   if (feedId !== cursor.feedId || lastPosition < cursor.position) return false;
