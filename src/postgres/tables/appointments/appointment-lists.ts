@@ -14,8 +14,8 @@ import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
   /**
-   * The time by which the list is ordered: the start of the appointment. A list of only displaced appointments has the
-   * start of the first retained slot instead, unless the list is of one patient or series.
+   * The time by which the list is ordered: the start of the appointment. A list of only displaced appointments is
+   * ordered by the start of the first retained slot, unless the list is of one patient or series.
    */
   readonly listedAt: Date;
 }

@@ -43,8 +43,8 @@ export async function findInSpan(transaction: Transaction, span: SwappedSpan): P
 }
 
 /**
- * Returns the ids of the appointments whose time is taken for the other practitioner, by a live hold or by a live
- * appointment outside `ids`. The result is in ascending order.
+ * Returns the ids of the appointments that the other practitioner cannot take, in ascending order. At their time, the
+ * other practitioner has a live hold, or a live appointment outside `ids`.
  */
 export async function findObstructed(
   transaction: Transaction,
