@@ -69,8 +69,8 @@ const giveUnit = prepared(KEY, (day) => sql("day_counters").where(day).decrement
  * transaction ends, so only one of two concurrent calls gets the last unit.
  *
  * The first of two statements inserts the counter if it is missing; the second takes the unit. Both share a round trip.
- * The second sees the row, whichever transaction inserted it. A single upsert would need a subquery for the capacity in
- * its WHERE, which Citus rejects.
+ * The second sees the row, whichever transaction inserted it. Citus rejects a single upsert, because its WHERE would
+ * need a subquery for the capacity.
  */
 export function takeCapacity(transaction: Transaction, day: DayOfRule, nowMs: number): Promise<boolean> {
   transaction.send(addCounter(keyOf(transaction, day)));

@@ -14,7 +14,7 @@ export interface OptionQuery {
   /** The current time. Holds that expire later are live. */
   readonly now: Date;
   readonly serviceId: string;
-  /** The duration in minutes, which may need several slots; undefined for one slot of any length. */
+  /** The duration in minutes. It can need several slots. Undefined for one slot of any length. */
   readonly minutes: number | undefined;
   /** How many minutes the patient is busy: the duration without the buffer; undefined for the whole duration. */
   readonly visitMinutes: number | undefined;

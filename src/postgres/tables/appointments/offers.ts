@@ -11,7 +11,10 @@ export interface Offer {
   readonly emergency: boolean;
 }
 
-/** The organization and company whose programs a principal sees, in addition to programs without either. */
+/**
+ * The organization and company of a principal. The principal sees their programs, and programs of no organization or
+ * company.
+ */
 type ProgramVisibility = { readonly [K in "organizationId" | "companyId"]: string | Parameter | undefined };
 
 /**

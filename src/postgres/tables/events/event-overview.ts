@@ -19,7 +19,7 @@ const OUTBOX_OLDEST = "SELECT audit_event_id AS id FROM event_outbox ORDER BY se
 const PURGE = purgeStatement({ table: "event_positions", key: ["tenant_id", "position"], time: "positioned_at" });
 
 /**
- * Returns the tenants in `known` whose feed has advanced beyond the known position, or which have events without a
+ * Returns the tenants in `known` whose feed has advanced beyond the known position, and those with events without a
  * position. One statement reads all feeds.
  */
 export async function findChangedFeeds(
