@@ -14,14 +14,17 @@ import {
 /** The current time of a change of capacity, and the hold that is being booked. */
 export interface CapacityTerms {
   readonly nowMs: number;
-  /** The end of the hold that is being booked, if it uses a unit of the day `wanted`. */
+  /**
+   * When the hold that is being booked expires; undefined if there is no hold, or if the hold uses no unit of the day
+   * `wanted`.
+   */
   readonly heldUntil?: Date | undefined;
 }
 
 /**
- * Takes a unit of capacity of the day `wanted` and frees a unit of the day `old`, if given. The unit of a hold becomes
- * the unit of the appointment. If both are the same day, it only frees the unit of the hold, if any. The call fails
- * with `refusal` if no unit is left. The result is not awaited.
+ * Takes a unit of the capacity of the day `wanted`. Frees a unit of the day `old`, if defined. With `heldUntil`, the
+ * held unit becomes the unit of the appointment. If both days are the same, only frees the held unit, if any. If no
+ * unit is left, the call fails with `refusal`. Does not wait for the result.
  *
  * In the lock order of `locks.ts`, only the counters of principals and freed slots come after the counters of days.
  */
@@ -49,8 +52,8 @@ export function exchangeCapacity(
 }
 
 /**
- * Takes a unit of the capacity of a day for a hold until `until`. The call fails with `refusal` if no unit is left. The
- * result is not awaited.
+ * Takes a unit of the capacity of a day for a hold that expires at `until`. If no unit is left, the call fails with
+ * `refusal`. Does not wait for the result.
  */
 export function holdUnit(
   transaction: Transaction,
@@ -73,7 +76,7 @@ export function lockCapacities(transaction: Transaction, days: readonly DayOfRul
   lockDays(transaction, days);
 }
 
-/** Like {@link exchangeCapacity}, for locked days. If no unit is left, it changes nothing and returns false. */
+/** Like {@link exchangeCapacity}, for locked days. If no unit is left, changes nothing and returns false. */
 export async function exchangeLockedCapacity(
   transaction: Transaction,
   wanted: DayOfRule,
@@ -93,9 +96,9 @@ export interface ExchangedDays {
 }
 
 /**
- * Like {@link exchangeCapacity}, for several appointments. It locks the days, frees all old units, then takes the new
- * ones in the order of `exchanges`. Returns for each exchange whether a unit was left. If any result is false, the
- * caller must not commit.
+ * Like {@link exchangeCapacity}, for several appointments. Locks the days, frees all old units, then takes the new
+ * units in the order of `exchanges`. The result for an exchange is false if no unit was left. If any result is false,
+ * the caller must not commit.
  */
 export async function exchangeCapacities(
   transaction: Transaction,
@@ -113,7 +116,7 @@ export async function exchangeCapacities(
   );
 }
 
-/** Whether two days are the same day of the same rule. */
+/** Returns whether two days are the same day of the same rule. Returns false if either is undefined. */
 export function isSameDay(one: DayOfRule | undefined, other: DayOfRule | undefined): boolean {
   return one !== undefined && other !== undefined && dayKey(one) === dayKey(other);
 }

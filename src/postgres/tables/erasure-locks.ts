@@ -13,11 +13,11 @@ import type { PatientRecord } from "./patients/patients.js";
 export interface LockedForErasure {
   /** The patient and all patients merged into it, ordered by id; empty if the tenant has no such patient. */
   readonly patients: readonly PatientRecord[];
-  /** The appointments of the patient, like its cases and holds. Each list is ordered by id. */
+  /** `appointments`, `cases` and `holds` belong to the patient. Each list is ordered by id. */
   readonly appointments: readonly AppointmentRecord[];
   readonly cases: readonly DeskCaseRecord[];
   readonly holds: readonly HoldRecord[];
-  /** The document numbers that these patients had before corrections. */
+  /** The document numbers that `patients` had before corrections. */
   readonly formerDocumentNumbers: readonly string[];
 }
 

@@ -14,7 +14,7 @@ export interface LockedAppointments {
 
 /** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether extends LockedAppointments {
-  /** The slots that the appointments occupy, and those of the practitioners at the same times. */
+  /** The slots that the appointments occupy, and the slots of the given practitioners at the same times. */
   readonly slots: readonly SlotRecord[];
 }
 
@@ -31,8 +31,8 @@ export async function lockWithPatients(
 }
 
 /**
- * Like {@link lockWithPatients}, but it also locks slots: those of the appointments, and those of these practitioners
- * in the same programs at the same times.
+ * Like {@link lockWithPatients}, but also locks the slots that the appointments occupy. It also locks the slots of
+ * `practitionerIds` in the same programs at the same times.
  */
 export async function lockAllInOrder(
   transaction: Transaction,
@@ -61,12 +61,15 @@ export interface WantedTimes {
 export interface LockedTimes {
   readonly patients: ReadonlyMap<string, PatientRecord>;
   readonly waitlistEntries: ReadonlyMap<string, DeskWaitlistEntryRecord>;
-  /** The slots of all runs and those that the appointments occupy, ordered by start. */
+  /** The slots of all `runs`, and the slots that the appointments `occupiedBy` occupy, ordered by start. */
   readonly slots: readonly SlotRecord[];
   readonly activePractitioners: ReadonlySet<string>;
 }
 
-/** Locks the rows, each kind ordered by id. The kinds follow the order of `lockInOrder` in `locks.ts`. */
+/**
+ * Locks and returns the wanted rows, each kind ordered by id. The kinds follow the order of `lockInOrder` in
+ * `locks.ts`.
+ */
 export async function lockTimesInOrder(transaction: Transaction, wanted: WantedTimes): Promise<LockedTimes> {
   const practitionerIds = inOrder(wanted.practitionerIds);
   const [patients, entries, slots, areActive] = await Promise.all([

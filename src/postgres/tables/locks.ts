@@ -34,23 +34,23 @@ export interface WantedLocks {
   /** Whether to lock the slots that the appointment occupies, because they will be freed. */
   readonly freesSlot?: boolean;
   /**
-   * Whether to lock the slots and the practitioner at the appointment's time, because the appointment becomes live
-   * again. It also locks the calendar and the program FOR SHARE, because the schedule may no longer have the time.
+   * Whether the appointment becomes live again. Then the slots and the practitioner at its time are locked. The
+   * calendar and the program are locked FOR SHARE, because the schedule may no longer have the time.
    */
   readonly takesTimeAgain?: boolean;
 }
 
-/** The attributes of an option that locking needs. */
+/** The attributes of an option by which its rows are locked. */
 export interface WantedOption {
   readonly jti: string;
   readonly expiresAtMs: number;
   readonly slotId: string;
   readonly minutes: number;
-  /** The hold that the option books, which is locked. */
+  /** The hold that a booking of the option ends. It is locked. */
   readonly holdId: string | undefined;
 }
 
-/** The attributes of a time that locking needs. */
+/** The practitioner and the slots to lock at a time. `run` is undefined if the time has no slots. */
 export interface WantedTime {
   readonly practitionerId: string;
   readonly run: SlotRun | undefined;
@@ -83,34 +83,35 @@ export interface Locked {
  * statements of the caller's turn of the event loop. A transaction may skip steps of the order, but never goes back:
  *
  * 1. the idempotency key, which `unit-of-work.ts` claims before the operation;
- * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for those that
- *    change holidays;
+ * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for transactions
+ *    that change holidays;
  * 3. the program, holiday, block or location that changes. A transaction that has the calendar exclusively needs no
- *    further locks here. Overbooking locks the program FOR SHARE, because no slot of the rules shows that a
- *    practitioner leaves the program meanwhile. So does an appointment that becomes live again;
+ *    further locks here. A call that overbooks an appointment, or makes a cancelled or missed one live again, locks the
+ *    program FOR SHARE. Otherwise a practitioner could leave the program meanwhile: the call may find no slot of the
+ *    rules to lock;
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
  *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks all records of a person
  *    (`erasure-locks.ts`);
  * 5. the appointment; for a merge or an erasure all appointments of the patient, ordered by id;
  * 6. the option token, which is marked as used;
- * 7. slots, ordered by id, all in one statement: those that an appointment takes and those that it occupies.
- *    `slot-plan.ts` locks any number;
+ * 7. slots, ordered by id, all in one statement: the slots that an appointment takes and the slots that it
+ *    occupies. `slot-plan.ts` locks any number of slots;
  * 8. the practitioner, when an appointment takes or regains time, and when the practitioner is activated or
  *    deactivated. Slots alone are not enough: several programs can have slots at the same time, and an overbooked
  *    appointment has no slot of the rules;
- * 9. holds: the one that an appointment books, and the expired ones in the time of a new hold, ordered by id. They come
- *    after the practitioner, because expired holds end under the practitioner's lock. A merge or an erasure locks all
- *    holds of the patient;
+ * 9. holds: the hold that is booked, and the expired holds in the time of a new hold, ordered by id. They come after
+ *    the practitioner, because expired holds end under the practitioner's lock. A merge or an erasure locks all holds
+ *    of the patient;
  * 10. the counters of days, ordered by rule and date (`capacities.ts`). An appointment or a hold uses one unit, however
- *    many slots it has; an overbooked one uses none;
+ *    many slots it has; an overbooked appointment uses none;
  * 11. the counters of the holds of principals (`hold-holders.ts`);
  * 12. freed slots (`freed-slots.ts`). A call that frees or offers a slot locks the slot first.
  *
- * A hold with alternatives first locks a free slot that no other transaction has locked (`free-options.ts`). It never
- * waits for that lock.
+ * A call that holds one of several options first locks a free slot that no other transaction has locked
+ * (`free-options.ts`). The call never waits for this lock.
  *
- * The job that writes the events of time locks the tenant's progress, which only that job locks, then waitlist entries
- * and appointments.
+ * The job that writes events such as reminders locks the tenant's progress, then waitlist entries and appointments.
+ * Only this job locks the progress.
  *
  * A transaction that changes several appointments locks all rows of one kind, ordered by id, before the next kind
  * (`locks-together.ts`).
@@ -149,7 +150,7 @@ export async function lockInOrder(transaction: Transaction, wanted: WantedLocks)
   };
 }
 
-/** Returns the run of slots of an option. */
+/** Returns the first slot of an option and the minutes that its slots must cover. */
 export function runOf({ slotId: firstSlotId, minutes }: Pick<WantedOption, "slotId" | "minutes">): SlotRun {
   return { firstSlotId, minutes };
 }

@@ -10,7 +10,7 @@ import type { PatientRecord } from "./patients/patients.js";
 export interface LockedForMerge {
   readonly survivor: PatientRecord | undefined;
   readonly duplicate: PatientRecord | undefined;
-  /** The appointments of the duplicate, like its holds. Both lists are ordered by id. */
+  /** `appointments` and `holds` belong to the duplicate. Both lists are ordered by id. */
   readonly appointments: readonly AppointmentRecord[];
   readonly holds: readonly HoldRecord[];
 }
@@ -18,7 +18,7 @@ export interface LockedForMerge {
 /**
  * Locks both patients of a merge, then all waitlist entries, appointments and holds of the duplicate, in the order of
  * `locks.ts`. Until the transaction ends, no other call books, holds, reschedules or adds waitlist entries for either
- * patient. The merge then moves further rows. Other transactions lock those rows only after the patient.
+ * patient. The merge then moves rows of other tables. Other transactions lock these rows only after the patient.
  */
 export async function lockForMerge(
   transaction: Transaction,

@@ -12,13 +12,16 @@ export interface AppointmentFilter {
   readonly practitionerId: string | undefined;
   readonly programId: string | undefined;
   readonly locationId: string | undefined;
-  /** Ids without duplicates; empty for any practitioner. The next two lists work alike. */
+  /**
+   * Practitioner ids without duplicates; empty for any practitioner. The same applies to `locationIds` and
+   * `serviceIds`.
+   */
   readonly practitionerIds: readonly string[];
   readonly locationIds: readonly string[];
   readonly serviceIds: readonly string[];
   /** Statuses without duplicates; empty for any status. */
   readonly statuses: readonly AppointmentStatus[];
-  /** Whether the appointment is displaced: its program no longer has its slot. */
+  /** Whether the appointment is displaced: the schedule no longer has one of its slots. */
   readonly displaced: boolean | undefined;
   readonly seriesId: string | undefined;
   /** The start is at this instant or later. */
@@ -38,30 +41,31 @@ export interface StartPage {
 const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
 
 /**
- * SQL for whether `s` is the first of the appointment's retained slots that start at an instant or later. It keeps
- * lists from repeating an appointment. It binds the instant, which is null for no limit, and the tenant.
+ * SQL for whether the retained slot `s` is the first one of its appointment that starts at an instant or later. A list
+ * with this condition shows each appointment once. The placeholders are the instant (null for no limit) and the tenant.
  *
- * It is an aggregate over the appointment's slots, because NOT EXISTS might be planned as a join with every retained
+ * The condition aggregates the slots of one appointment. NOT EXISTS might be planned as a join with every retained
  * slot.
  */
 export const IS_FIRST_RETAINED = `(SELECT bool_and(NOT e.retained OR e.starts_at >= s.starts_at OR COALESCE(e.starts_at < ?::timestamptz, false))
   FROM slots e WHERE e.tenant_id = ? AND e.appointment_id = s.appointment_id) IS NOT FALSE`;
 
 /**
- * SQL for whether an appointment is displaced. It is an aggregate, because EXISTS might be planned as a join with every
- * retained slot.
+ * SQL for whether the appointment `a` has a retained slot, which makes it displaced. The placeholder is the tenant. The
+ * condition aggregates the slots of one appointment. EXISTS might be planned as a join with every retained slot.
  */
 const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
   WHERE s.tenant_id = ? AND s.appointment_id = a.id), false)`;
 
 /**
- * Returns a query for the appointments of one page, unordered. Its columns are those of appointments and `listed_at`,
- * by which the list is ordered. `listed_at` is the start of the appointment or of its first retained slot.
+ * Returns a query whose rows include the appointments of one page. The caller orders the rows by `listed_at`, then id,
+ * and keeps the first `page.limit`. The columns are those of appointments and `listed_at`. `listed_at` is the start of
+ * the appointment. If the filter selects only displaced appointments, of any patient and series, it is the start of the
+ * first retained slot.
  *
- * For every filter there is an index in the order of the list, which is read no further than the page. Displaced
- * appointments are found by their slots, which are few. Other appointments are read for each status separately, because
- * the indexes are ordered within one status. Appointments of several practitioners are read for each practitioner
- * separately.
+ * The query reads an index in the order of the list, only as far as the page. It finds displaced appointments by their
+ * retained slots, because there are few of these. It reads other appointments for each wanted status and practitioner
+ * separately, because an index is ordered only within one status and one practitioner.
  */
 export function wantedAppointments(
   transaction: Transaction,
@@ -97,8 +101,9 @@ const IS_WANTED = `(SELECT (a.location_id = ANY(?::uuid[]) OR ?::integer = 0)
   FROM appointments AS a WHERE a.tenant_id = ? AND a.id = s.appointment_id)`;
 
 /**
- * Looks up the location, the service and the status of appointments one by one, in the order of the slots. A join might
- * read all appointments. CASE makes PostgreSQL check IS_WANTED first, because it excludes most slots.
+ * Returns a query for displaced appointments, in the form of {@link wantedAppointments}. It reads retained slots in
+ * order and looks up the location, service and status of each appointment. A join might read all appointments. CASE
+ * makes PostgreSQL check IS_WANTED first, because IS_WANTED excludes most slots.
  */
 function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
   const { practitionerId, programId, practitionerIds, serviceIds, statuses } = filter;

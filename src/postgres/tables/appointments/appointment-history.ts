@@ -42,12 +42,12 @@ export interface AppointmentChangeRecord {
   readonly visitBefore: RecordedVisit | undefined;
 }
 
-/** The attributes of an appointment about the visit itself. */
+/** The attributes of an appointment that describe the visit. */
 export type RecordedVisit = Partial<
   Pick<AppointmentRecord, "serviceId" | "appointmentTypeId" | "modality" | "joinLink">
 >;
 
-/** The attributes of an appointment about the wait of the patient. */
+/** The attributes of an appointment that describe the wait of the patient. */
 export type RecordedWait = Partial<
   Pick<AppointmentRecord, "requestedOn" | "dueOn" | "desiredOn" | "firstVisit" | "payerId">
 >;
@@ -98,8 +98,9 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 );
 
 /**
- * Appends a change to the history of an appointment, and the resulting rows that the indicators of opportunity count.
- * `before` is undefined for a new appointment, `topic` for changes of status, time and place.
+ * Appends a change to the history of an appointment. If counted attributes change, also appends rows to
+ * `opportunity_changes`, which the indicators of opportunity count. `before` is undefined for a new appointment.
+ * `topic` is undefined for an ordinary change of status, time or place.
  */
 export function insertAppointmentChange(
   transaction: Transaction,

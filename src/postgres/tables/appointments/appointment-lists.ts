@@ -7,30 +7,36 @@ import type { Displacement, DisplacementCause } from "../schedule/slots.js";
 import { type AppointmentFilter, IS_FIRST_RETAINED, type StartPage, wantedAppointments } from "./appointment-filter.js";
 import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 
-/** An appointment with the displacement of its first retained slot; undefined if no slot is retained. */
+/**
+ * An appointment, and why it is displaced. `displacement` describes the first retained slot; undefined if no slot is
+ * retained.
+ */
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
   /**
-   * The time by which the list is ordered: the start of the appointment. In a list of displaced appointments, it is the
-   * start of the first retained slot.
+   * The time by which the list is ordered: the start of the appointment. A list of only displaced appointments is
+   * ordered by the start of the first retained slot, unless the list is of one patient or series.
    */
   readonly listedAt: Date;
 }
 
-/** SQL for the displacement of an appointment as JSON, without `blockId` if there is no block. It binds the tenant. */
+/**
+ * SQL for the displacement of an appointment as JSON, without `blockId` if there is no block. Its placeholder is the
+ * tenant.
+ */
 const DISPLACEMENT = `(SELECT jsonb_strip_nulls(jsonb_build_object('cause', s.retained_by, 'blockId', s.retained_by_id,
     'isAccepted', s.retention_accepted))
   FROM slots s WHERE s.tenant_id = ? AND s.appointment_id = appointments.id AND s.retained
   ORDER BY s.starts_at LIMIT 1) AS displacement`;
 
 /**
- * Makes the planner read an index in the order of the list, so that it stops after the page. Otherwise it might read
- * all matching rows and sort them. The planner often underestimates the number of matching rows, because program,
- * practitioner, status and time are correlated.
+ * Makes the planner choose an index in the order of the list, so that the query stops after the page. Otherwise the
+ * query might read all matching rows and sort them. The planner often underestimates the number of matching rows,
+ * because program, practitioner, status and time are correlated.
  */
 const IN_ORDER = ["SET LOCAL enable_bitmapscan = off", "SET LOCAL enable_seqscan = off"];
 
-/** Returns one page of the tenant's appointments. */
+/** Returns one page of the tenant's appointments that match a filter, ordered by `listedAt`, then id. */
 export async function listAppointments(
   transaction: Transaction,
   filter: AppointmentFilter,
@@ -48,14 +54,17 @@ export interface DisplacedFilter {
   readonly blockId: string | undefined;
   readonly programId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** The start is at `from` or later and before `to`. */
+  /** A retained slot of the appointment starts at `from` or later and before `to`. */
   readonly from: Date;
   readonly to: Date | undefined;
   /** Whether the list includes appointments that staff accepted as they are. */
   readonly includesAccepted: boolean;
 }
 
-/** Returns one page of the tenant's appointments with retained slots. */
+/**
+ * Returns one page of the tenant's displaced appointments. They are ordered by the start of the first retained slot
+ * from `from` on, then id.
+ */
 export async function listDisplacedAppointments(
   transaction: Transaction,
   { cause, blockId, programId, practitionerId, from, to, includesAccepted }: DisplacedFilter,
@@ -97,7 +106,7 @@ export async function readAppointments(transaction: Transaction, ids: readonly s
   );
 }
 
-/** Returns a query for all appointments of the tenant with their displacement, to which conditions can be added. */
+/** Returns a query for all appointments of the tenant, with their displacement. The caller can add conditions. */
 export function withDisplacement({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("appointments")
     .where({ tenant_id: tenantId })

@@ -2,8 +2,8 @@
 export type AppointmentStatus = "PENDING" | "CONFIRMED" | "CHECKED_IN" | "ATTENDED" | "CANCELLED" | "NO_SHOW";
 
 /**
- * The statuses in which an appointment occupies its slot, the time of patient and practitioner, and a unit of its day's
- * capacity.
+ * The statuses in which an appointment occupies its slots and the time of patient and practitioner. In these statuses,
+ * it also uses a unit of its day's capacity, unless it is overbooked.
  */
 export const liveStatuses: readonly AppointmentStatus[] = ["PENDING", "CONFIRMED", "CHECKED_IN", "ATTENDED"];
 
@@ -13,7 +13,7 @@ const movableStatuses: readonly AppointmentStatus[] = ["PENDING", "CONFIRMED"];
 /** The statuses in which a visit is still to happen or to end. */
 const unfinishedStatuses: readonly AppointmentStatus[] = [...movableStatuses, "CHECKED_IN"];
 
-/** Returns whether an appointment with this status occupies its slot. */
+/** Returns whether an appointment with this status occupies its slots. */
 export function isLive(status: AppointmentStatus): boolean {
   return liveStatuses.includes(status);
 }

@@ -37,7 +37,10 @@ export async function listChangesOfPatient(
   return readRecords(transaction, query.orderBy(["appointment_id", "version"]).limit(limit).select(changeColumns));
 }
 
-/** Empties the texts in the history of these appointments. Returns the ids of appointments whose history had texts. */
+/**
+ * Empties the comments, correction reasons and join links in the history of these appointments. Returns the ids of the
+ * appointments whose history had such a text.
+ */
 export async function emptyHistory(transaction: Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const emptied = {
     comment: null,

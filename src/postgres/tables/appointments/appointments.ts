@@ -14,15 +14,15 @@ export interface AppointmentPlacement {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;
   readonly startsAt: Date;
-  /** The end of the appointment's slots, which includes the buffer of the appointment type. */
+  /** The end of the appointment's slots. It includes the buffer of the appointment type. */
   readonly endsAt: Date;
   /** The end of the visit, as the patient sees it. Undefined if the type had no buffer at the time of booking. */
   readonly visitEndsAt: Date | undefined;
 }
 
 /**
- * Returns when the visit of an appointment ends, before its buffer. It ignores a `visitEndsAt` outside the appointment:
- * a release without this attribute may have moved the appointment.
+ * Returns when the visit of an appointment ends, before the buffer. Ignores a `visitEndsAt` outside the appointment. An
+ * older release, which does not know this attribute, may have moved the appointment.
  */
 export function visitEndOf({ startsAt, endsAt, visitEndsAt }: VisitTime): Date {
   return visitEndsAt !== undefined && visitEndsAt > startsAt && visitEndsAt < endsAt ? visitEndsAt : endsAt;
@@ -170,7 +170,10 @@ export async function lockAppointment(transaction: Transaction, id: string): Pro
   return readRecord(transaction, selectForUpdate({ tenant_id: transaction.tenantId, id }));
 }
 
-/** Locks all appointments of a patient, in any status, in the order of their ids until the transaction ends. */
+/**
+ * Locks and returns all appointments of a patient, in any status, ordered by id. The locks last until the transaction
+ * ends.
+ */
 export async function lockAppointmentsOf(transaction: Transaction, patientId: string): Promise<AppointmentRecord[]> {
   const query = sql("appointments")
     .where({ tenant_id: transaction.tenantId, patient_id: patientId })
@@ -186,7 +189,10 @@ export async function findSeries(transaction: Transaction, seriesId: string): Pr
   return (await transaction.rows<{ id: string }>(query)).map(({ id }) => id);
 }
 
-/** Locks the appointments with these ids that exist, in the order of their ids until the transaction ends. */
+/**
+ * Locks and returns the appointments with these ids that exist, ordered by id. The locks last until the transaction
+ * ends.
+ */
 export async function lockAppointments(
   transaction: Transaction,
   ids: readonly string[],

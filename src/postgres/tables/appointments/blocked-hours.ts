@@ -4,13 +4,13 @@ const local = (instant: string) => `(${instant} AT TIME ZONE '${clinicTimeZone}'
 const inTime = "b.cancelled_at IS NULL AND b.ends_at > :from::timestamptz AND b.starts_at < :to::timestamptz";
 
 /**
- * SQL for the CTE `blocked` and the CTEs that it needs. It follows a CTE `p` of programs (id, location_id, active) and
- * takes the bindings of an `OccupancyQuery`.
+ * SQL for the CTE `blocked` and the CTEs that `blocked` needs. The SQL follows a CTE `p` of programs (id, location_id,
+ * active). It binds `tenantId`, `practitionerId`, `from` and `to`.
  *
- * `blocked` has a row for each local date, program and practitioner of the program. It states how many minutes of the
- * rules' hours are covered by blocks; overlapping blocks count once. Only active programs, locations, practitioners and
- * rules have hours. The condition on holidays must agree with `isOpenOn`. Blocks are looked up by their targets, and
- * hours only where there is a block.
+ * `blocked` has a row for each local date, program and practitioner with blocked hours. `minutes` is how many minutes
+ * of the rules' hours are covered by blocks; overlapping blocks count once. Only active programs, locations,
+ * practitioners and rules have hours. The condition on holidays must agree with `isOpenOn`. Blocks are looked up by
+ * practitioner, program and location. Hours are calculated only for dates with a block.
  */
 export const BLOCKED_HOURS = `staff AS MATERIALIZED (
     SELECT p.id AS program_id, p.location_id, w.practitioner_id FROM p

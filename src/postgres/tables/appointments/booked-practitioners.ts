@@ -4,8 +4,8 @@ import type { IdsOf } from "../schedule/availability.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 
 /**
- * Returns the practitioners with live appointments in a program that start at `from` or later and before `to`. Some of
- * them may no longer work in the program.
+ * Returns the ids of practitioners with live appointments in a program. The appointments start at `from` or later and
+ * before `to`. Some practitioners may no longer work in the program.
  */
 export async function findBookedPractitioners(
   transaction: Transaction,
@@ -20,8 +20,9 @@ export async function findBookedPractitioners(
 }
 
 /**
- * Returns SQL for the ids of all practitioners who can have slots of a program in a time: those who work in it, those
- * with live appointments in it, and `others`. As SQL it can be part of a query before the ids are known.
+ * Returns SQL for an array with the ids of all practitioners who can have slots of a program in a time. These are the
+ * practitioners of the program, those with live appointments that start in the time, and `others`. A query that
+ * contains the SQL needs no earlier query for the ids.
  */
 export function everybodyOf(
   { tenantId }: Transaction,
@@ -38,7 +39,7 @@ const EVERYBODY = `ARRAY(
       AND status IN ${LIVE_STATUSES} AND starts_at >= :from AND starts_at < :to
     UNION SELECT unnest(:others::uuid[]))`;
 
-/** Returns the programs in which a practitioner works or has live appointments that start at `from` or later. */
+/** Returns the ids of the programs in which a practitioner works or has live appointments from `from` on, ascending. */
 export async function findProgramsOf(transaction: Transaction, practitionerId: string, from: Date): Promise<string[]> {
   const { tenantId } = transaction;
   const rows = await transaction.rows<{ id: string }>(

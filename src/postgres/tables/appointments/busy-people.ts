@@ -10,7 +10,7 @@ export interface BusyPeople {
   readonly isPatientBusy: boolean;
 }
 
-/** The result for a time without a check. */
+/** Neither person is busy. It is also the result for a time that needs no check. */
 export const nobodyBusy: BusyPeople = { isPractitionerBusy: false, isPatientBusy: false };
 
 /** The patient of a booking, by id or as the patient of the appointment to move. */
@@ -21,8 +21,9 @@ export interface BusyAt {
   readonly nowMs: number;
   readonly holdId?: string | undefined;
   /**
-   * How many minutes the patient is busy: the visit without the buffer. If undefined, the visit is as long as that of
-   * the appointment to move or of the type to book. Without either, it fills the run.
+   * How many minutes the patient is busy: the visit without the buffer. If undefined, the length comes from the
+   * appointment to move or from the type to book. If these have no buffer, the patient is busy until the last slot
+   * ends.
    */
   readonly visitMinutes?: number | undefined;
   /** The appointment type to book. If it has a buffer, the visit is as long as the duration of the type. */
@@ -30,7 +31,7 @@ export interface BusyAt {
 }
 
 /**
- * Like {@link findBusyInRun}, for a move of several appointments of a patient. It ignores the appointments `exceptIds`.
+ * Like {@link findBusyInRun}, for a move of several appointments of a patient. Ignores the appointments `exceptIds`.
  */
 export async function findBusyBeside(
   transaction: Transaction,
@@ -43,9 +44,9 @@ export async function findBusyBeside(
 }
 
 /**
- * Returns whether the practitioner of a run of slots and a patient have live appointments or holds in the time of the
- * run. The given appointment and the given hold are ignored. Nobody is busy if the run no longer exists. Call it after
- * the locks of both people, in the same round trip: then the query sees the locked state.
+ * Returns whether the practitioner and a patient have other live appointments or holds at the time of adjacent slots.
+ * Ignores the appointment to move and the hold `holdId`. Nobody is busy if the slots no longer exist. Call this after
+ * locking both people, in the same round trip. The query then sees the locked state.
  */
 export async function findBusyInRun(
   transaction: Transaction,
@@ -63,8 +64,8 @@ export async function findBusyInRun(
 }
 
 /**
- * Returns which people of an appointment have another live appointment or a hold at its time. Nobody is busy if the
- * appointment does not exist.
+ * Returns whether the practitioner and the patient of an appointment have another live appointment or a hold at its
+ * time. Nobody is busy if the appointment does not exist.
  */
 export async function findBusyAgain(
   transaction: Transaction,
@@ -85,7 +86,10 @@ const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_mi
 const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId AND a.visit_ends_at > a.starts_at AND a.visit_ends_at <= a.ends_at)`;
 
-/** Returns a query for the time of a run. The visit ends with the slot in which the `visitMinutes` are over. */
+/**
+ * Returns a query for the practitioner and the time of the slots of a {@link SlotRun}. The visit ends with the last
+ * slot that starts before `visitMinutes` have passed. If `visitMinutes` is null, it ends with the last slot of all.
+ */
 function timeOfRun(visitMinutes: string): string {
   return `SELECT f.practitioner_id, min(r.starts_at) AS starts_at, max(r.ends_at) AS ends_at, coalesce(max(r.ends_at)
       FILTER (WHERE r.starts_at < f.starts_at + make_interval(mins => ${visitMinutes})), max(r.ends_at)) AS visit_ends_at
@@ -126,7 +130,7 @@ const busyAgain = prepared(["tenantId", ...AT, "appointmentId"], (names) =>
   sql.raw(busyPeople(TIME_OF_APPOINTMENT, PATIENT_OF_APPOINTMENT, ":appointmentId::uuid"), names),
 );
 
-/** Returns SQL for {@link BusyPeople}. `time` is a query for one row with a practitioner and a time, or for none. */
+/** Returns SQL for {@link BusyPeople}. `time` is a query for at most one row, with a practitioner and a time. */
 function busyPeople(time: string, patientId: string, exceptId: string): string {
   const at = {
     tenantId: ":tenantId",

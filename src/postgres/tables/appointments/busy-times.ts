@@ -17,22 +17,26 @@ export interface ComparedTime {
   readonly exceptHoldId?: string;
 }
 
-/** SQL for the end of the visit of an appointment, like `visitEndOf`. After it only the practitioner is busy. */
+/**
+ * Returns SQL for the end of the visit of the appointment `row`, like `visitEndOf`. From this time on, only the
+ * practitioner is busy.
+ */
 export function visitEnd(row: string): string {
   const isWithin = `${row}.visit_ends_at > ${row}.starts_at AND ${row}.visit_ends_at < ${row}.ends_at`;
   return `CASE WHEN ${isWithin} THEN ${row}.visit_ends_at ELSE ${row}.ends_at END`;
 }
 
 /**
- * Returns SQL for the id of one live appointment or hold of a person that overlaps a time.
+ * Returns SQL for the id of one live appointment or hold that overlaps a time of a person; no row if there is none.
  *
  * Two appointments overlap if each begins before the other ends; adjacent ones do not overlap. The exclusion
  * constraints use ranges for the same rule. This query compares instants: range operators are not leakproof, so no
  * index serves them under row-level security. The limit of 24 hours narrows the index scan; no appointment lasts
  * longer.
  *
- * The constraints keep the appointments of a person apart, except overbooked ones of a practitioner. So the query reads
- * only the last appointment that begins before the end of the time. It reads overbooked ones separately.
+ * The constraints forbid overlaps of a person's appointments, except overbooked ones of a practitioner. So the query
+ * reads only the last appointment that begins before the time ends. For a practitioner, it reads overbooked
+ * appointments separately.
  */
 export function busyTime(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);
@@ -44,8 +48,8 @@ export function busyTime(person: Person, time: ComparedTime): string {
 }
 
 /**
- * Returns SQL for whether a person has a live appointment or hold that overlaps a time, like {@link busyTime}. It can
- * read all appointments of the 24 hours. For a single time that costs less than the larger plan of {@link busyTime}.
+ * Returns SQL for whether {@link busyTime} finds a live appointment or hold. This SQL can read all appointments of 24
+ * hours. For a single time, that costs less than the larger plan of {@link busyTime}.
  */
 export function isBusyAt(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);
@@ -54,7 +58,10 @@ export function isBusyAt(person: Person, time: ComparedTime): string {
 
 type Person = "patient_id" | "practitioner_id";
 
-/** SQL for the conditions on live appointments `a` that begin in the 24 hours, their end, and the overlapping holds. */
+/**
+ * Returns SQL for the conditions on live appointments `a` that can overlap the time, for their end, and for the holds
+ * `h` that overlap the time.
+ */
 function partsOf(person: Person, time: ComparedTime) {
   const { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId } = time;
   const starting = (row: string) => `${row}.tenant_id = ${tenantId} AND ${row}.${person} = ${personId}
@@ -68,7 +75,7 @@ function partsOf(person: Person, time: ComparedTime) {
   };
 }
 
-/** Returns whether a person has a live appointment or hold in a time, other than the appointment `exceptId`. */
+/** Returns whether a live appointment or hold of a person overlaps a time. Ignores the appointment `exceptId`. */
 export async function isBusy(
   transaction: Transaction,
   who: { readonly patientId: string } | { readonly practitionerId: string },
@@ -86,15 +93,15 @@ export async function isBusy(
   return row?.busy === true;
 }
 
-/** Two overlapping appointments of two patients. */
+/** The ids of two overlapping appointments, one of each of two patients. */
 export interface Overlap {
   readonly one: string;
   readonly other: string;
 }
 
 /**
- * Returns at most `limit` pairs of overlapping live appointments of two patients, in the order of the first patient's
- * starts.
+ * Returns at most `limit` pairs of overlapping live appointments of two patients, ordered by the start of the first
+ * patient's appointment.
  */
 export async function overlapsOf(
   transaction: Transaction,

@@ -41,8 +41,8 @@ const inserts = [1, 2].map((count) => {
 });
 
 /**
- * Appends the rows by which the indicators of opportunity count a new or changed appointment. It appends nothing if the
- * counted attributes do not change. `before` is undefined for a new appointment.
+ * Appends rows to `opportunity_changes`. The indicators of opportunity count a new or changed appointment by these
+ * rows. Appends nothing if the counted attributes do not change. `before` is undefined for a new appointment.
  */
 export function insertCounts(
   transaction: Transaction,
@@ -62,7 +62,10 @@ function nameOf(column: string, row: number): string {
   return `${column}_${row}`;
 }
 
-/** Returns the rows that {@link insertCounts} appends, at most two. */
+/**
+ * Returns the rows that {@link insertCounts} appends: `before` with `change` -1, if defined, then `after` with `change`
+ * 1.
+ */
 export function countsOf(
   before: AppointmentRecord | undefined,
   after: AppointmentRecord,
@@ -75,8 +78,9 @@ export function countsOf(
 }
 
 /**
- * Returns the columns that `COUNTED_APPOINTMENTS` of `tables/opportunity/summary-cells.ts` selects for the appointment,
- * except for the day of an appointment that was not attended. Only its month is counted, so its day is always the first.
+ * Returns the values that `COUNTED_APPOINTMENTS` of `tables/opportunity/summary-cells.ts` selects for the appointment,
+ * with one exception: only the month of an unattended appointment counts, so its `local_date` is the first day of the
+ * month.
  */
 function counted(appointment: AppointmentRecord): Readonly<Record<(typeof countedColumns)[number], unknown>> {
   const { status, overbooked, startsAt, endsAt, localDate, dueOn, createdAt } = appointment;

@@ -10,8 +10,8 @@ export interface DayOfRule {
 }
 
 /**
- * Returns the day whose capacity an appointment or slot uses. Returns undefined for an overbooked appointment, which
- * uses no capacity, and if `placed` is undefined.
+ * Returns the day whose capacity an appointment or slot uses. Returns undefined if `placed` is undefined or overbooked.
+ * An overbooked appointment uses no capacity.
  */
 export function countedDay(
   placed: { readonly ruleId: string | undefined; readonly localDate: string } | undefined,
@@ -65,24 +65,25 @@ const dropUnit = prepared([...KEY, "until"], (names) =>
 const giveUnit = prepared(KEY, (day) => sql("day_counters").where(day).decrement("booked"));
 
 /**
- * Takes one unit of a rule's capacity on a date. Returns false if none is left. The row is locked until the transaction
- * ends, so only one of two concurrent calls gets the last unit.
+ * Takes one unit of a rule's capacity on a date. Returns false if none is left. The counter is locked until the
+ * transaction ends, so only one of two concurrent calls gets the last unit.
  *
- * It uses two statements in one round trip; the second sees the row, no matter which transaction inserted it. A single
- * upsert would need a subquery for the capacity in its WHERE, which Citus rejects.
+ * The first of two statements inserts the counter if it is missing; the second takes the unit. Both share a round trip.
+ * The second sees the row, whichever transaction inserted it. Citus rejects a single upsert, because its WHERE would
+ * need a subquery for the capacity.
  */
 export function takeCapacity(transaction: Transaction, day: DayOfRule, nowMs: number): Promise<boolean> {
   transaction.send(addCounter(keyOf(transaction, day)));
   return takeLockedCapacity(transaction, day, nowMs);
 }
 
-/** Like {@link takeCapacity}, but if no unit is left the call fails with `refusal`. The result is not awaited. */
+/** Like {@link takeCapacity}, but does not wait for the result. If no unit is left, the call fails with `refusal`. */
 export function requireCapacity(transaction: Transaction, day: DayOfRule, nowMs: number, refusal: () => unknown): void {
   transaction.send(addCounter(keyOf(transaction, day)));
   transaction.require(requireUnit({ ...keyOf(transaction, day), now: new Date(nowMs) }), refusal);
 }
 
-/** Like {@link requireCapacity}, for a unit that is held until `until`. Removes expired holds. */
+/** Like {@link requireCapacity}, for a unit that is held until `until`. Removes expired holds from the counter. */
 export function holdCapacity(
   transaction: Transaction,
   day: DayOfRule,
@@ -94,8 +95,8 @@ export function holdCapacity(
 }
 
 /**
- * Turns a unit that is held until `until` into a unit of an appointment. If another process has already removed the
- * hold as expired, it takes a free unit. If no unit is free, the call fails with `refusal`.
+ * Turns a unit that is held until `until` into a unit of an appointment. If another transaction has already removed the
+ * expired hold, takes a free unit instead. If none is free, the call fails with `refusal`.
  */
 export function bookHeldCapacity(
   transaction: Transaction,
@@ -117,12 +118,14 @@ export async function takeLockedCapacity(transaction: Transaction, day: DayOfRul
   return (await transaction.rows(unit)).length === 1;
 }
 
-/** Frees one unit of a rule's capacity on a date. An appointment has used the unit. */
+/** Frees one unit of a rule's capacity on a date: the unit of an appointment, not of a hold. */
 export function giveCapacityBack(transaction: Transaction, day: DayOfRule): void {
   transaction.send(giveUnit(keyOf(transaction, day)));
 }
 
-/** Locks the counters of several days until the transaction ends, always in the same order. */
+/**
+ * Locks the counters of several days until the transaction ends, ordered by rule and date. Inserts missing counters.
+ */
 export function lockDays(transaction: Transaction, days: readonly DayOfRule[]): void {
   const { tenantId } = transaction;
   const unique = new Map(days.map((day) => [`${day.ruleId} ${day.localDate}`, day]));

@@ -3,7 +3,10 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 
-/** The patient and the service of a visit, and a local date (YYYY-MM-DD) or a slot in its calendar year. */
+/**
+ * The patient and the service of a visit. `on` is a local date (YYYY-MM-DD) or a slot in the calendar year of the
+ * visit.
+ */
 export interface Visit {
   readonly patientId: string;
   readonly serviceId: string;
@@ -11,8 +14,8 @@ export interface Visit {
 }
 
 /**
- * Returns whether a visit would be the first: the patient has no live appointment for the service in the calendar year,
- * other than `exceptId`. Call it after the lock of the patient.
+ * Returns whether a visit would be the patient's first for the service in the calendar year. Live appointments count,
+ * except `exceptId`. Call this after locking the patient.
  */
 export async function isFirstVisit(
   transaction: Transaction,

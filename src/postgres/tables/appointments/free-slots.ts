@@ -14,7 +14,7 @@ export interface OptionQuery {
   /** The current time. Holds that expire later are live. */
   readonly now: Date;
   readonly serviceId: string;
-  /** The duration in minutes, which may need several slots; undefined for one slot of any length. */
+  /** The duration in minutes. It can need several slots. Undefined for one slot of any length. */
   readonly minutes: number | undefined;
   /** How many minutes the patient is busy: the duration without the buffer; undefined for the whole duration. */
   readonly visitMinutes: number | undefined;
@@ -41,13 +41,16 @@ export interface SearchShape {
   readonly hasRuns: boolean;
 }
 
-/** Returns the shape of a search. */
+/** Returns the parts of a search that change the text of its statement. */
 export function shapeOf({ windows: [window], practitionerId, minutes }: OptionQuery): SearchShape {
   const isWholeDay = window?.startSecond === 0 && window.endSecond === secondsPerDay;
   return { isWindowed: !isWholeDay, isOfOne: practitionerId !== undefined, hasRuns: minutes !== undefined };
 }
 
-/** The names of the values of every search, of searches in parts of the day, and of searches for one practitioner. */
+/**
+ * The parameters of every search. Searches in parts of the day add WINDOW_NAMES; searches for one practitioner add
+ * ONE_NAMES.
+ */
 const NAMES = [
   ...(["tenantId", "organizationId", "companyId", "serviceId", "locationId", "includeEmergency"] as const),
   ...(["now", "from", "to", "heldRuleId", "heldDate", "seed", "afterStart", "afterId", "wanted", "stretch"] as const),
@@ -55,10 +58,10 @@ const NAMES = [
 const WINDOW_NAMES = ["starts", "ends"] as const;
 const ONE_NAMES = ["practitionerId"] as const;
 
-/** A name that {@link namesOf} can return. */
+/** The name of a parameter that {@link namesOf} can return. */
 export type SlotName = (typeof NAMES | typeof WINDOW_NAMES | typeof ONE_NAMES)[number];
 
-/** Returns the names of the values that {@link freeSlots} and the CTE `offered` need. */
+/** Returns the names of the parameters of {@link freeSlots} and of the CTE `offered`. */
 export function namesOf({ isWindowed, isOfOne }: SearchShape): readonly SlotName[] {
   return [...NAMES, ...(isWindowed ? WINDOW_NAMES : []), ...(isOfOne ? ONE_NAMES : [])];
 }
@@ -68,11 +71,11 @@ export interface Reach {
   readonly from: Date;
   /** About how many slots to read. */
   readonly wanted: number;
-  /** The last slot starts at most this many seconds after the first free slot. */
+  /** All slots start less than this many seconds after the first free slot. */
   readonly stretch: number;
 }
 
-/** Returns the values of a search by name. */
+/** Returns the values of all parameters of a search, by name. */
 export function valuesOf(
   { tenantId, organizationId, companyId }: Principal,
   query: OptionQuery,
@@ -103,8 +106,8 @@ export function valuesOf(
 }
 
 /**
- * Returns the seed that orders slots with the same start. It depends on the appointment or patient of the search, so
- * that simultaneous searches begin with different slots.
+ * Returns the seed that orders slots with the same start. The seed depends on the appointment or patient of the search,
+ * so that searches for different patients begin with different slots.
  */
 function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" | "patientId">): string {
   const subject = appointmentId ?? patientId;
@@ -112,10 +115,10 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
 }
 
 /**
- * Returns SQL for CTEs. They follow the CTE `offered`, which has a row for each program. Slots of the program can be
- * booked from `opens` and before `closes`.
+ * Returns SQL for CTEs that find free slots. They follow the CTE `offered`, which has a row for each program to search.
+ * Slots of the program can be booked if they start at `opens` or later and before `closes`.
  *
- * - `next`: the start of the next free slot on any day. No row if there is none.
+ * - `next`: the start of the next free slot, even on a full day. No row if there is none.
  * - `found`: the first free slots of each program from that start on, whether or not people are busy then.
  * - `stop`: `at`, the time before which `found` is complete.
  *
@@ -149,8 +152,9 @@ export function freeSlots(shape: SearchShape): string {
 }
 
 /**
- * How many slots are read from each program: an equal share. A search for one practitioner reads all wanted slots from
- * each program, because a practitioner rarely works in several programs.
+ * SQL for how many slots are read from each program: an equal share of the wanted slots. A search for one practitioner
+ * does not use SHARE. It reads all wanted slots from each program, because a practitioner rarely works in several
+ * programs.
  */
 const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bigint FROM offered)";
 
@@ -158,8 +162,8 @@ const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bi
 const END = "n.starts_at + make_interval(secs => :stretch::float8)";
 
 /**
- * The last two conditions are true for every free slot. PostgreSQL uses the partial index by practitioner only if the
- * query has these conditions.
+ * Selects the slots of one practitioner. The last two conditions are true for every free slot. PostgreSQL uses the
+ * partial index by practitioner only if the query has these conditions.
  */
 const OF_PRACTITIONER = "AND s.practitioner_id = :practitionerId AND NOT s.retained AND s.rule_id IS NOT NULL";
 
@@ -179,10 +183,10 @@ const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
             AND c.local_date <= (SELECT (least(${END}, :to) AT TIME ZONE 'America/Bogota')::date FROM next AS n)
             AND (c.rule_id, c.local_date) IS DISTINCT FROM (:heldRuleId::uuid, :heldDate::date))`;
 
-/** The one range of a search at any time of the day. */
+/** SQL for the only time range of a search at any time of the day. */
 const WHOLE_TIME = "SELECT :from::timestamptz AS since, :to::timestamptz AS until";
 
-/** The ranges of a search at parts of the day: one for each local date and part. */
+/** SQL for the time ranges of a search in parts of the day: one for each local date and part. */
 const PARTS_OF_DAYS = `SELECT greatest(at.since, :from::timestamptz) AS since, least(at.until, :to::timestamptz) AS until
     FROM unnest(:starts::integer[], :ends::integer[]) AS w (start_second, end_second)
     CROSS JOIN generate_series(date_trunc('day', :from::timestamptz AT TIME ZONE 'America/Bogota'),
@@ -192,8 +196,8 @@ const PARTS_OF_DAYS = `SELECT greatest(at.since, :from::timestamptz) AS since, l
     WHERE at.since < :to::timestamptz AND at.until > :from::timestamptz AND EXISTS (SELECT FROM offered)`;
 
 /**
- * SQL for whether a program `p` has rules at one of the parts of the day. Slots lie within the times of their rules, so
- * other programs need not be searched.
+ * SQL for whether a program `p` has active rules at one of the parts of the day. Slots lie within the times of their
+ * rules, so other programs need not be searched.
  */
 export const HAS_RULE_THEN = `EXISTS (
     SELECT FROM program_rules t JOIN unnest(:starts::integer[], :ends::integer[]) AS w (start_second, end_second)

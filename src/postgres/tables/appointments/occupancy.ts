@@ -10,7 +10,7 @@ export interface OccupancyQuery {
   /** Slots and appointments start at `from` or later and before `to`. */
   readonly from: Date;
   readonly to: Date;
-  /** The current time. Free slots that start later are open or held; the others have passed. */
+  /** The current time. Free slots that start later are open or held; the other free slots have passed. */
   readonly now: Date;
   readonly programId: string | undefined;
   readonly practitionerId: string | undefined;
@@ -41,10 +41,10 @@ export interface OccupancyRecord {
 
 /**
  * Returns occupancy by local date, program and practitioner, in this order. One statement reads free slots, retained
- * slots and appointments, each by its index on program and start, and the live holds.
+ * slots, appointments and live holds.
  *
- * An appointment counts for its own date and program. Capacity is the sum over the active rules that have a slot or an
- * appointment on the date.
+ * An appointment counts for its own date and program. Capacity is the sum over the active rules that have a free slot
+ * or a live appointment on the date.
  */
 export function readOccupancy(
   transaction: Transaction,

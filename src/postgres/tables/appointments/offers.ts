@@ -5,13 +5,16 @@ import { type Bound, type Parameter, prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { windowOf, withSettings } from "../schedule/booking-windows.js";
 
-/** The location and kind of program in which a service is offered. */
+/** The location of a program that offers a service, and whether it is an emergency program. */
 export interface Offer {
   readonly locationId: string;
   readonly emergency: boolean;
 }
 
-/** The organization and company whose programs a principal sees, in addition to programs without either. */
+/**
+ * The organization and company of a principal. The principal sees their programs, and programs of no organization or
+ * company.
+ */
 type ProgramVisibility = { readonly [K in "organizationId" | "companyId"]: string | Parameter | undefined };
 
 /**
@@ -53,7 +56,7 @@ function boundsAt(at: Parameter): readonly Knex.Raw[] {
 
 /**
  * Returns the offer of a service in a slot; undefined if the service cannot be booked there. With `at`, the slot must
- * be within the notice and the horizon of its program at that time.
+ * also start after the minimum notice and within the horizon of its program, as of that time.
  */
 export async function findOffer(
   transaction: Transaction,

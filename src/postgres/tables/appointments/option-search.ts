@@ -17,7 +17,7 @@ import {
 import { type Offer, offeringPrograms } from "./offers.js";
 import { runsFrom } from "./slot-runs.js";
 
-/** A bookable slot, or a run of adjacent slots from the start of the first to the end of the last. */
+/** A bookable time: one slot, or adjacent slots from the start of the first to the end of the last. */
 export interface OptionRecord extends Offer {
   readonly slotId: string;
   /** The latest generation of the slots of the option. */
@@ -30,20 +30,20 @@ export interface OptionRecord extends Offer {
   readonly visitEndsAt: Date;
 }
 
-/** How many slots the first statement reads for each option of the page. At some slots, people are busy. */
+/** How many slots a statement reads for each missing option of the page. At some slots, people are busy. */
 const SLOTS_PER_OPTION = 1.5;
 const MAX_GROWTH = 4;
 /** A day, in seconds. */
 const DAY = 86_400;
 
 /**
- * Returns the earliest slots that can be booked. They are free, their day has capacity left, and their program offers
- * the service. Their practitioner is active. Neither practitioner nor patient has another appointment or a hold at the
- * time.
+ * Returns at most `query.limit` options, the earliest first. Their slots are free, their day has capacity left, and
+ * their program offers the service. Their practitioner is active. Neither practitioner nor patient has another
+ * appointment or a hold at the time.
  *
  * One statement usually fills the page. If many people are busy or many days are full, further statements continue
- * where the last one stopped, each over a longer time. So the cost grows with the page size, and not with the size of
- * the schedule or the distance of its free slots.
+ * where the last one stopped. If they find very few options, the next one covers a longer time. So the cost grows with
+ * the page size, not with the size of the schedule or the distance to the next free slot.
  */
 export async function searchOptions(
   transaction: Transaction,
@@ -64,8 +64,8 @@ export async function searchOptions(
 }
 
 /**
- * Returns the reach of the first statement. For parts of days, it ends before the same part of the next day. For one
- * practitioner, it is longest, because a page needs many days.
+ * Returns the part of the search that the first statement covers. A search in parts of days ends before the same part
+ * of the next day. A search for one practitioner covers the longest time, because its page needs many days.
  */
 function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
   return {
@@ -75,7 +75,10 @@ function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }
   };
 }
 
-/** If a statement found few of the missing options, the next statement reads more slots, over a longer time. */
+/**
+ * Returns the part of the search that the next statement covers. If the last statement found few of the missing
+ * options, the next one reads more slots. After very few, the next one also covers a longer time.
+ */
 function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, missingBefore: number): Reach {
   const growth = (2.5 * missing) / Math.max(missingBefore - missing, 1);
   const isScarce = growth >= MAX_GROWTH;
@@ -87,8 +90,8 @@ function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, miss
 }
 
 /**
- * A row of the result; there is none if no free slot is left. The statement has checked all slots before `stop`. Times
- * are milliseconds since the epoch: for a page, PostgreSQL's text of times takes longer to write and to read.
+ * A row that a search statement returns; none if no free slot is left. The next statement begins at `stop`. Times are
+ * milliseconds since the epoch, because PostgreSQL's text of times takes longer to write and to read.
  */
 type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
 type OptionTimes = Readonly<Record<"startsAt" | "endsAt" | "visitEndsAt", number>>;
@@ -106,7 +109,7 @@ function timeOf(ms: number): Date {
 type SearchName = SlotName | "appointmentId" | "patientId" | "limit" | "minutes" | "visitMinutes";
 type SearchStatement = (values: Readonly<Record<SearchName, unknown>>) => Statement;
 
-/** Statements by shape. Each is compiled when it is first needed. */
+/** The search statements, by {@link SearchShape}. Each is compiled when it is first needed. */
 const statements = new Map<string, SearchStatement>();
 
 function statementOf(shape: SearchShape, principal: Principal, query: OptionQuery, reach: Reach): Statement {
@@ -138,8 +141,8 @@ function compile(shape: SearchShape): SearchStatement {
 }
 
 /**
- * SQL for the options among the free slots. It sorts the slots, then checks them in order until there are enough.
- * OFFSET 0 keeps the planner from merging the two steps.
+ * Returns SQL for the options among the free slots. The query sorts the slots, then checks them in order until the page
+ * is full. OFFSET 0 keeps the planner from merging the two steps.
  */
 function options(shape: SearchShape): string {
   const sorted = `SELECT f.*, uuid_hash_extended(f.id, :seed) AS spread FROM found AS f
@@ -163,7 +166,7 @@ const IS_PRACTITIONER_ACTIVE =
   "(SELECT d.active FROM practitioners d WHERE d.tenant_id = :tenantId AND d.id = s.practitioner_id)";
 
 /*
- * Each slot takes one index lookup for each person. NOT EXISTS might be planned as a join of all slots and
+ * The check of a slot takes one index lookup for each person. NOT EXISTS might be planned as a join of all slots and
  * appointments.
  */
 const SLOT = {
@@ -178,13 +181,16 @@ const IS_PRACTITIONER_FREE = `(${busyTime("practitioner_id", { ...SLOT, personId
 
 const patient = { ...SLOT, personId: ":patientId::uuid" };
 
-/** SQL for the time of all slots; no option ends more than a day after its start. */
+/** SQL for the time of all found slots together. No option ends more than a day after its start. */
 const ALL_SLOTS = {
   startsAt: "(SELECT starts_at FROM next)",
   endsAt: "(SELECT at + interval '24 hours' FROM stop)",
 };
 
-/** A patient who is free during the time of all slots needs no lookup for each slot. */
+/**
+ * Returns SQL for whether the patient is free at a slot. If the patient is free at the time of all slots together, the
+ * single slots need no lookup.
+ */
 function isPatientFree(endsAt: string): string {
   return `(:patientId::uuid IS NULL OR (${busyTime("patient_id", { ...patient, ...ALL_SLOTS })}) IS NULL
       OR (${busyTime("patient_id", { ...patient, endsAt })}) IS NULL)`;

@@ -7,12 +7,15 @@ interface KeyRow {
   created_at: Date;
 }
 
-/** Stores the keys of option tokens in the database, which all processes share. */
+/** Returns a store that keeps the keys of option tokens in the database. All processes share these keys. */
 export function optionTokenKeys({ pool }: Pick<Database, "pool">): KeyRingStore {
   return keysIn(pool, "option_token_keys");
 }
 
-/** Stores the keys of sealed values in the database, like {@link optionTokenKeys}. They cannot be removed. */
+/**
+ * Like {@link optionTokenKeys}, for the keys that seal the secrets of webhooks. The service has no right to remove
+ * these keys.
+ */
 export function webhookKeys({ pool }: Pick<Database, "pool">): KeyRingStore {
   return keysIn(pool, "webhook_keys");
 }

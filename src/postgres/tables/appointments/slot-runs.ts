@@ -1,8 +1,8 @@
 /**
- * Returns a query for the free slots that begin a run. A run is adjacent free slots of one rule with at least
- * `:minutes` in all. Each row has the end and the latest generation of the run, and the end of the visit
- * (`:visitMinutes`). `slots` is a query for free slots, whose order the result keeps. The query makes one index lookup
- * for each row of `slots` that is read.
+ * Returns a query for the free slots that begin a run: adjacent free slots of one rule that together last at least
+ * `:minutes`. Each row has the end and the latest generation of the run, and the end of the visit (`:visitMinutes`).
+ * `slots` is a query for free slots. The result has the order of `slots`. The query makes one index lookup for each row
+ * that it reads from `slots`.
  *
  * All slots of a rule have the same length, so the number of slots shows whether one is missing.
  */

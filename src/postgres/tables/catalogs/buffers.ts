@@ -12,7 +12,7 @@ const select = prepared(["tenantId", "appointmentId"], (names) =>
   ),
 );
 
-/** Returns the buffer of the type of an appointment, in minutes. 0 if there is no such appointment. */
+/** Returns the buffer of an appointment's type, in minutes. Returns 0 if the tenant has no such appointment. */
 export async function findBufferOf(transaction: Transaction, appointmentId: string): Promise<number> {
   const { tenantId } = transaction;
   const found = await readRecord<{ bufferMinutes: number }>(transaction, select({ tenantId, appointmentId }));

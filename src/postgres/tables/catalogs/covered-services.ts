@@ -10,7 +10,10 @@ export interface CoveredServiceSet {
   readonly version: number;
 }
 
-/** Returns the set and the version, read in one statement; undefined if the tenant has no such contract. */
+/**
+ * Returns the covered services and the version of a contract, as of one instant; undefined if the tenant has no such
+ * contract.
+ */
 export async function readCoveredServices(
   transaction: Transaction,
   contractId: string,
@@ -29,7 +32,10 @@ export async function readCoveredServices(
   return readRecord(transaction, query);
 }
 
-/** Replaces the set. The transaction has locked the contract and also writes its new version. */
+/**
+ * Replaces the covered services of a contract. The transaction has locked the contract. It also writes the new version
+ * of the contract.
+ */
 export function writeCoveredServices(
   transaction: Transaction,
   contractId: string,

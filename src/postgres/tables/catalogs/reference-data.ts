@@ -26,8 +26,8 @@ export interface PractitionerAttributes {
 }
 
 /**
- * Attributes of an opportunity definition: the maximum wait in days, which days count, and the category of the
- * user-attention cases that it limits, if any.
+ * Attributes of an opportunity definition: the maximum wait in days and which days count. If `caseCategory` is defined,
+ * the definition limits user-attention cases of this category.
  */
 export interface OpportunityDefinitionAttributes {
   readonly code: string;

@@ -10,8 +10,8 @@ export interface HeldWaitLimit extends Pick<OpportunityDefinitionAttributes, "ma
 }
 
 /**
- * Returns the limits of several appointment types or services. Those without an active opportunity definition are
- * omitted.
+ * Returns the wait limits of appointment types or services, in no order. Omits each type or service without an active
+ * opportunity definition.
  */
 export async function readWaitLimits(
   transaction: Transaction,
@@ -28,22 +28,22 @@ export async function readWaitLimits(
   return transaction.rows(limits);
 }
 
-/** Returns the active holidays of the tenant after a local date, ascending. YYYY-MM-DD. */
+/** Returns the dates (YYYY-MM-DD) of the tenant's active holidays after a local date, ascending. */
 export async function readHolidaysAfter(transaction: Transaction, from: string): Promise<readonly string[]> {
   const holidays = sql("holidays").where({ tenant_id: transaction.tenantId, active: true }).where("date", ">", from);
   const rows = await transaction.rows<{ date: string }>(holidays.orderBy("date").select(sql.raw("date::text AS date")));
   return rows.map(({ date }) => date);
 }
 
-/** The maximum wait and the holidays needed to calculate its last day. */
+/** The maximum wait, and the holidays needed to calculate the last day of the wait. */
 export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "maxWaitDays" | "dayKind"> {
-  /** Active holidays after the first date that can affect the last day, ascending. YYYY-MM-DD. */
+  /** The dates (YYYY-MM-DD) of the active holidays that can affect the last day, ascending. */
   readonly holidays: readonly string[];
 }
 
 /**
- * The subject of a limit. An appointment type always has a limit. A service can have one. A category of user-attention
- * cases has one if an opportunity definition names it.
+ * The subject of a limit. An appointment type always names an opportunity definition. A service can name one. A
+ * category of user-attention cases has a limit if a definition names the category.
  */
 export type WaitLimitSubject =
   | { readonly appointmentTypeId: string }
@@ -51,11 +51,11 @@ export type WaitLimitSubject =
   | { readonly caseCategory: string; readonly owner: Owner };
 
 /**
- * Returns the limit of a wait that begins on a local date from `from` to `through`. It comes from the subject's active
- * opportunity definition; undefined if there is none. If several definitions limit a category, the definition of the
- * owner's company comes first, then that of the owner's organization.
+ * Returns the limit of a wait that begins on a local date from `from` to `through`. The limit comes from the active
+ * opportunity definition of the subject; undefined if there is none. If several definitions limit a category, a
+ * definition of the owner's company has precedence, then a definition of the owner's organization.
  *
- * Holidays are read until 100 days plus three times the maximum wait after `through`.
+ * Reads the holidays after `from`, until three times the maximum wait plus 100 days after `through`.
  */
 export async function readWaitLimit(
   transaction: Transaction,

@@ -9,7 +9,7 @@ export interface Closure {
   readonly closeReason: string | undefined;
 }
 
-/** The closure of a case or entry; all attributes are undefined while it is open. */
+/** The closure of a case or waitlist entry. All attributes are undefined while the case or entry is open. */
 export type Closable = { readonly [K in keyof Closure]: Closure[K] | undefined };
 
 export const closureColumns = {

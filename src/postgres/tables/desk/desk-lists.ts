@@ -10,7 +10,7 @@ export interface DeskFilter<Status extends string> {
   readonly createdTo: Date | undefined;
 }
 
-/** A page of a list of the desk, which is ordered from old to new. */
+/** A page of a list of the desk. The list is ordered from old to new. */
 export interface DeskPage {
   /** Creation time and id of the last row of the previous page; undefined for the first page. */
   readonly after: { readonly createdAt: Date; readonly id: string } | undefined;
@@ -19,8 +19,9 @@ export interface DeskPage {
 }
 
 /**
- * Returns a query for a page. `rows` returns a new query for the rows, with `createdAt` and `id`. It reads each status
- * separately, in the order of its index, and at most a page of each. So no page scans rows of other statuses.
+ * Returns a query for a page, ordered by creation time, then id. Each call of `rows` returns a new query for all rows,
+ * with the columns `createdAt` and `id`. The returned query reads each status separately, in the order of an index and
+ * up to the limit. So it scans no rows of other statuses.
  */
 export function deskPage(
   rows: () => Knex.QueryBuilder,

@@ -31,13 +31,14 @@ export async function listCasesOfPatient(
 }
 
 /**
- * Locks all cases about a patient or the patient's appointments, in the order of their ids until the transaction ends.
+ * Locks and returns all cases about a patient or the patient's appointments, ordered by id. The locks last until the
+ * transaction ends.
  */
 export async function lockCasesOfPatient(transaction: Transaction, patientId: string): Promise<DeskCaseRecord[]> {
   return readRecords(transaction, casesOf(transaction, patientId).orderBy("id").forNoKeyUpdate());
 }
 
-/** Empties all texts of these cases, which the transaction has locked. Each case gets a new version. */
+/** Empties all texts of these cases. The transaction has locked the cases. Each case gets a new version. */
 export function emptyCases(transaction: Transaction, ids: readonly string[]): void {
   const emptied = {
     description: "",

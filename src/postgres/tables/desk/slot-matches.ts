@@ -24,7 +24,10 @@ const OFFERED = `SELECT o.service_id FROM program_services o
   JOIN healthcare_services c ON c.tenant_id = :tenantId AND c.id = o.service_id AND c.active
   WHERE o.tenant_id = :tenantId AND o.program_id = :programId`;
 
-/** The services of the program are an array, which is evaluated once. The check that the patient is free comes last. */
+/**
+ * SQL for whether a slot suits a waitlist entry. The services of the program are an array, so that they are read once.
+ * The check that the patient is free comes last.
+ */
 const SUITS = `service_id = ANY(ARRAY(${OFFERED})) AND :period = ANY(preferred_periods)
   AND (practitioner_id IS NULL OR practitioner_id = :practitionerId)
   AND EXISTS (SELECT FROM slots s JOIN programs p ON p.tenant_id = :tenantId AND p.id = s.program_id
@@ -36,7 +39,7 @@ const SUITS = `service_id = ANY(ARRAY(${OFFERED})) AND :period = ANY(preferred_p
         AND a.status = 'ACTIVE')
       AND (${BUSY}) IS NULL)`;
 
-/** Returns one page of the open entries that a slot suits, the oldest first. */
+/** Returns one page of the open waitlist entries that a slot suits, the oldest first. */
 export async function matchSlot(
   transaction: Transaction,
   slot: MatchedSlot,

@@ -14,7 +14,7 @@ export interface CaseRecord {
   readonly description: string;
   readonly patientId: string | undefined;
   readonly appointmentId: string | undefined;
-  /** The status in the access API. Closing the case does not change it. */
+  /** The status in the access API. It stays the same when the case is closed. */
   readonly status: "RECEIVED" | "OPEN";
   readonly createdAt: Date;
   /** The last local date on which the case is to be closed, YYYY-MM-DD. Undefined if its category has no limit. */
@@ -98,7 +98,7 @@ export function writeCase(transaction: Transaction, { id, ...change }: CaseChang
   transaction.send(sql("user_attention_cases").where(key).update(toRow(CHANGE_COLUMNS, change)));
 }
 
-/** Returns a query for all cases of the tenant, to which conditions can be added. */
+/** Returns a query for all cases of the tenant, open and closed. The caller can add conditions. */
 export function cases({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("user_attention_cases")
     .where({ tenant_id: tenantId })

@@ -16,7 +16,7 @@ export interface WaitlistEntryRecord {
   readonly preferredPeriods: readonly string[];
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** The status in the access API. Closing the entry does not change it. */
+  /** The status in the access API. It stays the same when the entry is closed. */
   readonly status: "ACTIVE";
   readonly createdAt: Date;
   /** The last local date of the allowed wait, YYYY-MM-DD; undefined for no limit. */
@@ -55,7 +55,7 @@ export interface WaitlistFilter extends DeskFilter<DeskWaitlistEntryRecord["desk
   readonly serviceId: string | undefined;
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** Ids without duplicates; empty for any service. The next two lists work alike. */
+  /** Service ids without duplicates; empty for any service. The same applies to `locationIds` and `practitionerIds`. */
   readonly serviceIds: readonly string[];
   readonly locationIds: readonly string[];
   readonly practitionerIds: readonly string[];
@@ -131,7 +131,7 @@ export function writeWaitlistEntryClosure(transaction: Transaction, id: string, 
   transaction.send(sql("waitlist_entries").where(key).update(toRow(CLOSURE_COLUMNS, closure)));
 }
 
-/** Writes the wish of an entry that the transaction has locked. */
+/** Writes the wish, the earlier wishes and the version of an entry that the transaction has locked. */
 export function writeWish(transaction: Transaction, { id, earlierWishes, ...entry }: DeskWaitlistEntryRecord): void {
   const { dateFrom, dateTo, preferredPeriods, locationId, practitionerId, version } = entry;
   const wish = toPartialRow(waitlistColumns, { dateFrom, dateTo, preferredPeriods, locationId, practitionerId });
@@ -145,7 +145,7 @@ export async function lockWaitlistEntriesOf(transaction: Transaction, patientId:
   await transaction.rows(sql("waitlist_entries").where(key).orderBy("id").select("id").forNoKeyUpdate());
 }
 
-/** Returns a query for all entries of the tenant, open and closed, to which conditions can be added. */
+/** Returns a query for all entries of the tenant, open and closed. The caller can add conditions. */
 export function entries({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("waitlist_entries")
     .where({ tenant_id: tenantId })

@@ -4,7 +4,8 @@ import { sql } from "../../sql.js";
 import { busyTime } from "../appointments/busy-times.js";
 
 /**
- * A practitioner who is free at the times of these appointments. The ids are ordered by the start of the appointment.
+ * A practitioner who is free at the times of the appointments `appointmentIds`. The ids are ordered by the start of the
+ * appointment.
  */
 export interface Substitute {
   readonly practitionerId: string;
@@ -20,7 +21,10 @@ const BUSY = busyTime("practitioner_id", {
   now: ":now::timestamptz",
 });
 
-/** The free slots of a practitioner never overlap. So the sum of their lengths shows whether they cover a time. */
+/**
+ * SQL for the total length of a practitioner's free slots in the time of the appointment `t`. Free slots of one program
+ * never overlap, so the total shows whether they cover the time.
+ */
 const FREE_TIME = `(SELECT sum(s.ends_at - s.starts_at) FROM slots s WHERE s.tenant_id = :tenantId
   AND s.program_id = t.program_id AND s.practitioner_id = m.practitioner_id AND s.starts_at >= t.starts_at
   AND s.ends_at <= t.ends_at AND NOT s.retained AND s.rule_id IS NOT NULL AND s.appointment_id IS NULL)`;
@@ -38,8 +42,8 @@ const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
   GROUP BY m.practitioner_id ORDER BY count(*) DESC, m.practitioner_id`;
 
 /**
- * Returns the practitioners who could take over some of the appointments at the same times. The practitioner with the
- * most appointments comes first.
+ * Returns the active practitioners who could take over some of the appointments at the same times. The practitioner
+ * with the most appointments comes first.
  */
 export async function findSubstitutes(
   transaction: Transaction,

@@ -3,7 +3,7 @@ import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "../appointments/appointment-status.js";
 import { busyTime } from "../appointments/busy-times.js";
 
-/** Two practitioners of a program, and a span of time. */
+/** Two practitioners of a program who exchange their appointments in a time. */
 export interface SwappedSpan {
   readonly programId: string;
   readonly practitionerId: string;
@@ -12,7 +12,10 @@ export interface SwappedSpan {
   readonly endsAt: Date;
 }
 
-/** The limit of 24 hours narrows the index scan; no appointment lasts longer. */
+/**
+ * SQL for the ids that {@link findInSpan} returns. The limit of 24 hours narrows the index scan; no appointment lasts
+ * longer.
+ */
 const IN_SPAN = `SELECT t.id FROM appointments t WHERE t.tenant_id = :tenantId AND t.program_id = :programId
   AND t.practitioner_id = ANY(ARRAY[:practitionerId::uuid, :otherPractitionerId::uuid])
   AND t.starts_at > :startsAt::timestamptz - interval '24 hours' AND t.starts_at < :endsAt AND t.ends_at > :startsAt
@@ -30,13 +33,19 @@ const BUSY = busyTime("practitioner_id", {
 const OBSTRUCTED = `SELECT t.id FROM appointments t WHERE t.tenant_id = :tenantId AND t.id = ANY(:ids::uuid[])
   AND (${BUSY}) IS NOT NULL ORDER BY t.id`;
 
-/** Returns the ids of the live appointments of both practitioners in the span, in order, without locking them. */
+/**
+ * Returns the ids of appointments that overlap the span, in ascending order: the live appointments of both
+ * practitioners in the program. Does not lock them.
+ */
 export async function findInSpan(transaction: Transaction, span: SwappedSpan): Promise<readonly string[]> {
   const rows = await transaction.rows<{ id: string }>(sql.raw(IN_SPAN, { tenantId: transaction.tenantId, ...span }));
   return rows.map(({ id }) => id);
 }
 
-/** Returns those of `ids` at whose time the other practitioner has a hold, or an appointment that is not in `ids`. */
+/**
+ * Returns the ids of the appointments that the other practitioner cannot take, in ascending order. At their time, the
+ * other practitioner has a live hold, or a live appointment outside `ids`.
+ */
 export async function findObstructed(
   transaction: Transaction,
   { practitionerId, otherPractitionerId }: SwappedSpan,
@@ -49,8 +58,9 @@ export async function findObstructed(
 }
 
 /**
- * Takes locked appointments out of the exclusion constraints until the same transaction updates them. This is needed
- * because PostgreSQL checks the constraints after each row.
+ * Sets locked appointments to CANCELLED, so that the exclusion constraints ignore them until the same transaction
+ * updates them again. Without this, appointments that exchange times would conflict, because PostgreSQL checks the
+ * constraints after each row.
  */
 export function setAside(transaction: Transaction, ids: readonly string[]): void {
   const query = sql("appointments").where({ tenant_id: transaction.tenantId }).update({ status: "CANCELLED" });

@@ -32,7 +32,7 @@ export interface EligibilityReason {
   readonly message: string;
 }
 
-/** A decision with its question. */
+/** An eligibility decision with its question. */
 export interface EligibilityRecord extends EligibilityQuestion {
   readonly id: string;
   readonly eligible: boolean;
@@ -63,7 +63,7 @@ const COLUMNS = {
   correlationId: "correlation_id",
 } as const satisfies ColumnsOf<AttributedEligibilityRecord>;
 
-/** Returns whether a contract covers a service: it lists the service, or it lists none. */
+/** Returns whether a contract covers a service. A contract that lists no services covers every service. */
 export async function coversService(transaction: Transaction, contractId: string, serviceId: string): Promise<boolean> {
   const listed = sql("contract_services").where({ tenant_id: transaction.tenantId, contract_id: contractId });
   const query = sql.select(

@@ -3,7 +3,7 @@ import { readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** The action of an event: a change of a resource, or an instant that was reached, such as that of a reminder. */
+/** The action of an event: a change of a resource, or a time that was reached, such as the time of a reminder. */
 export type EventAction = Effect["action"] | "REMINDER_DUE" | "NO_SHOW_DUE" | "EXPIRED";
 
 /** An event of a tenant: its position in the feed and the data of its audit row. */
@@ -89,7 +89,7 @@ const oldestStatement = prepared(["tenant"], ({ tenant }) =>
 
 /**
  * Reads at most `limit` events after a position, and the state of the feed. One statement reads both, so they are as of
- * one instant. Returns undefined if the tenant has no feed yet; {@link assignNextPositions} creates it.
+ * one instant. Returns undefined if the tenant has no feed yet; {@link assignNextPositions} creates the feed.
  */
 export async function readFeed(transaction: Transaction, after: number, limit: number): Promise<FeedPage | undefined> {
   const rows = await transaction.rows<FeedRow>(readStatement({ tenant: transaction.tenantId, after, limit }));
@@ -108,7 +108,8 @@ export async function readFeed(transaction: Transaction, after: number, limit: n
  * the order of the outbox.
  *
  * The feed is locked until the transaction ends, so one transaction at a time assigns positions. A separate statement
- * after the lock reads the outbox, so it sees the events that others committed meanwhile. The results are not awaited.
+ * after the lock reads the outbox, so it sees all events that were committed before the lock. Does not wait for the
+ * results.
  */
 export function assignNextPositions(transaction: Transaction): void {
   const key = { tenant_id: transaction.tenantId };
@@ -117,7 +118,10 @@ export function assignNextPositions(transaction: Transaction): void {
   transaction.send(assignStatement({ tenant: transaction.tenantId, limit: MAX_ASSIGNED }));
 }
 
-/** Returns the position before the oldest event that is kept. The feed must exist. */
+/**
+ * Returns the position before the oldest event in the feed; the last position if the feed has no events. The feed must
+ * exist.
+ */
 export async function findOldestPosition(transaction: Transaction): Promise<number> {
   const statement = oldestStatement({ tenant: transaction.tenantId });
   const [row] = await readRecords<{ readonly position: string }>(transaction, statement);
@@ -125,8 +129,9 @@ export async function findOldestPosition(transaction: Transaction): Promise<numb
 }
 
 /**
- * Returns whether a page that was read after a cursor continues without a gap. It does not if events in between were
- * purged, or if the feed is another one, as after a restore from a backup.
+ * Returns whether a page continues the feed without a gap after a cursor. Returns false if events after the cursor were
+ * purged. Also returns false for a cursor of another feed or beyond the end of the feed, as after a restore from a
+ * backup.
  */
 export function goesOn({ feedId, events, lastPosition }: FeedPage, cursor: FeedCursor): boolean {
   if (feedId !== cursor.feedId || lastPosition < cursor.position) return false;
@@ -138,7 +143,7 @@ interface FeedRow {
   readonly feed_id: string;
   readonly last_position: string;
   readonly is_outstanding: boolean;
-  /** Null, like the attributes below, if there is no event after the position. */
+  /** Null if the feed has no event after the position of the request. The attributes below are then null too. */
   readonly position: string | null;
   readonly organization_id: string | null;
   readonly company_id: string | null;

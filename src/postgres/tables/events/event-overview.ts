@@ -19,8 +19,8 @@ const OUTBOX_OLDEST = "SELECT audit_event_id AS id FROM event_outbox ORDER BY se
 const PURGE = purgeStatement({ table: "event_positions", key: ["tenant_id", "position"], time: "positioned_at" });
 
 /**
- * Returns those tenants whose feeds have advanced beyond the known position, or have events without a position. One
- * statement reads all of them.
+ * Returns the tenants in `known` whose feed has advanced beyond the known position, and those with events without a
+ * position. One statement reads all feeds.
  */
 export async function findChangedFeeds(
   source: TransactionSource,
@@ -38,7 +38,7 @@ export async function findChangedFeeds(
   return new Set(changed.map((row) => row.tenant_id));
 }
 
-/** Returns the tenants that have events without a position. */
+/** Returns the ids of the tenants that have events without a position. */
 export async function findOutstandingTenants(source: TransactionSource): Promise<string[]> {
   const rows = await runAcrossTenants(source, SCOPE, (transaction) =>
     transaction.rows<{ id: string }>(sql.raw(OUTSTANDING)),
@@ -48,7 +48,7 @@ export async function findOutstandingTenants(source: TransactionSource): Promise
 
 /**
  * Returns the number of events without a position, over all tenants. `oldestId` is the id of the audit row of the
- * oldest such event, a UUID of version 7. It is undefined if there is no such event.
+ * oldest one, a UUID of version 7; undefined if there is none.
  */
 export async function readOutbox(source: TransactionSource): Promise<{ count: number; oldestId: string | undefined }> {
   const [[counted], [oldest]] = await runAcrossTenants(source, SCOPE, (transaction) =>
@@ -60,7 +60,7 @@ export async function readOutbox(source: TransactionSource): Promise<{ count: nu
   return { count: counted?.count ?? 0, oldestId: oldest?.id };
 }
 
-/** Removes at most `limit` events of all tenants that are past their retention from the feeds; see `PurgeBatch`. */
+/** Removes at most `limit` events that are past their retention from the feeds of all tenants; see `PurgeBatch`. */
 export function purgeEventBatch(
   source: TransactionSource,
   limit: number,

@@ -5,8 +5,9 @@ import { dropHolder } from "./hold-holders.js";
 import { endHold, type HoldRecord } from "./holds.js";
 
 /**
- * Ends live holds that the transaction has locked, and frees their units of capacity. It locks the counters of days,
- * then the counters of principals, then freed slots, each kind in its order.
+ * Ends live holds that the transaction has locked. Frees their units of capacity, removes them from the counts of their
+ * principals, and makes freed slots in their times due at once. Locks the counters of days, then of principals, then
+ * freed slots.
  */
 export function releaseHolds(transaction: Transaction, holds: readonly HoldRecord[], at: Date): void {
   for (const { id } of holds) endHold(transaction, id, at, undefined);

@@ -16,13 +16,13 @@ export interface WantedOption {
 export type WantedBy = { readonly patientId: string } | { readonly appointmentId: string };
 
 /**
- * Returns the first slot of the first option that seems free, or undefined. It prefers an option whose slot no other
- * transaction has locked, and locks this slot until the transaction ends. So several calls with the same options get
- * different slots. It never waits for a lock: if all slots are locked, it returns the first free one. The caller locks
- * the slot in the ordinary order, and checks it again.
+ * Returns the id of the first slot of an option that seems free; undefined if there is none. Prefers the first option
+ * whose slot no other transaction has locked, and locks this slot until the transaction ends. So concurrent calls with
+ * the same options get different slots. Never waits for a lock: if all free slots are locked, returns the first of
+ * them. The caller then locks the slot in the order of `locks.ts`, and checks it again.
  *
- * Only the slot of an option with one slot is locked. The slots of an option with several must be locked in the order
- * of their ids. So if the first free option has several slots, it is returned without a lock.
+ * Only the slot of an option with one slot is locked. The slots of an option with several slots must be locked in the
+ * order of their ids. So if the first free option has several slots, its first slot is returned without a lock.
  */
 export async function findFreeOption(
   transaction: Transaction,
@@ -61,26 +61,29 @@ const TIME = {
   now: ":now::timestamptz",
 };
 
-/** SQL for whether the day of a slot `s` is full. It is one look-up; EXISTS might be planned as a hash of all days. */
+/**
+ * SQL for whether the day of a slot `s` is full. The subquery is one lookup; EXISTS might be planned as a hash of all
+ * days.
+ */
 export const IS_DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
     WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date), false)`;
 
 /**
- * SQL for when a hold expires and thereby frees a unit of the full day of a slot `s`; NULL if a unit is free, or if
+ * SQL for when the expiry of holds frees a unit of the full day of a slot `s`. NULL if a unit is free now, or if
  * appointments fill the day.
  */
 export const DAY_HELD_UNTIL = `(SELECT d.until FROM (SELECT c.held[cardinality(c.held) - r.daily_capacity + c.booked + 1] AS until
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
     WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date) d WHERE d.until > :now)`;
 
-/** SQL for whether the day is full. False if the appointment to move already uses a unit of the day. */
+/** SQL for whether the day of a slot `s` is full. False if the appointment to move already uses a unit of the day. */
 const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
 /**
- * The run of an option has no gap if the total length of its slots equals the time from its start to its end. The run
- * may have become too short, because slots were withdrawn.
+ * SQL for the first slot of each option that seems free. The slots of an option have no gap if their total length
+ * equals the time from their start to their end. They may be too few, because slots were withdrawn.
  */
 const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
     SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,

@@ -13,19 +13,24 @@ export async function listHoldsOfPatient(
   return readRecords(transaction, byId(holds(transaction).where({ patient_id: patientId }), page));
 }
 
-/** Locks all holds of a patient, live or ended, in the order of their ids until the transaction ends. */
+/**
+ * Locks and returns all holds of a patient, live or ended, ordered by id. The locks last until the transaction ends.
+ */
 export async function lockHoldsOf(transaction: Transaction, patientId: string): Promise<HoldRecord[]> {
   const query = holds(transaction).where({ patient_id: patientId }).orderBy("id").forNoKeyUpdate();
   return readRecords(transaction, query);
 }
 
-/** Moves all holds of a patient to another patient in a merge. The transaction has locked and ended them. */
+/**
+ * Moves all holds of a patient to another patient in a merge. The transaction has locked the holds and ends the live
+ * ones.
+ */
 export function moveHolds(transaction: Transaction, fromPatientId: string, toPatientId: string): void {
   const moved = sql("appointment_holds").where({ tenant_id: transaction.tenantId, patient_id: fromPatientId });
   transaction.send(moved.update({ patient_id: toPatientId }));
 }
 
-/** Deletes all holds of a patient. The transaction has locked and ended them. */
+/** Deletes all holds of a patient. The transaction has locked the holds and ended the live ones. */
 export function deleteHoldsOf(transaction: Transaction, patientId: string): void {
   transaction.send(sql("appointment_holds").where({ tenant_id: transaction.tenantId, patient_id: patientId }).delete());
 }

@@ -6,7 +6,7 @@ import type { AppointmentPlacement } from "../appointments/appointments.js";
 import type { BusySubject } from "../appointments/busy-people.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
 
-/** A stored hold, which reserves a time of a practitioner and a patient. */
+/** A stored hold. It reserves a time of a practitioner and a patient. */
 export interface HoldRecord extends Omit<AppointmentPlacement, "visitEndsAt"> {
   readonly id: string;
   readonly patientId: string;
@@ -50,7 +50,7 @@ const holdColumns = {
   createdAt: "created_at",
 } as const satisfies ColumnsOf<HoldRecord>;
 
-/** Whether a hold is live: it has not ended and has not expired. */
+/** Returns whether a hold is live: it has not ended and has not expired. */
 export function isLiveHold({ endedAt, expiresAt }: HoldRecord, nowMs: number): boolean {
   return endedAt === undefined && expiresAt.getTime() > nowMs;
 }
@@ -97,7 +97,7 @@ export async function findHold(transaction: Transaction, id: string): Promise<Ho
   return readRecord(transaction, holds(transaction).where({ id }));
 }
 
-/** Returns one page of the live holds of a patient, a practitioner or a waitlist entry, ordered by id. */
+/** Returns one page of the tenant's live holds that match all defined members of `filter`, ordered by id. */
 export async function listLiveHolds(
   transaction: Transaction,
   filter: { readonly [K in "patientId" | "practitionerId" | "waitlistEntryId"]: string | undefined },
@@ -111,7 +111,7 @@ export async function listLiveHolds(
   return readRecords(transaction, byId(live, page));
 }
 
-/** Returns the number of live holds of a patient. Call it after the lock of the patient, in the same round trip. */
+/** Returns the number of live holds of a patient. Call this after locking the patient, in the same round trip. */
 export async function countLiveHolds(transaction: Transaction, who: BusySubject, nowMs: number): Promise<number> {
   const { tenantId } = transaction;
   const values = { tenantId, patientId: null, appointmentId: null, ...who, now: new Date(nowMs) };
@@ -119,7 +119,7 @@ export async function countLiveHolds(transaction: Transaction, who: BusySubject,
   return row?.count ?? 0;
 }
 
-/** Inserts a hold. The transaction has locked its patient, slots and practitioner. */
+/** Inserts a hold. The transaction has locked the patient, the slots and the practitioner of the hold. */
 export function insertHold(transaction: Transaction, hold: HoldRecord): void {
   transaction.send(insert({ tenant_id: transaction.tenantId, ...toRow(holdColumns, hold) }));
 }
@@ -136,8 +136,8 @@ export function endHold(
 }
 
 /**
- * Ends the expired holds of a locked practitioner in a time. Otherwise the constraint against overlaps would reject a
- * new hold there. The holds are locked ordered by id.
+ * Ends the expired holds of a practitioner that overlap a time. Otherwise the constraint against overlaps would reject
+ * a new hold at that time. Locks the holds in the order of their ids. The transaction has locked the practitioner.
  */
 export function endExpiredHolds(
   transaction: Transaction,
@@ -149,7 +149,7 @@ export function endExpiredHolds(
   transaction.send(endExpired(time));
 }
 
-/** Returns a query for the holds of the tenant. */
+/** Returns a query for all holds of the tenant, live or ended. The caller can add conditions. */
 export function holds({ tenantId }: Transaction) {
   return sql("appointment_holds").where({ tenant_id: tenantId }).select(holdColumns);
 }

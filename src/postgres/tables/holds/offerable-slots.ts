@@ -20,13 +20,16 @@ export interface OfferableSlot {
   readonly localDate: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** Whether the slot could be booked if no hold prevented it. */
+  /** Whether a patient could book the slot if no hold took the practitioner's time. False in an emergency program. */
   readonly isOpen: boolean;
-  /** When the holds of the slot's time, or of the last unit of its day, expire; undefined if no such hold is live. */
+  /**
+   * When no live hold prevents an offer any more: the practitioner's holds at this time have expired, and the expiry of
+   * holds has freed a unit of the day. Undefined if no live hold prevents an offer.
+   */
   readonly heldUntil: Date | undefined;
-  /** When the slot is first offered, by the horizon of its program. */
+  /** The earliest time to offer the slot, by the horizon of its program. */
   readonly offeredFrom: Date;
-  /** When the slot is last offered, by the minimum notice of its program. */
+  /** The latest time to offer the slot, by the minimum notice of its program. */
   readonly offeredUntil: Date;
 }
 
@@ -44,7 +47,7 @@ export interface WaitingEntry {
 
 const TIME = { tenantId: ":tenantId", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "NULL::uuid" };
 
-/** With this time, no hold counts as live. */
+/** The current time for a check that ignores holds: by then, all holds have expired. */
 const NO_HOLD = "'infinity'::timestamptz";
 
 const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
@@ -69,12 +72,12 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
   ),
 );
 
-/** The maximum number of entries to rank. All further entries of the last date are ranked too. */
+/** How many entries to read. Further entries are read too if they have the same request date as the last one. */
 const MOST_RANKED = 100;
 
 /**
  * Entries are ranked first by the date of their request. So it is enough to read the entries with the earliest dates,
- * including all entries of the last of these dates.
+ * including all entries of the last date.
  */
 const selectWaiting = prepared(["tenantId", "slotId", "now", "period", "maxHolds"], (names) =>
   sql.raw(
@@ -110,7 +113,10 @@ const selectOffered = prepared(["tenantId", "holdId"], (names) =>
   ),
 );
 
-/** Returns the attributes of an offered slot for the token; undefined if the hold is no offer or the slot is gone. */
+/**
+ * Returns the attributes of an offered slot for its option token; undefined if the hold is no offer or the slot is
+ * gone.
+ */
 export async function findOfferedSlot(
   transaction: Transaction,
   holdId: string,
@@ -118,7 +124,7 @@ export async function findOfferedSlot(
   return readRecord(transaction, selectOffered({ tenantId: transaction.tenantId, holdId }));
 }
 
-/** Returns a slot of the schedule without locking it; undefined if the schedule no longer has it. */
+/** Returns a slot of the schedule without locking it; undefined if the schedule no longer has the slot. */
 export async function findOfferableSlot(
   transaction: Transaction,
   slotId: string,
@@ -130,8 +136,8 @@ export async function findOfferableSlot(
 
 /**
  * Returns open waitlist entries that a freed slot suits. The first entry in the order of `waitingOrder` is among them.
- * Their patients are active, free at the time, and have fewer than `maxHolds` live holds. The slot was not offered to
- * them.
+ * Their patients are active, free at the time, and have fewer than `maxHolds` live holds. The slot was not yet offered
+ * to these entries.
  */
 export async function findWaitingEntries(
   transaction: Transaction,

@@ -6,7 +6,7 @@ const RETENTION = "24 hours";
 
 const PURGE = purgeStatement({ table: "appointment_holds", key: ["tenant_id", "id"], time: "expires_at" });
 
-/** Deletes at most `limit` holds of all tenants that are past their retention; see `PurgeBatch`. */
+/** Deletes at most `limit` holds that are past their retention, of all tenants; see `PurgeBatch`. */
 export function purgeHoldBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);
 }

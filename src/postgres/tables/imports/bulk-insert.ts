@@ -9,10 +9,11 @@ export interface LockedSource {
 }
 
 /**
- * Compiles a statement that inserts any number of rows of one tenant. The text does not depend on the number of rows. A
- * row has a value for each column; `tenant_id` is added. `ending` is the end of the statement, such as RETURNING.
+ * Compiles a statement that inserts any number of rows of one tenant. Its text does not depend on the number of rows. A
+ * row has a value for each of `columns`; the statement adds `tenant_id`. `ending` is the end of the statement, such as
+ * RETURNING.
  *
- * The rows are selected from the source, because Citus rejects INSERT … SELECT from a function alone.
+ * The statement joins the rows to `import_sources`, because Citus rejects INSERT … SELECT from a function alone.
  */
 export function bulkInsert(
   table: string,
@@ -26,7 +27,7 @@ export function bulkInsert(
   return (source, rows) => insert({ ...source, rows: JSON.stringify(rows) });
 }
 
-/** Returns FROM and WHERE of a query over `rows`, a function in SQL. They bind the members of {@link LockedSource}. */
+/** Returns FROM and WHERE of a query over `rows`, a function call. They bind the members of {@link LockedSource}. */
 export function fromRows(rows: string): string {
   return `FROM import_sources s CROSS JOIN LATERAL ${rows}
     WHERE s.tenant_id = :tenantId AND s.source_system = :sourceSystem`;

@@ -54,7 +54,7 @@ export function lockPractitioners(transaction: Transaction, ids: readonly string
   );
 }
 
-/** A pair of ids, such as a program and one of its members. */
+/** A program and one of its services or practitioners. */
 export interface Pair {
   readonly programId: string;
   readonly memberId: string;
@@ -75,7 +75,7 @@ export async function findMembers(
   );
 }
 
-/** A time of a person. `position` is the number of the time in a list. */
+/** A time of a person. `position` is a number that identifies the time in the result. */
 export interface PersonTime {
   readonly position: number;
   readonly personId: string;
@@ -88,7 +88,7 @@ const findBusy = {
   practitioner_id: busyQuery("practitioner_id"),
 } as const;
 
-/** Returns the positions of the times in which their person has a live appointment or hold. */
+/** Returns the positions of the times that overlap a live appointment or hold of their person. */
 export async function findBusyTimes(
   transaction: Transaction,
   source: LockedSource,

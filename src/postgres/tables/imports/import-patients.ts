@@ -53,7 +53,10 @@ export async function insertPatients(
   return ids;
 }
 
-/** SQL for the patient that each of some patients was finally merged into, or the patient itself if it was not merged. */
+/**
+ * SQL that follows merges from the patients `:ids`. Each row has an `id` and the `patientId` into which it was finally
+ * merged. Both are the same for a patient that was not merged.
+ */
 const SURVIVORS = `WITH RECURSIVE merged (id, patient_id, merged_into) AS (
     SELECT id, id, merged_into FROM patients WHERE tenant_id = :tenantId AND id = ANY(:ids::uuid[])
     UNION ALL SELECT m.id, p.id, p.merged_into FROM merged m
@@ -61,8 +64,9 @@ const SURVIVORS = `WITH RECURSIVE merged (id, patient_id, merged_into) AS (
   SELECT id, patient_id AS "patientId" FROM merged WHERE merged_into IS NULL`;
 
 /**
- * Locks patients until the transaction ends, in the order of their ids. In place of a duplicate, it locks the patient
- * that the duplicate was finally merged into. Returns the locked patient for each id, except for erased patients.
+ * Locks patients until the transaction ends, in the order of their ids. Instead of a duplicate, locks the patient into
+ * which the duplicate was finally merged. Returns the locked patient for each id. Omits unknown ids and erased
+ * patients.
  */
 export async function lockPatients(
   transaction: Transaction,

@@ -31,7 +31,10 @@ const lockSlotsIn = prepared(["tenantId", "sourceSystem", "rows"], (names) => {
     .forNoKeyUpdate();
 });
 
-/** Locks the slots of the rules that begin in these times, free or not, in the order of their ids. */
+/**
+ * Locks and returns the rules' slots that begin in these times, free or not, ordered by id. The locks last until the
+ * transaction ends.
+ */
 export async function lockSlotsOfTimes(
   transaction: Transaction,
   source: LockedSource,
@@ -67,14 +70,14 @@ export async function lockCapacitiesLeft(
   return days.length === 0 ? [] : transaction.rows(query);
 }
 
-/** Slots that an appointment takes, with the day of their rule. */
+/** The slots that an appointment takes, and the day whose capacity it uses. */
 export interface TakenRun {
   readonly appointmentId: string;
   readonly slotIds: readonly string[];
   readonly day: DayOfRule;
 }
 
-/** Assigns locked, free slots to appointments, and counts each on its locked day. */
+/** Assigns locked, free slots to appointments. Counts each appointment in the locked counter of its day. */
 export function takeRuns(transaction: Transaction, runs: readonly TakenRun[]): void {
   if (runs.length === 0) return;
   const { tenantId } = transaction;

@@ -19,13 +19,13 @@ export const importKinds = [
 
 export type ImportKind = (typeof importKinds)[number];
 
-/** A row of another system that was imported, with the id of its resource. */
+/** An imported row of another system, with the id of its resource. */
 export interface ImportedResource {
   readonly kind: ImportKind;
   /** The keyed hash of the kind and of the id in the other system, in hexadecimal digits. */
   readonly key: string;
   readonly resourceId: string;
-  /** The keyed hash of the row, in hexadecimal digits; undefined if its patient was erased. */
+  /** The keyed hash of the row, in hexadecimal digits; undefined if the patient of the row was erased. */
   readonly contentHash: string | undefined;
 }
 
@@ -42,16 +42,17 @@ const lockKey = prepared(["tenant_id", "source_system"], (key) =>
 const insert = bulkInsert("imported_resources", ["source_system", "kind", "source_key", "resource_id", "content_hash"]);
 
 /**
- * A batch looks up many rows by index. The planner may know the tables of a new tenant only from when they were empty.
- * Without these settings, it would then read whole tables.
+ * Settings that make a batch look up rows by index. The statistics of a table may be from when the table was empty.
+ * Without these settings, the planner would then read whole tables.
  */
 const BY_INDEX = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"].map((name) =>
   prepared([], () => sql.raw(`SET LOCAL ${name} = off`))({}),
 );
 
 /**
- * Locks the source of an import until the transaction ends, so that its batches run one after the other. Returns the
- * key of its hashes, which the first batch creates.
+ * Locks the source of an import until the transaction ends, so that batches of one source run one after the other.
+ * Returns the hash key of the source. The first batch creates this key. Also makes the transaction look up rows by
+ * index.
  */
 export async function lockSource(transaction: Transaction, { tenantId, sourceSystem }: LockedSource): Promise<Buffer> {
   const key = { tenant_id: tenantId, source_system: sourceSystem };
@@ -115,8 +116,8 @@ export function countImported(transaction: Transaction, sourceSystem: string): P
 }
 
 /**
- * Empties the hashes of the imported rows of patients and of their appointments and waitlist entries. An erased person
- * could be guessed from a hash. The rows stay, so that an import does not create the patient again.
+ * Removes the content hashes of the imported rows of patients and of their appointments and waitlist entries. A hash
+ * could confirm a guess about an erased person. The rows stay, so that an import does not create the patient again.
  */
 export function forgetContent(transaction: Transaction, patientIds: readonly string[]): void {
   const { tenantId } = transaction;

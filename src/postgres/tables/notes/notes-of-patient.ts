@@ -16,7 +16,7 @@ export async function listNotesOfPatient(
 }
 
 /**
- * Removes all notes about a patient and the patient's appointments, with their texts. Returns the notes that were not
+ * Removes all notes about a patient or the patient's appointments, with their texts. Returns the notes that were not
  * removed before.
  */
 export async function removeNotesOfPatient(

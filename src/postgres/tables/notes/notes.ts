@@ -9,7 +9,7 @@ export interface NoteAuthor {
   readonly actor: string | undefined;
 }
 
-/** The subject of a note: exactly one of the two. */
+/** The subject of a note. Exactly one of the two ids is defined. */
 export interface NoteSubject {
   readonly patientId: string | undefined;
   readonly appointmentId: string | undefined;
@@ -54,7 +54,10 @@ export async function findNote(transaction: Transaction, id: string): Promise<No
   return readRecord(transaction, sql("notes").where({ tenant_id: transaction.tenantId, id }).select(noteColumns));
 }
 
-/** Returns the note, locked until the transaction ends. Take the locks of `tables/locks.ts` before this lock. */
+/**
+ * Returns the note, locked until the transaction ends; undefined if there is none. Take the locks of `tables/locks.ts`
+ * first.
+ */
 export async function lockNote(transaction: Transaction, id: string): Promise<NoteRecord | undefined> {
   const query = sql("notes").where({ tenant_id: transaction.tenantId, id }).select(noteColumns);
   return readRecord(transaction, query.forNoKeyUpdate());
