@@ -20,7 +20,7 @@ export function identifyProcess(pid: number): string | undefined {
   return `${pid}.${fields[STARTED_AT]}`;
 }
 
-/** Whether the process is still running whose identity {@link identifyProcess} returned. */
+/** Whether the process that {@link identifyProcess} identified is still running. */
 export function isRunning(identity: string): boolean {
   return identifyProcess(Number.parseInt(identity, 10)) === identity;
 }

@@ -27,7 +27,7 @@ export interface Purged {
  * time at which to begin; and the maximum number of rows.
  *
  * The time at which to begin saves work. While an old snapshot is open, the index keeps the entries of deleted rows. A
- * batch that began at the front of the index would read the entries that all earlier batches deleted.
+ * batch that began at the front of the index would read the entries of all rows that earlier batches deleted.
  */
 export function purgeStatement({ table, key, time }: Purged): string {
   const columns = key.join(", ");

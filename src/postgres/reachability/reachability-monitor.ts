@@ -101,7 +101,7 @@ export class ReachabilityMonitor {
   }
 }
 
-/** Undefined for a Unix domain socket: it has no address, and no network that could lose bytes. */
+/** Returns the address of the server of a connection; undefined for a Unix domain socket, which uses no network. */
 function addressOf({ remoteAddress, remotePort }: Socket): TcpAddress | undefined {
   return remoteAddress === undefined || remotePort === undefined
     ? undefined

@@ -53,8 +53,8 @@ export function phoneWord(phone: string): string {
 }
 
 /**
- * Returns the search word of a document number, which has only its letters and digits. For the first characters of a
- * number, it returns the beginning of that word.
+ * Returns the search word of a document number: its letters and digits in upper case. For the first characters of a
+ * number, returns the beginning of the number's search word.
  */
 export function documentWord(documentNumber: string): string {
   return DOCUMENT + cut(fold(documentNumber).replaceAll(/[^\p{L}\p{N}]/gu, ""));
@@ -69,7 +69,8 @@ function digitsOf(phone: string): string {
 }
 
 /**
- * Decomposes compatibility forms (NFKD), converts to upper case, and removes combining marks and invisible characters.
+ * Returns a text in compatibility decomposition (NFKD) and upper case, without combining marks and invisible
+ * characters.
  */
 function fold(text: string): string {
   return text

@@ -16,5 +16,5 @@ export function probePayload(id: string): string {
   return `probe ${id}`;
 }
 
-/** SQL that sends a notification on a channel. The commit does not wait for the disk. */
+/** SQL that sends the payload $2 on the channel $1. The commit does not wait for the disk. */
 export const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
