@@ -31,7 +31,9 @@ export async function lockPerson(transaction: Transaction, patientId: string): P
   return readRecords(transaction, person(transaction, patientId).forUpdate());
 }
 
-/** Restricts a query to rows whose column refers to one of the records of a person. */
+/**
+ * Restricts a query to rows whose `column` is the id of the patient or of a patient merged into it, directly or not.
+ */
 export function ofPerson(
   query: Knex.QueryBuilder,
   column: string,

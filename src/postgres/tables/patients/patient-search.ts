@@ -9,16 +9,19 @@ export interface WordCursor {
   readonly id: string;
 }
 
-/** A patient that was found, with the word that begins with the leading text. */
+/** A patient that was found, with its first word that begins with `leading` of the search. */
 export interface FoundPatient extends PatientRecord {
   readonly word: string;
 }
 
-/** The conditions of a search. Each beginning must be the beginning of a word of the patient. */
+/** The conditions of a search. The patient has a word that begins with each of the texts. */
 export interface PatientSearch {
-  /** The beginning that is looked up in the index of words. */
+  /** The text that is looked up in the index of words. */
   readonly leading: string;
-  /** The beginnings that each found patient is checked for. They may include `leading` or a prefix of `leading`. */
+  /**
+   * The texts that the words of each found patient are compared with. They may include `leading` or a prefix of
+   * `leading`.
+   */
   readonly beginnings: readonly string[];
   readonly status: string | undefined;
 }

@@ -55,7 +55,8 @@ export const programServices: ProgramSetTable = {
 };
 
 /**
- * Returns the set. Unless the transaction has locked the program, another transaction may replace the set meanwhile.
+ * Returns a set of a program. Lock the program first, because another transaction may replace the set between the two
+ * queries.
  */
 export async function readProgramSet(
   transaction: Transaction,

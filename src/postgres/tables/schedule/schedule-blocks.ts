@@ -138,8 +138,8 @@ export async function countBlocksAhead(
 }
 
 /**
- * Returns the blocks, except cancelled ones, that affect the slots of a program in a time. They are the blocks of the
- * program, of its current location and of the given practitioners.
+ * Returns the blocks between `from` and `to` that affect the slots of a program, without cancelled blocks. These are
+ * the blocks of the program, of its current location and of `practitioners`.
  */
 export async function readBlocksOver(
   transaction: Transaction,
