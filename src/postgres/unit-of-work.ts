@@ -73,8 +73,8 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs a read, which takes no key. It is retried after the same failures as `execute`. If `isReplicable`, it runs on
-   * the replica, provided that one is configured and has replayed enough.
+   * Runs a read without an idempotency key. Retries it after the same failures as `execute`. If `isReplicable`, the
+   * read runs on a replica if one is configured and has replayed enough.
    */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
     const { tenantId } = principal;
@@ -168,8 +168,9 @@ function bind(call: Call, transaction: Transaction): void {
 }
 
 /**
- * Explains a transaction whose claim of the key failed. Returns work for a new transaction, which returns the outcome
- * for the caller. Rejects with `error` if the claim did not fail, and with 409 if the tenant is not active.
+ * Explains why a transaction failed. If the claim of the key failed, returns work for a new transaction; the work
+ * returns the outcome for the caller. Rejects with `error` if the claim did not fail. Rejects if the tenant is not
+ * active.
  */
 async function explainClaim(
   claim: IdempotencyClaim,

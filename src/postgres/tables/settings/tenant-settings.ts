@@ -94,8 +94,8 @@ export async function findTenantSettings(transaction: Transaction): Promise<Tena
 }
 
 /**
- * Returns the settings of the tenant, locked until the transaction ends. If the tenant has no row yet, it inserts one
- * with version 1, the version of unchanged settings.
+ * Returns the settings of the tenant, locked until the transaction ends. For a tenant without a row, first inserts a
+ * row with version 1, the version of unchanged settings.
  */
 export async function lockTenantSettings(transaction: Transaction, nowMs: number): Promise<TenantSettingsRecord> {
   const { tenantId: tenant_id } = transaction;

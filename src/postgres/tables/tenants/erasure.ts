@@ -22,7 +22,7 @@ export function findInactiveTenants(source: TransactionSource): Promise<string[]
   return findTenants(source, INACTIVE);
 }
 
-/** The erasure of the tenant, which the transaction has locked. */
+/** The locked erasure of a tenant. */
 export interface LockedErasure {
   /** Whether all transactions that began before the erasure have ended. Then no other transaction can write a row. */
   readonly isAlone: boolean;
@@ -44,9 +44,9 @@ export interface ErasedRows {
 }
 
 /**
- * Deletes at most `most` rows of a table after a key, and counts them in the record of the tenant. The transaction must
- * have locked the erasure. Rows to which other rows of the same table refer are deleted in the next pass over the
- * table.
+ * Deletes at most `most` rows of a table whose keys come after the key `after`. Adds their number to the record of the
+ * tenant. The transaction must have locked the erasure. If another row of the table refers to a row, this row stays
+ * until the next pass over the table.
  */
 export async function eraseRows(
   transaction: Transaction,

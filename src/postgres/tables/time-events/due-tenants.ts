@@ -60,7 +60,10 @@ export interface DueQuery {
   readonly noShowGraceMinutes: number;
 }
 
-/** Starts the progress of tenants whose feeds are new. Their events are written if they become due after `from`. */
+/**
+ * Starts the progress of tenants whose feeds are new. Events of these tenants are written only if they become due after
+ * `from`.
+ */
 export async function beginTenants(source: TransactionSource, from: Date): Promise<void> {
   await runAcrossTenants(source, SCOPE, (transaction) => transaction.rows(sql.raw(BEGIN, [from])));
 }
@@ -74,9 +77,9 @@ export interface DueTenants {
 }
 
 /**
- * Examines the next batch of tenants after the tenant `after`. Returns the tenants with due events, and moves the
- * progress of the others to `until`. An appointment that commits after these statements began was booked after `until`,
- * so none of its events was due by `until`.
+ * Examines the next batch of tenants after the tenant `after`. Returns the tenants with due events. Moves the progress
+ * of the other tenants of the batch to `until`. An appointment that commits after these statements began was booked
+ * after `until`, so none of its events was due by `until`.
  */
 export function advanceIdleTenants(
   source: TransactionSource,
