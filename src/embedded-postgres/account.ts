@@ -21,7 +21,7 @@ const ADVICE = "or set DATABASE_URL to use another PostgreSQL";
 /**
  * Returns the account that runs the server; undefined for the account of this process. PostgreSQL does not run as root.
  * So root uses the owner of an existing cluster, or else {@link unprivilegedAccount}. Rejects if root finds no account.
- * Rejects for other users if the cluster belongs to somebody else.
+ * For a process of another user, rejects if the cluster does not belong to that user.
  */
 export async function chooseAccount(cluster: string): Promise<Account | undefined> {
   const self = process.getuid?.();

@@ -9,8 +9,8 @@ const STARTED_AT = 19;
 
 /**
  * Identifies a running process as `<pid>.<ticks from boot to its start>`. The start time distinguishes the process from
- * a later one with the same id. Such a later process is common after a container restarts. Returns undefined if the
- * process does not exist or is a zombie. Outside Linux the second part is 0, so a reused id counts as the same process.
+ * a later one with the same id. Reused ids are common after a container restarts. Returns undefined if the process does
+ * not exist or is a zombie. Outside Linux the second part is 0, so a reused id counts as the same process.
  */
 export function identifyProcess(pid: number): string | undefined {
   const stat = readProc(pid, "stat");

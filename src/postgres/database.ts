@@ -129,7 +129,9 @@ function openPool(url: URL, { maxConnections, acquireTimeoutMs, onIdleError }: D
   return pool.on("error", onIdleError);
 }
 
-/** Dates stay text, `YYYY-MM-DD`. A JavaScript Date would move them into a time zone. */
+/**
+ * Returns the parsers of column types. Dates stay text, `YYYY-MM-DD`, because a JavaScript Date depends on a time zone.
+ */
 function datesAsText(): TypeOverrides {
   const types = new TypeOverrides();
   types.setTypeParser(DATE_OID, (text: string) => text);

@@ -111,8 +111,8 @@ export function findResult(claim: IdempotencyClaim): Statement {
 }
 
 /**
- * Erases every stored response of the tenant that contains one of these ids, and the fingerprint of its request. The
- * key stays taken, so a retry does not repeat the operation. Responses contain UUIDs as text. The statement scans all
+ * Erases the tenant's stored responses that contain one of these ids, and the fingerprints of their requests. The keys
+ * stay taken, so a retry does not repeat the operation. Responses contain UUIDs as text. The statement scans all
  * results of the tenant, because no column names the subject of a response and erasures are rare.
  */
 export function eraseResults(transaction: Transaction, ids: readonly string[]): void {
@@ -126,7 +126,7 @@ export function eraseResults(transaction: Transaction, ids: readonly string[]): 
   );
 }
 
-/** Deletes at most `limit` keys of all tenants that are past their retention; see `PurgeBatch`. */
+/** Deletes at most `limit` keys past their retention, of all tenants; see `PurgeBatch`. */
 export function purgeKeyBatch(
   source: TransactionSource,
   limit: number,

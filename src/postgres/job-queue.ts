@@ -101,7 +101,10 @@ export interface JobQueueState {
 const STATE = `SELECT count(*)::integer AS count, coalesce(extract(epoch FROM now() - min(run_at)), 0)::float8 AS "oldestSeconds"
   FROM graphile_worker.jobs WHERE run_at <= now() AND locked_at IS NULL AND attempts < max_attempts`;
 
-/** Counts the jobs of all tenants that are due, are not running and have attempts left. Uses the database's clock. */
+/**
+ * Counts the due jobs of all tenants, without running jobs and jobs that have no attempts left. Uses the database's
+ * clock.
+ */
 export async function readJobQueue(source: TransactionSource): Promise<JobQueueState> {
   const [state] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
     transaction.rows<JobQueueState>(sql.raw(STATE)),

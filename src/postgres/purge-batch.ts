@@ -14,7 +14,7 @@ export interface PurgedBatch {
  */
 export type PurgeBatch = (source: TransactionSource, limit: number, since?: Date) => Promise<PurgedBatch>;
 
-/** The rows that a purge deletes. The names are those of columns. */
+/** The rows that a purge deletes. `key` and `time` are names of columns. */
 export interface Purged {
   readonly table: string;
   readonly key: readonly string[];

@@ -73,8 +73,8 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs a read without an idempotency key. Retries it after the same failures as `execute`. If `isReplicable`, the
-   * read runs on a replica if one is configured and has replayed enough.
+   * Runs a read without an idempotency key, with the retries of `execute`. If `isReplicable`, the read runs on a
+   * replica if one is configured and has replayed enough.
    */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
     const { tenantId } = principal;

@@ -10,7 +10,9 @@ export interface SchemaFacts {
   readonly pending: readonly string[];
   /** Migrations that were applied and that this release does not have. */
   readonly newer: readonly string[];
-  /** The first newer migration that does not declare itself compatible with this release; undefined if all do. */
+  /**
+   * The first newer migration that does not declare itself compatible with this release; undefined if there is none.
+   */
   readonly incompatible: string | undefined;
   /** Whether the job queue has the migrations that its library needs. */
   readonly hasJobQueue: boolean;

@@ -11,7 +11,7 @@ const DOCUMENT = "$";
 const MAX_WORD = 64;
 /** The national and the international form of a telephone number agree in this many last digits. */
 const SIGNIFICANT_DIGITS = 10;
-/** A shorter run of digits is an extension, not a number. */
+/** Fewer digits are an extension, not a telephone number. */
 const MIN_DIGITS = 5;
 
 /**
@@ -39,7 +39,7 @@ export function phoneNumbers(phone: string): readonly string[] {
   return numbers.map(digitsOf).filter((digits) => digits.length >= MIN_DIGITS);
 }
 
-/** Returns the last 10 digits of a number, without a country code before them. */
+/** Returns the last 10 digits of a telephone number. They are the same with and without a country code. */
 export function significantDigits(phone: string): string {
   return digitsOf(phone).slice(-SIGNIFICANT_DIGITS);
 }

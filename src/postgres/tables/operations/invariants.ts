@@ -152,8 +152,8 @@ const RULES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Citus loses the names of untyped literals and the column list of a CTE. So the names of the invariants are cast to
- * text, and the alias of a subquery names its ids.
+ * Citus loses the names of untyped literals and the column list of a CTE. So the name of each invariant is cast to
+ * text, and the alias of each subquery names the column `id`.
  */
 const VERIFY = `WITH
   live AS MATERIALIZED (SELECT * FROM appointments
@@ -175,7 +175,10 @@ const VERIFY = `WITH
     (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'count', count, 'exampleIds', ids) ORDER BY name), '[]')
      FROM findings) AS findings`;
 
-/** SQL for the ids of appointments that begin before an earlier one of the same person has ended. */
+/**
+ * SQL for the ids of appointments that begin before an earlier appointment of the same patient or practitioner has
+ * ended.
+ */
 function overlap(person: "patient_id" | "practitioner_id", appointments: string): string {
   return `SELECT id FROM (SELECT id, starts_at, max(ends_at) OVER (PARTITION BY ${person} ORDER BY starts_at, id
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS busy_until FROM ${appointments}) AS timed

@@ -49,9 +49,9 @@ export interface GroupRecord extends Group {
 }
 
 /**
- * Returns the sums of each group, ordered by the attributes of the group. Each is the sum of the summaries and of the
- * changes that the summaries do not contain yet. If the summaries of the tenant are not complete, the sums are computed
- * from all appointments of the tenant.
+ * Returns the sums of each group, ordered by the attributes of the group. The sums cover the summaries, and the changes
+ * that the summaries do not contain yet. If the summaries of the tenant are not complete, the sums are computed from
+ * all appointments of the tenant.
  */
 export function readGroups(transaction: Transaction, query: IndicatorQuery): Promise<GroupRecord[]> {
   const text = `WITH counted AS (${COUNTED_CHANGES} AND ${IS_COMPLETE}

@@ -17,7 +17,10 @@ export async function findSurvivor(transaction: Transaction, id: string): Promis
   return patient?.mergedInto === undefined ? patient : findSurvivor(transaction, patient.mergedInto);
 }
 
-/** Returns the patient and all patients merged into it, ordered by id; empty if the tenant has no such patient. */
+/**
+ * Returns the patient and all patients merged into it, directly or not, ordered by id. Empty if the tenant has no such
+ * patient.
+ */
 export async function findPerson(transaction: Transaction, patientId: string): Promise<PatientRecord[]> {
   return readRecords(transaction, person(transaction, patientId));
 }

@@ -6,7 +6,7 @@ import { type ListPage, latestFirst } from "../resources/lists.js";
 import { ofPerson } from "./merged-patients.js";
 import type { PatientRecord } from "./patients.js";
 
-/** A stored change of a patient that needed a reason. */
+/** A stored change to a patient. Only changes that need a reason are stored. */
 export interface PatientChangeRecord {
   readonly id: string;
   readonly patientId: string;
@@ -40,7 +40,7 @@ const COLUMNS = {
   correlationId: "correlation_id",
 } as const satisfies ColumnsOf<PatientChangeRecord>;
 
-/** The attributes of a change that differ by its kind. */
+/** The attributes of a change that depend on its kind. */
 export type ChangeOfPatient = Pick<PatientChangeRecord, "kind" | "reason"> &
   Partial<Pick<PatientChangeRecord, "otherPatientId" | "formerDocumentType" | "formerDocumentNumber">>;
 

@@ -99,7 +99,7 @@ export function insertAccessRecords(
 
 /**
  * Makes the planner read the indexes of the partitions in the order of the list and stop after the page. Without these
- * settings, it would read and sort all records of the patient if it estimates few.
+ * settings, it would read and sort all records of a patient for whom it expects few.
  */
 const IN_ORDER = ["SET LOCAL enable_sort = off", "SET LOCAL enable_bitmapscan = off", "SET LOCAL enable_seqscan = off"];
 

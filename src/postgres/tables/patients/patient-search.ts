@@ -14,7 +14,7 @@ export interface FoundPatient extends PatientRecord {
   readonly word: string;
 }
 
-/** The conditions of a search. The patient has a word that begins with each of the texts. */
+/** The conditions of a search. For each text, a found patient has a word that begins with the text. */
 export interface PatientSearch {
   /** The text that is looked up in the index of words. */
   readonly leading: string;
@@ -26,7 +26,7 @@ export interface PatientSearch {
   readonly status: string | undefined;
 }
 
-/** The words with a beginning are counted up to this number. */
+/** The words that begin with a text are counted up to this number. */
 const MAX_COUNT = 1_000;
 /** The maximum number of index entries that one page reads. It limits the time of any search. */
 const MAX_SCANNED = 5_000;

@@ -68,17 +68,17 @@ interface PractitionerTime {
 }
 
 /**
- * Stores the free slots that overlap these times as freed slots, due at once, in all programs of the practitioners.
- * Appointments have left these times. Does nothing if the tenant does not offer freed slots. Call it once and last in a
- * transaction, because freed slots come last in the order of locks.
+ * Inserts a row into `freed_slots`, due at once, for each free slot that overlaps one of these times. Covers all
+ * programs of the practitioners. Does nothing if the tenant does not offer freed slots. Call it with times that
+ * appointments have left, once and last in a transaction: freed slots come last in the order of locks.
  */
 export function noteFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(note(listsOf(transaction, times)));
 }
 
 /**
- * Makes the freed slots that start in these times due at once, because holds over these times ended. Slots that no
- * waitlist entry wants stay unchanged.
+ * Makes the freed slots that start in these times due at once. Call it when holds over these times have ended. Slots
+ * that no waitlist entry wants stay unchanged.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));

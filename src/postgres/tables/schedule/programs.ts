@@ -29,7 +29,10 @@ export const programs: ResourceTable<ProgramAttributes> = {
   },
 };
 
-/** A set of a program that is replaced as a whole: its members in the stored order, and its own version. */
+/**
+ * The practitioners or the services of a program, replaced as a whole. The ids are in the stored order. The set has its
+ * own version.
+ */
 export interface ProgramSet {
   readonly ids: readonly string[];
   readonly version: number;
@@ -104,7 +107,7 @@ export function writeProgramSet(
 }
 
 /**
- * Locks a program FOR SHARE until the transaction ends, so that it and its sets do not change. Any number of
+ * Locks a program FOR SHARE until the transaction ends, so that the program and its sets do not change. Any number of
  * transactions can hold this lock.
  */
 export function shareProgram(transaction: Transaction, programId: string): void {

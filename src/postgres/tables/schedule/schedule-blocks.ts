@@ -50,8 +50,8 @@ const COLUMNS = {
 } as const satisfies ColumnsOf<ScheduleBlockRecord>;
 
 /**
- * Returns the owner of a target. Its blocks get the same owner, so that everyone who can see the target can see its
- * blocks. If the target does not exist, both ids are undefined.
+ * Returns the owner of a target. Blocks of the target get this owner, so that everyone who can see the target can see
+ * its blocks. If the target does not exist, both ids are undefined.
  */
 export async function findOwnerOf(transaction: Transaction, target: BlockTarget): Promise<Owner> {
   const query = sql(tableOf(target)).where({ tenant_id: transaction.tenantId, id: targetIdOf(target) });

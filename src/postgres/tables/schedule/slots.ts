@@ -24,7 +24,7 @@ export interface Displacement {
   readonly isAccepted: boolean;
 }
 
-/** A slot of the materialized schedule. */
+/** A stored slot of the schedule. */
 export interface SlotRecord {
   readonly id: string;
   readonly programId: string;

@@ -41,7 +41,7 @@ const NO_SHOW_DAYS = 365;
 
 const NO_LIMITS: BookingLimits = { ahead: undefined, ofService: undefined, onDay: undefined, noShows: undefined };
 
-/** What the tenant sets for bookings and reschedules. */
+/** The settings of the tenant for bookings and reschedules. */
 interface LimitSettings extends Omit<MoveLimits, keyof BookingLimits> {
   readonly isAnySet: boolean;
   /** The maximum number of live appointments of a patient for a service on a local day. */

@@ -50,7 +50,7 @@ export interface TenantRow {
   readonly key: readonly string[];
 }
 
-/** Returns at most `limit` rows of the tenant whose key is after the key `after`, ordered by key. */
+/** Returns at most `limit` rows of the tenant, ordered by key. Starts after the key `after`, or at the first row. */
 export function readRows(
   transaction: Transaction,
   { name, keys, types }: TenantTable,
