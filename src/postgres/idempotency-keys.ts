@@ -59,7 +59,7 @@ function claimOf(insert: Knex.QueryBuilder, tenantId: Knex.Value): Knex.QueryBui
     .where({ tenant_id: tenantId });
 }
 
-/** The response as a parameter of the claim of a key. Its value can be set until pg sends the claim. */
+/** The parameter for the response in {@link claimKey}. Its value can be set until pg sends the statement. */
 export class DeferredResponse {
   #response: Uint8Array | undefined;
   #isSent = false;

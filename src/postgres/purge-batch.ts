@@ -8,10 +8,7 @@ export interface PurgedBatch {
   readonly until: Date | undefined;
 }
 
-/**
- * Deletes rows of all tenants that are past a retention: at most `limit` rows, oldest first. Skips rows older than
- * `since`.
- */
+/** Deletes at most `limit` rows past a retention, of all tenants, oldest first. Skips rows older than `since`. */
 export type PurgeBatch = (source: TransactionSource, limit: number, since?: Date) => Promise<PurgedBatch>;
 
 /** The rows that a purge deletes. `key` and `time` are names of columns. */

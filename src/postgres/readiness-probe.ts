@@ -3,8 +3,7 @@ import { Pool, type PoolClient } from "pg";
 /** Checks whether the database accepts writes. */
 export interface ReadinessProbe {
   /**
-   * Returns within 0.8 s whether the database accepts writes. False if it is unreachable, or read-only as after a
-   * failover.
+   * Returns within 0.8 s whether the database accepts writes. Returns false for an unreachable or read-only database.
    */
   takesWrites(): Promise<boolean>;
   close(): Promise<void>;

@@ -19,14 +19,14 @@ import { uniqueConflict } from "./unique-conflict.js";
 export interface UnitOfWorkOptions extends TransactionLimits {
   /**
    * How long work waits for row locks of other calls, in milliseconds. A call that creates slots can hold locks for a
-   * second or two on a busy machine, and lock waits form chains.
+   * second or two on a busy machine. The calls that wait for it hold locks too.
    */
   readonly workLockTimeoutMs: number;
   /** Waits before the n-th retry (from 1). The wait is jittered, so that colliding calls do not collide again. */
   readonly backOff: (attempt: number) => Promise<void>;
   /** Called after a commit that changed something of the tenant. It is not awaited. */
   readonly onCommitted?: (tenantId: string) => void;
-  /** Runs reads that may run on a replica; the primary runs the rest. Without it, the primary runs all reads. */
+  /** Runs reads on a replica. The primary runs all other reads; if undefined, it runs all reads. */
   readonly replica?: ReplicaReads | undefined;
 }
 

@@ -64,8 +64,8 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  * client. For pg's client the whole batch is one query. The columns of a named statement are asked for only once on a
  * connection.
  *
- * If a statement fails, the server skips the rest, including COMMIT. The rest then fails with 25P02, as in an aborted
- * transaction, and the transaction must be rolled back.
+ * If a statement fails, the server skips all later statements, including COMMIT. They fail with 25P02, as in an aborted
+ * transaction. The transaction must then be rolled back.
  */
 export class StatementBatch extends Query {
   /**

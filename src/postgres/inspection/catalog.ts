@@ -76,7 +76,7 @@ const QUERIES: Readonly<Record<string, string>> = {
     WHERE p.pronamespace = 'public'::regnamespace AND p.proname LIKE 'cupo\\_%'`,
 };
 
-/** Reads the catalog. Every role has the right to do so. */
+/** Reads the catalog. Every role has the right to read it. */
 export async function readCatalog(inspection: Inspection): Promise<Catalog> {
   const catalog = new Map<string, string>();
   for (const [kind, query] of Object.entries(QUERIES)) {

@@ -22,7 +22,10 @@ const APPLIED = "SELECT name FROM schema_migrations ORDER BY name";
 const COMPATIBLE = "SELECT migration, oldest_release FROM schema_compatibility";
 const REVISION = "SELECT max(id)::int AS revision FROM graphile_worker.migrations";
 
-/** Compares the applied migrations with those of this release. Rejects if the role has no right to read them. */
+/**
+ * Compares the applied migrations with the migrations of this release. Rejects if the role has no right to read the
+ * tables.
+ */
 export async function readSchemaFacts(inspection: Inspection): Promise<SchemaFacts> {
   const known = await knownMigrations();
   const applied = (await rowsOf<{ name: string }>(inspection, "schema_migrations", APPLIED)).map(({ name }) => name);

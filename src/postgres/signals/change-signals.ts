@@ -11,7 +11,7 @@ export function readPayload(payload: string): readonly string[] {
   return payload.split(",");
 }
 
-/** Returns the payload of a probe, by which a process checks that it receives notifications. `id` is unique. */
+/** Returns the payload of a probe. A process sends probes to check that it receives notifications. `id` is unique. */
 export function probePayload(id: string): string {
   return `probe ${id}`;
 }

@@ -57,9 +57,9 @@ const ADD = `SELECT s.tenant_id, ${cellKey}, ${SUMS} FROM cells CROSS JOIN oppor
 const MOVE = `${INTO} WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uuid[])), ${CELLS} ${ADD}`;
 
 /**
- * Adds a range of appointments to the summaries, and subtracts the changes of these appointments that are not moved
- * yet. One snapshot contains the appointments and the changes. So summaries plus changes always equal the appointments,
- * even if calls commit at the same time.
+ * Adds a range of appointments to the summaries, and subtracts the changes of these appointments that
+ * {@link moveChanges} has not moved yet. One snapshot contains the appointments and the changes. So summaries plus
+ * changes always equal the appointments, even if calls commit at the same time.
  */
 const BUILD = `${INTO} WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after::uuid AND id <= :through::uuid
     UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;

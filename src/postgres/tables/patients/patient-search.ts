@@ -3,7 +3,7 @@ import { readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { type PatientRecord, patientColumns } from "./patients.js";
 
-/** The position after which a search continues: a word of a patient. */
+/** The last entry that a search has read: a word and the id of its patient. The search continues after this entry. */
 export interface WordCursor {
   readonly word: string;
   readonly id: string;

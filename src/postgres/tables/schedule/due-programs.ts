@@ -28,8 +28,8 @@ const FURTHEST_BEHIND = `SELECT max(?::date + ${PLANNED_DAYS} - p.materialized_t
 
 /**
  * Returns the largest delay of the due programs of all tenants: the number of days from the end of the schedule to the
- * horizon. Returns 0 if no program is due. Due programs are those of {@link lockNextDueProgram}. Row-level security
- * allows a transaction with cupo.jobs to read them.
+ * horizon. Returns 0 if no program is due. {@link lockNextDueProgram} explains which programs are due. Row-level
+ * security allows a transaction with cupo.jobs to read these programs.
  */
 export async function findFurthestBehind(source: TransactionSource, today: string): Promise<number> {
   const [row] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -39,9 +39,9 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 }
 
 /**
- * Locks the due program of the tenant whose schedule ends first. Skips programs that other transactions have locked.
- * Returns the id of the program; undefined if there is none. A program is due if its schedule ends before its horizon,
- * the program and its location are active, and it has a service. `today` is a local date.
+ * Locks the tenant's due program whose schedule ends first. Skips programs that other transactions have locked. Returns
+ * the id of the program; undefined if there is none. A program is due if its schedule ends before its horizon, the
+ * program and its location are active, and it has a service. `today` is a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);

@@ -112,7 +112,7 @@ export function startNewGeneration(transaction: Transaction, programIds: readonl
   transaction.send(query.increment("generation").update({ materialized_staff: 0 }));
 }
 
-/** Returns the ids of the programs of the tenant whose schedule was requested, ordered by id. */
+/** Returns the ids of the tenant's programs whose schedule was requested, ordered by id. */
 export async function findMaterializedPrograms(transaction: Transaction): Promise<readonly string[]> {
   const query = sql("programs").where({ tenant_id: transaction.tenantId }).whereNotNull("materialized_through");
   return (await transaction.rows<{ id: string }>(query.orderBy("id").select("id"))).map(({ id }) => id);
@@ -138,7 +138,7 @@ export async function countOpenSlots(transaction: Transaction, now: Date, limit:
   return row?.count ?? 0;
 }
 
-/** Counts the slots of a program that start after `now`. */
+/** Counts a program's slots that start after `now`. */
 export async function countSlots(transaction: Transaction, programId: string, now: Date): Promise<SlotCounts> {
   const [row] = await transaction.rows<SlotCounts>(
     sql("slots")

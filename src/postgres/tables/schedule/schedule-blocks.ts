@@ -121,7 +121,7 @@ export async function listScheduleBlocks(
   return readRecords(transaction, query);
 }
 
-/** Counts the blocks of a target that are not cancelled and end after `now`, up to `limit`. */
+/** Counts a target's blocks that end after `now`, up to `limit`. Cancelled blocks do not count. */
 export async function countBlocksAhead(
   transaction: Transaction,
   target: BlockTarget,

@@ -55,7 +55,7 @@ export function withdrawLockedSlots(
 }
 
 /**
- * Retains the slots of an appointment that a plan does not have, and stores the cause. The transaction has assigned the
+ * Retains an appointment's slots that a plan does not have, and stores the cause. The transaction has assigned the
  * slots to the appointment.
  */
 export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: string, plan: SlotPlan, now: Date): void {
@@ -71,8 +71,8 @@ export function addMissingSlots(transaction: Transaction, plan: SlotPlan, now: D
 }
 
 /**
- * Deletes the free slots of a program that started before an instant. Adds their minutes to `unfilled_minutes`, because
- * the fill rate of past months needs them.
+ * Deletes a program's free slots that started before an instant. Adds their minutes to `unfilled_minutes`, because the
+ * fill rate of past months needs these minutes.
  */
 export async function deletePastSlots(transaction: Transaction, programId: string, before: Date): Promise<void> {
   const key = { tenant: transaction.tenantId, programId };

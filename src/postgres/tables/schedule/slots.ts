@@ -161,8 +161,9 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
 }
 
 /**
- * Frees locked slots. Deletes retained slots, and slots that were made for their appointment. The free slots at the
- * same time may then be offered to the waitlist. Call it once, after the counters of days and principals changed.
+ * Frees locked slots. Deletes retained slots, and slots that were made for their appointment. Free slots at the times
+ * of the freed slots may then be offered to the waitlist. Call it once, after the counters of days and principals
+ * changed.
  */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   vacateSlots(transaction, slots);

@@ -23,11 +23,11 @@ export interface TenantSettingsAttributes {
   readonly attendedEarlyMinutes: number | undefined;
   /** Minutes after the start from which an appointment can be marked as a no-show. */
   readonly noShowGraceMinutes: number | undefined;
-  /** The maximum number of appointments of a patient that have not begun; undefined for no limit. */
+  /** The maximum number of a patient's appointments that have not begun; undefined for no limit. */
   readonly maxAppointmentsAhead: number | undefined;
-  /** The maximum number of appointments of a patient for one service that have not begun; undefined for no limit. */
+  /** The maximum number of a patient's appointments for one service that have not begun; undefined for no limit. */
   readonly maxAppointmentsAheadPerService: number | undefined;
-  /** The maximum number of appointments of a patient for a service on a local day; undefined for no limit. */
+  /** The maximum number of a patient's appointments for one service on a local day; undefined for no limit. */
   readonly maxAppointmentsPerServiceAndDay: number | undefined;
   /** The number of no-shows after which a supervisor must book; undefined for no limit. */
   readonly supervisedAfterNoShows: number | undefined;

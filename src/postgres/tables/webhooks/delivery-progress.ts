@@ -6,7 +6,7 @@ import type { DeliveryRecord } from "./webhook-deliveries.js";
 import { deliveryColumns } from "./webhook-deliveries.js";
 import type { DisabledReason } from "./webhooks.js";
 
-/** The deliveries of a webhook that can be sent now. */
+/** The deliveries that can be sent to a webhook now. */
 export interface DueDeliveries {
   /** The oldest pending delivery of each resource, if it is due. Ordered by position. */
   readonly heads: readonly DeliveryRecord[];
