@@ -59,7 +59,7 @@ export function deliveryKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): 
 }
 
 /**
- * Returns the key of the job that sends to a webhook if the process with the lease dies. The job is due when the lease
+ * Returns the key of the job that sends to a webhook if the process with the lease dies. The job is due after the lease
  * expires.
  */
 export function successorKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {

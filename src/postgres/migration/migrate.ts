@@ -30,8 +30,8 @@ export interface MigrateOptions extends UpgradeOptions {
 const LOCK = 4_823_096_001;
 
 /**
- * How long a migration waits for the lock of a table. Meanwhile, later calls on the table wait too. Their shortest lock
- * timeout is one second.
+ * How long a migration waits for the lock of a table. Meanwhile, later calls on the table wait too. A call fails only
+ * after it has waited for one second or longer.
  */
 const PATIENCE = "SET LOCAL lock_timeout = '300ms'";
 /** The maximum number of tries of one migration. With the pauses between them, they take about five minutes. */

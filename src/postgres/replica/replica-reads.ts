@@ -39,8 +39,8 @@ const STANDING = `SELECT pg_is_in_recovery() AS is_standby, row_security_active(
   AND pg_last_wal_replay_lsn() >= ?::pg_lsn AND (SELECT timeline_id FROM pg_control_checkpoint()) = ? AS has_replayed`;
 
 /**
- * The pauses between the checks whether the replica has replayed enough, 60 ms in total. A commit usually reaches a
- * replica within milliseconds.
+ * The pauses before each check of the replica's log position, 60 ms in total. A commit usually reaches a replica within
+ * milliseconds.
  */
 const PAUSES_MS = [0, 1, 4, 15, 40];
 

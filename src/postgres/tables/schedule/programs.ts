@@ -38,7 +38,7 @@ export interface ProgramSet {
   readonly version: number;
 }
 
-/** A kind of set: the table of members, the column of the member's id, and the version column in `programs`. */
+/** A kind of {@link ProgramSet}: its table, the column of the ids, and the version column in `programs`. */
 export interface ProgramSetTable {
   readonly name: string;
   readonly member: string;
