@@ -39,8 +39,9 @@ export function planBindings(
 }
 
 /**
- * Send this before the statements of a plan. PostgreSQL estimates each `generate_series` at 1,000 rows, and so a list
- * of a few slots at 83 million. With JIT it would compile the statement for seconds and run it for milliseconds.
+ * Send this before the statements of a plan. PostgreSQL estimates 1,000 rows for each `generate_series`. For a list of
+ * a few slots, it estimates 83 million rows. With JIT, it would compile the statement for seconds and run it for
+ * milliseconds.
  */
 export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 

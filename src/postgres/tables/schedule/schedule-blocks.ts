@@ -8,7 +8,7 @@ import type { IdsOf } from "./availability.js";
 /** The reason of a block. */
 export type BlockKind = "ILLNESS" | "VACATION" | "MEETING" | "CLOSED_ROOM" | "OTHER";
 
-/** The target of a block: exactly one of the three. */
+/** The target of a block. Exactly one of the three ids is set. */
 export interface BlockTarget {
   readonly practitionerId: string | undefined;
   readonly locationId: string | undefined;

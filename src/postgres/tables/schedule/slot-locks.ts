@@ -51,8 +51,9 @@ function lockThose<Name extends string>(names: readonly ("tenantId" | Name)[], i
 }
 
 /**
- * SQL for the slots `r` of a run that begins with the slot `f`. It binds the members of {@link SlotRun} and `tenantId`.
- * OFFSET 0 prevents a join. Under row-level security, a join would not search the index by the end of the time.
+ * SQL for the slots `r` of a {@link SlotRun} that begins with the slot `f`. Its parameters are the members of the run
+ * and `tenantId`. OFFSET 0 prevents a join. Under row-level security, a join would not search the index by the end of
+ * the time.
  */
 export const RUN_OF_SLOTS = `FROM slots f ${followers(":minutes::integer")}
   WHERE f.tenant_id = :tenantId AND f.id = :firstSlotId`;
@@ -65,7 +66,7 @@ const lockRunAndOccupied = lockThose(
   `${IDS_OF_RUN} UNION ALL ${IDS_OF_APPOINTMENT}`,
 );
 
-/** Returns SQL that joins the slots `r` of the run that begins with a slot `f`. */
+/** Returns SQL that joins the adjacent slots `r` that begin with a slot `f` and last `minutes` in total. */
 function followers(minutes: string): string {
   return `CROSS JOIN LATERAL (
     SELECT s.id, s.starts_at, s.ends_at FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = f.program_id
@@ -88,7 +89,10 @@ export async function lockSlotsOfRuns(
   return inOrder(transaction, lockRuns({ tenantId: transaction.tenantId, firstSlotIds, minutes, occupiedBy }));
 }
 
-/** Returns the slots of a run among `slots`; empty if the first slot is missing. The caller checks for gaps. */
+/**
+ * Returns the slots in `slots` that belong to a {@link SlotRun}; empty if its first slot is missing. The caller checks
+ * for gaps.
+ */
 export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes }: SlotRun): readonly SlotRecord[] {
   const first = slots.find(({ id }) => id === firstSlotId);
   if (first === undefined) return [];
