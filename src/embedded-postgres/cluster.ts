@@ -19,7 +19,7 @@ export interface ClusterContext {
 export interface Passwords {
   readonly postgres: string;
   readonly cupo: string;
-  /** Undefined in a cluster of an older release without this role, until {@link addOwner} adds it. */
+  /** Undefined in a cluster that an older release created, until {@link addOwner} adds the role. */
   readonly cupo_owner: string | undefined;
 }
 
@@ -27,9 +27,9 @@ const ORDINARY = "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS";
 
 /**
  * Creates a cluster with the superuser `postgres` and two ordinary roles: `cupo_owner`, which owns the database `cupo`,
- * and `cupo` for the service. It is created in a temporary folder and renamed when it is complete, so that
- * `folders.home` is complete or absent. Text sorts by code point with PostgreSQL's own C.UTF-8, independent of the
- * machine's locales. Rejects with the output of initdb.
+ * and `cupo` for the service. The cluster is created in a temporary folder, which is then renamed. So `folders.home` is
+ * complete or absent. Text sorts by code point with PostgreSQL's own C.UTF-8, independent of the machine's locales.
+ * Rejects with the output of the program that failed.
  */
 export async function createCluster(context: ClusterContext): Promise<void> {
   const { folders } = context;
@@ -56,8 +56,9 @@ export async function readPasswords({ passwords: path }: EmbeddedFolders): Promi
 }
 
 /**
- * Adds the owner to a cluster of an older release, and transfers to it everything that the service's role owns. The
- * server must not be running. If this is interrupted, the next call repeats it.
+ * Adds the role `cupo_owner` to a cluster of an older release. Transfers to this role everything that the role `cupo`
+ * owns. Returns the passwords of all roles. The server must not be running. After an interruption, the next call
+ * repeats all steps.
  */
 export async function addOwner(context: ClusterContext, passwords: Passwords): Promise<Passwords> {
   const { folders } = context;
@@ -72,7 +73,7 @@ export async function addOwner(context: ClusterContext, passwords: Passwords): P
   return { ...passwords, cupo_owner: owner };
 }
 
-/** Writes the file completely or not at all. */
+/** Writes the passwords file completely or not at all. */
 async function writePasswords(folders: EmbeddedFolders, passwords: Passwords): Promise<void> {
   const aside = `${folders.passwords}.incomplete`;
   await writeFile(aside, JSON.stringify(passwords), { mode: 0o600, flush: true });

@@ -7,10 +7,10 @@ const POLL_MS = 50;
 const MAX_WAIT_MS = 180_000;
 
 /**
- * Runs `action` under a lock. No other process of this machine and no other caller in this process holds the same lock
- * at the same time. The file is created exclusively and identifies its process. The lock of a dead process is taken
- * over. Rejects with the error of `action`. Rejects with an Error that names the file if the lock stays taken for three
- * minutes.
+ * Runs `action` while holding a lock, and returns its result. Only one caller holds the lock at a time, in all
+ * processes of this machine. The lock is the file `path`, which is created exclusively and identifies its process. The
+ * lock of a dead process is taken over. Rejects with the error of `action`. Also rejects if the lock stays taken for
+ * three minutes, with an Error that names the file.
  */
 export async function withLock<Result>(path: string, action: () => Promise<Result>): Promise<Result> {
   await acquire(path);

@@ -8,9 +8,9 @@ const STATE = 0;
 const STARTED_AT = 19;
 
 /**
- * Identifies a running process as `<pid>.<ticks from boot to its start>`. The start time distinguishes it from a later
- * process with the same id, which is common after a container restarts. Returns undefined if the process does not exist
- * or is a zombie. Outside Linux the second part is 0, so a reused id counts as the same process.
+ * Identifies a running process as `<pid>.<ticks from boot to its start>`. The start time distinguishes the process from
+ * a later one with the same id. Reused ids are common after a container restarts. Returns undefined if the process does
+ * not exist or is a zombie. Outside Linux the second part is 0, so a reused id counts as the same process.
  */
 export function identifyProcess(pid: number): string | undefined {
   const stat = readProc(pid, "stat");
@@ -20,13 +20,14 @@ export function identifyProcess(pid: number): string | undefined {
   return `${pid}.${fields[STARTED_AT]}`;
 }
 
-/** Whether the process of {@link identifyProcess} is still running. */
+/** Whether the process that {@link identifyProcess} identified is still running. */
 export function isRunning(identity: string): boolean {
   return identifyProcess(Number.parseInt(identity, 10)) === identity;
 }
 
 /**
- * Returns the arguments of a process, separated by blanks or NUL. Returns undefined if the system does not report them.
+ * Returns the command line of a process, with blanks or NUL between the arguments. Returns undefined if the system does
+ * not report them.
  */
 export function commandOf(pid: number): string | undefined {
   const command = readProc(pid, "cmdline");

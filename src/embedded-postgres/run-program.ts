@@ -23,7 +23,7 @@ export interface RunResult {
 
 /**
  * Runs a program and waits for its end. The program gets its own session, so that Ctrl-C for the service does not reach
- * it. It gets only environment variables that are neither secrets nor libpq settings. Rejects if the program cannot be
+ * it. It inherits only a few environment variables, no secrets and no libpq settings. Rejects if the program cannot be
  * started.
  */
 export async function runProgram(program: string, args: readonly string[], options: RunOptions): Promise<RunResult> {

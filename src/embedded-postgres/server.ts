@@ -25,7 +25,7 @@ const ORPHANS_TIMEOUT_MS = 30_000;
 
 /**
  * Default settings of the server. They keep personal data out of the log: no statements, parameters or details. Error
- * messages of statements can quote values, so they are omitted too (`log` ranks above `error` in log_min_messages). The
+ * messages can quote values, so the log omits these messages too (`log` ranks above `error` in log_min_messages). The
  * sender of a statement still gets its error.
  */
 const DEFAULTS: Readonly<Record<string, string>> = {
@@ -49,9 +49,9 @@ export interface Postmaster {
 }
 
 /**
- * Starts the cluster's server if it is not running, and returns its port. If another program takes the chosen port
- * first, it retries with another port, three attempts in all. If the last server was killed, it waits up to 30 s for
- * that server's processes to end. The caller holds the lock. Rejects with the end of the server's log.
+ * Starts the cluster's server if it is not running. Returns the server's port. A failed start is repeated with another
+ * port, three attempts in all, because another program may have taken the port. If processes of a killed server still
+ * run, waits up to 30 s for their end. The caller holds the lock. Rejects with the end of the server's log.
  */
 export async function ensureServer(context: ServerContext): Promise<number> {
   const { folders, onProgress } = context;
@@ -73,9 +73,9 @@ export async function ensureServer(context: ServerContext): Promise<number> {
 }
 
 /**
- * Stops the cluster's server if it is running. Open transactions are rolled back. If writing the data takes longer than
- * five seconds, the server ends without it, and the next start recovers the data. Committed data is never lost. The
- * caller holds the lock. Rejects with the end of the server's log.
+ * Stops the cluster's server if it is running. Open transactions are rolled back. If the shutdown takes longer than
+ * five seconds, the server ends at once and its next start recovers the data. Committed data is never lost. The caller
+ * holds the lock. Rejects with the end of the server's log.
  */
 export async function stopServer(context: ServerContext): Promise<void> {
   const { folders } = context;
@@ -88,7 +88,7 @@ export async function stopServer(context: ServerContext): Promise<void> {
   throw new Error(`PostgreSQL in ${folders.home} did not stop. Its log (${folders.log}) ends with:\n${log}`);
 }
 
-/** Waits for a server that is starting or stopping. Returns undefined if no server is running in the end. */
+/** Waits until the server is ready or has ended. Returns undefined if it has ended. Rejects after 60 s. */
 async function readyServer(folders: EmbeddedFolders): Promise<Postmaster | undefined> {
   for (let waitedMs = 0; waitedMs < START_TIMEOUT_S * 1000; waitedMs += POLL_MS) {
     const server = findServer(folders);
@@ -104,7 +104,7 @@ async function readyServer(folders: EmbeddedFolders): Promise<Postmaster | undef
 /**
  * Returns the server that runs or starts on a cluster, or undefined. Reads postmaster.pid, one value per line: process
  * id, data directory, start time, port, socket directory, address, shared memory key, status. The process id counts
- * only if its process is a server of this cluster, because after a crash it may belong to another program.
+ * only if its process is a server of this cluster, because after a crash another program may have the id.
  */
 export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined {
   const lines = readIfThere(join(cluster, "postmaster.pid")).split("\n");
@@ -116,9 +116,9 @@ export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined
 }
 
 /**
- * Tries to start the server and returns its log output. It first removes a left-over postmaster.pid, because PostgreSQL
- * does not start if another program now has the process id in that file. If a server is running after all, the shared
- * memory segment of the data directory prevents a second one.
+ * Tries to start the server. Returns the last lines that the attempt added to the server's log. First removes a
+ * left-over postmaster.pid, because PostgreSQL does not start if another program now has the process id in that file.
+ * If a server is running after all, the shared memory segment of the data directory prevents a second one.
  */
 async function startServer(context: ServerContext): Promise<string> {
   const { folders } = context;
@@ -127,7 +127,7 @@ async function startServer(context: ServerContext): Promise<string> {
   return runPgCtl(context, ["start", "--log", folders.log, "--timeout", String(START_TIMEOUT_S)]);
 }
 
-/** Runs pg_ctl, which writes into the server's log, and returns the end of the new log output. */
+/** Runs pg_ctl with the server's log as its output. Returns the last lines that were added to the log. */
 async function runPgCtl(context: ServerContext, args: readonly string[]): Promise<string> {
   const { binaries, account, folders } = context;
   const log = await open(folders.log, "a", 0o600);

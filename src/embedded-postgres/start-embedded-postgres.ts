@@ -13,7 +13,7 @@ import { type EmbeddedUrls, urlsOf } from "./urls.js";
 
 /** Options of {@link startEmbeddedPostgres}. */
 export interface EmbeddedPostgresOptions {
-  /** The data folder, created if missing. All files of the server are in its subfolder `postgres`. */
+  /** The data folder, created if missing. The cluster is in its subfolder `postgres`. */
   readonly dataDir: string;
   /** Called with a line of text before each step that takes noticeable time. */
   readonly onProgress?: (text: string) => void;
@@ -28,13 +28,14 @@ export interface EmbeddedPostgres extends EmbeddedUrls {
 }
 
 /**
- * Starts the PostgreSQL of the optional packages. If a server is already running on this folder, uses that server.
- * Another process may have started it, also one that was killed. The first start creates the cluster; an interrupted
- * first start is repeated.
+ * Starts the PostgreSQL server of the optional package, and returns a reference to it. If a server already runs on this
+ * folder, the reference is to that server, whichever process started it. The first start creates the cluster. An
+ * interrupted first start is repeated.
  *
- * The server listens on 127.0.0.1 only, on a port chosen by the operating system. It runs until the last `stop`. If
- * this process is root, the server runs as an unprivileged account, because PostgreSQL does not run as root. Rejects
- * with an Error that says what failed and what to do, with the end of the server's log if there is one.
+ * The server listens on 127.0.0.1 only, on a port chosen by the operating system. The server runs until the last
+ * reference is released. If this process is root, the server runs as an unprivileged account, because PostgreSQL does
+ * not run as root. Rejects with an Error that says what failed and what to do, with the end of the server's log if
+ * there is one.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const context = await prepare(options);
@@ -85,7 +86,8 @@ function requirePlainPath(path: string): void {
 }
 
 /**
- * Removes the files of an interrupted first start. Errors are ignored, because its initdb may still be writing there.
+ * Removes the files of an interrupted first start. Ignores errors, because the interrupted initdb may still be writing
+ * files.
  */
 async function removeLeftovers(folders: EmbeddedFolders): Promise<void> {
   for (const name of await readdir(folders.root)) {
@@ -94,7 +96,7 @@ async function removeLeftovers(folders: EmbeddedFolders): Promise<void> {
   }
 }
 
-/** Reads the passwords. Adds the owner to a cluster of an older release, unless a process is using it. */
+/** Reads the passwords. Adds the role `cupo_owner` to a cluster without it, unless a process uses the server. */
 async function readyPasswords(context: ServerContext): Promise<Passwords> {
   const { folders } = context;
   const passwords = await readPasswords(folders);
@@ -130,7 +132,7 @@ async function addShare(shares: string): Promise<string> {
   return share;
 }
 
-/** Whether a running process has a reference. Removes the references of dead processes. */
+/** Whether a running process has a reference to the server. Removes the references of dead processes. */
 async function isShared(shares: string): Promise<boolean> {
   let shared = false;
   await mkdir(shares, { recursive: true });

@@ -2,11 +2,11 @@ import type { Passwords } from "./cluster.js";
 
 /** The addresses of an embedded server. */
 export interface EmbeddedUrls {
-  /** Database `cupo` with the service's role, which owns nothing and is subject to row-level security. */
+  /** Database `cupo` with the service's role. The role is subject to row-level security. */
   readonly url: string;
   /**
-   * Database `cupo` with the role that owns the tables. This is the service's role while a process of an older release,
-   * without `cupo_owner`, uses the server.
+   * Database `cupo` with the role that owns the tables. In a cluster without the role `cupo_owner`, this is the
+   * service's role.
    */
   readonly ownerUrl: string;
   /** Maintenance database `postgres` with the superuser. */

@@ -31,12 +31,14 @@ const insertBoth = prepared([...AUDIT_COLUMNS, ...OWNER_COLUMNS], ({ organizatio
     .select(sql.raw("1")),
 );
 
-/** A call with more changes inserts them together. Two statements then cost less than one for each change. */
+/**
+ * A call with more changes inserts all of them with two statements. This costs less than one statement for each change.
+ */
 const MOST_SINGLE = 20;
 
 /**
- * The rows are selected from the claim of the call's idempotency key, because Citus rejects INSERT … SELECT from a
- * function alone.
+ * The SELECT also reads the row of the call's idempotency key, because Citus rejects INSERT … SELECT from a function
+ * alone.
  */
 const FROM_CLAIM = `FROM idempotency_keys k CROSS JOIN LATERAL`;
 const OF_CLAIM = "WHERE k.tenant_id = :tenantId AND k.key_hash = :keyHash";
@@ -60,9 +62,9 @@ const insertAllNoted = prepared(["tenantId", "keyHash", "rows"], (names) =>
 );
 
 /**
- * Returns one statement for each change of the call; for more than 20 changes, two in all. They insert the audit rows,
- * and the outbox rows from which the change feed is made. `hashOfKey` returns the stored hash of the call's idempotency
- * key.
+ * Returns one statement for each change of the call; for more than 20 changes, two in all. The statements insert the
+ * audit rows, and the outbox rows from which the change feed is made. `hashOfKey` returns the stored hash of the call's
+ * idempotency key.
  *
  * Send these statements last, when the call holds the locks of everything it changed. Of two calls that change the same
  * resource, the later one then gets the later sequence value in the outbox.
@@ -97,10 +99,13 @@ export function recordExport(
   transaction.send(sql("audit_events").insert({ ...row, details: row.details ?? null }));
 }
 
-/** The principal of changes that the service makes by itself. It has no space, and every client's principal has one. */
+/**
+ * The principal of changes that the service makes by itself. The name has no space. The principal of every client has
+ * one.
+ */
 export const SERVICE_PRINCIPAL = "cupo";
 
-/** Returns a statement like those of {@link appendAudit}, for a change that the service makes by itself. */
+/** Returns the statement that inserts the audit row and the outbox row of a change that the service makes by itself. */
 export function appendServiceAudit(effect: Effect, tenantId: string, operation: string): Statement {
   const cause = { tenantId, operation, principal: SERVICE_PRINCIPAL, actor: undefined, correlationId: randomUUID() };
   return insertBoth(toRow(effect, cause));

@@ -28,7 +28,7 @@ export function noConnection(cause: unknown): CupoError {
 
 /**
  * Returns a 503 with the code TIMEOUT. Retry-After is the statement timeout, because the same request may time out
- * again. A client that waits as long as its request took then uses a connection for at most half of the time.
+ * again. A client that waits this long uses a connection for at most half of the time.
  */
 function timedOut(limitSeconds: number, cause: unknown): CupoError {
   const message = `A statement reached the service's limit of ${limitSeconds} s, or an operator cancelled it.`;

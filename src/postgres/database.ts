@@ -47,15 +47,15 @@ export interface Database {
    */
   acquire(): Promise<PoolClient>;
   /**
-   * Stops handing out the connections that are open now. Call this after a loss: a restart or failover usually breaks
-   * them all.
+   * Stops handing out the connections that are open now. Call this after a lost connection: a restart or failover
+   * usually breaks all connections.
    */
   discardConnections(): void;
   /** Registers a function that is called each time the database becomes unreachable. */
   whenUnreachable(listener: () => void): void;
   /** Stops naming prepared statements. Call this when a pooler lost them. */
   unnameStatements(): void;
-  /** Returns the excessive privilege of the role; undefined if it has none. */
+  /** Returns the privilege that the role should not have; undefined if there is none. Also sets `plansOnce`. */
   findExcessOfRole(): Promise<RoleExcess | undefined>;
   close(): Promise<void>;
 }
@@ -129,7 +129,9 @@ function openPool(url: URL, { maxConnections, acquireTimeoutMs, onIdleError }: D
   return pool.on("error", onIdleError);
 }
 
-/** Dates stay text, `YYYY-MM-DD`. A JavaScript Date would move them into a time zone. */
+/**
+ * Returns the parsers of column types. Dates stay text, `YYYY-MM-DD`, because a JavaScript Date depends on a time zone.
+ */
 function datesAsText(): TypeOverrides {
   const types = new TypeOverrides();
   types.setTypeParser(DATE_OID, (text: string) => text);
@@ -138,8 +140,8 @@ function datesAsText(): TypeOverrides {
 }
 
 /**
- * Numbers connections by generation. `discardConnections` begins a new one; the pool closes older connections instead
- * of handing them out.
+ * Numbers connections by generation. `discardConnections` begins a new generation. `acquire` closes connections of
+ * older generations instead of handing them out.
  */
 function countGenerations(
   pool: Pool,
@@ -213,5 +215,5 @@ function socketOf({ connection: { stream } }: PoolClient): Socket {
   return stream;
 }
 
-/** A connection broke while a call held it. The call's statements fail, so the event needs no handling. */
+/** Ignores that a connection broke while a call held it. The call's statements fail, so the event needs no handling. */
 function ignoreError(): void {}

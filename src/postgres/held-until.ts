@@ -1,8 +1,8 @@
 /*
  * SQL for the ends of holds. A row that limits holds keeps their ends in an array, in ascending order. After PostgreSQL
  * waited for a row lock, it checks only that row again, so a count in another table could be outdated. width_bucket
- * returns how many elements are not after an instant. It is built in, so Citus needs no function on its workers. It
- * needs no subquery, which Citus may reject.
+ * returns the number of elements up to an instant. It is built in, so Citus needs no function on its workers. It also
+ * needs no subquery, because Citus rejects some.
  */
 
 /** Returns SQL for the number of holds that end after `now`. */
@@ -17,7 +17,10 @@ export function withHold(held: string): string {
   return `${held}[width_bucket(${now}, ${held}) + 1 : ${place}] || ${until} || ${held}[${place} + 1 :]`;
 }
 
-/** Returns SQL for the array after one element `:until` is removed. Without such an element, it stays unchanged. */
+/**
+ * Returns SQL for the array after one element `:until` is removed. If no element equals `:until`, the array stays
+ * unchanged.
+ */
 export function withoutHold(held: string): string {
   const place = `array_position(${held}, :until::timestamptz)`;
   return `coalesce(${held}[: ${place} - 1] || ${held}[${place} + 1 :], ${held})`;

@@ -59,7 +59,7 @@ function claimOf(insert: Knex.QueryBuilder, tenantId: Knex.Value): Knex.QueryBui
     .where({ tenant_id: tenantId });
 }
 
-/** A query parameter whose value may be set later: pg reads it when it sends the claim of a key. */
+/** The parameter for the response in {@link claimKey}. Its value can be set until pg sends the statement. */
 export class DeferredResponse {
   #response: Uint8Array | undefined;
   #isSent = false;
@@ -78,9 +78,9 @@ export class DeferredResponse {
 }
 
 /**
- * Claims the key. The statement fails with a unique violation if the key is already taken, and with NO_ROW if the
- * tenant is not active. This aborts the transaction and all statements sent after the claim. If another open
- * transaction holds the claim, the statement waits for it.
+ * Returns the statement that claims the key. It fails with a unique violation if the key is already taken, and with
+ * NO_ROW if the tenant is not active. Either failure aborts the transaction and all statements sent after the claim. If
+ * another open transaction has claimed the key, the statement waits for the end of that transaction.
  *
  * With `lockTimeoutMs`, the statement also sets the lock timeout of all later statements of the transaction. Citus
  * rejects this form of the statement.
@@ -97,19 +97,22 @@ export function claimKey(claim: IdempotencyClaim, response: DeferredResponse, lo
   return lockTimeoutMs === undefined ? insertClaim(row) : insertClaimThenWait({ ...row, lock_timeout: lockTimeoutMs });
 }
 
-/** Stores the response bytes in the claim. Runs in the transaction that made the claim. */
+/** Returns the statement that stores the response in the claim. Send it in the transaction that made the claim. */
 export function storeResult(claim: IdempotencyClaim, response: Uint8Array): Statement {
   return updateResponse({ tenant_id: claim.tenantId, key_hash: keyHash(claim), response });
 }
 
-/** Reads the committed result of a key as a {@link ResultRecord}; no row if there is none. */
+/**
+ * Returns the statement that reads the committed result of a key. Its row is a {@link ResultRecord}; no row if the key
+ * is free.
+ */
 export function findResult(claim: IdempotencyClaim): Statement {
   return selectResult({ tenant_id: claim.tenantId, key_hash: keyHash(claim) });
 }
 
 /**
- * Erases every stored response of the tenant that contains one of these ids, and the fingerprint of its request. The
- * key stays taken, so a retry does not repeat the operation. Responses contain UUIDs as text. The statement scans all
+ * Erases the tenant's stored responses that contain one of these ids, and the fingerprints of their requests. The keys
+ * stay taken, so a retry does not repeat the operation. Responses contain UUIDs as text. The statement scans all
  * results of the tenant, because no column names the subject of a response and erasures are rare.
  */
 export function eraseResults(transaction: Transaction, ids: readonly string[]): void {
@@ -123,7 +126,7 @@ export function eraseResults(transaction: Transaction, ids: readonly string[]): 
   );
 }
 
-/** Deletes at most `limit` keys of all tenants that are past their retention; see `PurgeBatch`. */
+/** Deletes at most `limit` keys past their retention, of all tenants; see `PurgeBatch`. */
 export function purgeKeyBatch(
   source: TransactionSource,
   limit: number,
@@ -133,7 +136,7 @@ export function purgeKeyBatch(
   return purgeBatch(source, PURGE, `${retentionHours} hours`, limit, since);
 }
 
-/** Returns the hash under which a claim is stored. */
+/** Returns the SHA-256 hash under which a claim is stored. */
 export function keyHash(claim: IdempotencyClaim): Buffer {
   return hash("sha256", `${claim.principalId}\n${claim.operation}\n${claim.key}`, "buffer");
 }

@@ -16,8 +16,9 @@ export interface JobQueuePoolOptions {
 const CONNECT_MS = 5_000;
 
 /**
- * Limits the time to open a connection. The pool's option connectionTimeoutMillis would also limit the wait for a
- * connection that jobs use, perhaps for long. The queue could then not mark a job as done.
+ * A client that must connect within 5 s. The pool's option connectionTimeoutMillis would also limit the wait for a free
+ * connection, which can be long while jobs use all connections. After a timeout, the queue could not mark a job as
+ * done.
  */
 class ConnectingClient extends Client {
   constructor(config?: string | ClientConfig) {
@@ -29,8 +30,9 @@ class ConnectingClient extends Client {
 }
 
 /**
- * Opens a small pool for the job queue, without pipelining. The queue listens on one of the connections, so every
- * serving process keeps a connection of this pool open. Its application_name shows `migrate` which release is serving.
+ * Opens a small pool for the job queue, without pipelining. The queue listens on one connection, so every serving
+ * process keeps a connection of this pool open. The application_name of that connection shows `migrate` which release
+ * is serving.
  */
 export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueuePoolOptions): JobQueuePool {
   const address = new URL(url);
@@ -48,8 +50,8 @@ export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueueP
 }
 
 /**
- * Returns a function that destroys the queue's open connections. The queue's statements have no time limit: after a
- * network failure that loses packets the queue would wait forever.
+ * Returns a function that destroys the queue's open connections. The queue's statements have no time limit. Without
+ * this function, the queue would wait forever after a network failure that loses packets.
  */
 export function breakerOf(pool: JobQueuePool): () => void {
   const open = new Set<PoolClient>();
@@ -61,5 +63,7 @@ export function breakerOf(pool: JobQueuePool): () => void {
   };
 }
 
-/** A connection broke while the queue held it. The queue's statements fail, so the event needs no handling. */
+/**
+ * Ignores that a connection broke while the queue held it. The queue's statements fail, so the event needs no handling.
+ */
 function ignoreError(): void {}

@@ -12,14 +12,17 @@ export interface ExtensionPayload {
 }
 
 /**
- * Returns the key of the job that extends the schedules of a tenant. There is one such job per tenant at a time, so
- * that all tenants get equal shares of the workers.
+ * Returns the key of the job that extends the schedules of a tenant. A tenant has at most one waiting job with this
+ * key, so that all tenants get equal shares of the workers.
  */
 export function extensionKey(tenantId: string): string {
   return `${EXTEND_SCHEDULE}:${tenantId}`;
 }
 
-/** Queues a job that extends the schedules of the tenant after the commit. Several requests result in one job. */
+/**
+ * Queues a job that extends the schedules of the tenant. The job starts after the commit. Several requests result in
+ * one job.
+ */
 export function requestExtension(transaction: Transaction): void {
   const payload: ExtensionPayload = { tenantId: transaction.tenantId };
   transaction.send(
@@ -34,7 +37,7 @@ export function requestExtension(transaction: Transaction): void {
 /** The task that erases every tenant whose erasure was requested. */
 export const ERASE_TENANTS = "erase_tenants";
 
-/** Queues the erasure of tenants after the commit. */
+/** Queues the job {@link ERASE_TENANTS}, which starts after the commit. */
 export function requestErasure(transaction: Transaction): void {
   transaction.send(
     sql.raw("SELECT graphile_worker.add_job(identifier => ?, job_key => ?)", [ERASE_TENANTS, ERASE_TENANTS]),
@@ -55,7 +58,10 @@ export function deliveryKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): 
   return `${DELIVER_WEBHOOK}:${webhookId}`;
 }
 
-/** Returns the key of the job that sends to a webhook after the sending process died and its lease expired. */
+/**
+ * Returns the key of the job that sends to a webhook if the process with the lease dies. The job is due after the lease
+ * expires.
+ */
 export function successorKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
   return `${DELIVER_WEBHOOK}:${webhookId}:successor`;
 }
@@ -69,7 +75,7 @@ export async function addDeliveryJobs(pool: Pick<Pool, "query">, webhooks: reado
   await pool.query(ADD_DELIVERY, [payloads, webhooks.map(deliveryKey)]);
 }
 
-/** Queues a job that sends to a webhook after the commit. */
+/** Queues a job that sends to a webhook. The job starts after the commit. */
 export function requestDelivery(transaction: Transaction, webhookId: string): void {
   const payload: DeliveryPayload = { tenantId: transaction.tenantId, webhookId };
   transaction.send(
@@ -86,7 +92,7 @@ export async function removeJob(pool: Pick<Pool, "query">, key: string): Promise
   await pool.query("SELECT graphile_worker.remove_job($1)", [key]);
 }
 
-/** Number of waiting jobs, and how long the oldest has waited. */
+/** The number of due jobs, and for how many seconds the oldest has been due. */
 export interface JobQueueState {
   readonly count: number;
   readonly oldestSeconds: number;
@@ -95,7 +101,10 @@ export interface JobQueueState {
 const STATE = `SELECT count(*)::integer AS count, coalesce(extract(epoch FROM now() - min(run_at)), 0)::float8 AS "oldestSeconds"
   FROM graphile_worker.jobs WHERE run_at <= now() AND locked_at IS NULL AND attempts < max_attempts`;
 
-/** Reads the jobs of all tenants that are due, not running and not out of attempts. Time is the database's clock. */
+/**
+ * Counts the due jobs of all tenants, without running jobs and jobs that have no attempts left. Uses the database's
+ * clock.
+ */
 export async function readJobQueue(source: TransactionSource): Promise<JobQueueState> {
   const [state] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
     transaction.rows<JobQueueState>(sql.raw(STATE)),

@@ -113,7 +113,10 @@ export class PipelinedTransaction implements Transaction {
     await this.#client.query("ROLLBACK");
   }
 
-  /** Returns a new transaction on the same connection. The ROLLBACK of this one is sent with its first statements. */
+  /**
+   * Returns a new transaction on the same connection. The ROLLBACK of this transaction is sent with the first
+   * statements of the new one.
+   */
   restart(): PipelinedTransaction {
     this.#isEnding = true;
     this.#sendBatch();

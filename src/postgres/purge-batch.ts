@@ -8,13 +8,10 @@ export interface PurgedBatch {
   readonly until: Date | undefined;
 }
 
-/**
- * Deletes rows of all tenants that are past a retention: at most `limit` rows, oldest first. Skips rows older than
- * `since`.
- */
+/** Deletes at most `limit` rows past a retention, of all tenants, oldest first. Skips rows older than `since`. */
 export type PurgeBatch = (source: TransactionSource, limit: number, since?: Date) => Promise<PurgedBatch>;
 
-/** The rows that a purge deletes. The names are those of columns. */
+/** The rows that a purge deletes. `key` and `time` are names of columns. */
 export interface Purged {
   readonly table: string;
   readonly key: readonly string[];
@@ -27,7 +24,7 @@ export interface Purged {
  * time at which to begin; and the maximum number of rows.
  *
  * The time at which to begin saves work. While an old snapshot is open, the index keeps the entries of deleted rows. A
- * batch that began at the front of the index would read the entries that all earlier batches deleted.
+ * batch that began at the front of the index would read the entries of all rows that earlier batches deleted.
  */
 export function purgeStatement({ table, key, time }: Purged): string {
   const columns = key.join(", ");

@@ -62,7 +62,7 @@ export function openQuotaStore({ url, withinMs, onIdleError }: QuotaStoreOptions
   };
 }
 
-/** Deletes at most `limit` windows of all tenants that are past their retention; see `PurgeBatch`. */
+/** Deletes at most `limit` windows past their retention, of all tenants; see `PurgeBatch`. */
 export function purgeQuotaBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);
 }
@@ -83,7 +83,10 @@ async function takeShares(
   });
 }
 
-/** Builds one statement for all windows. The policies have a fixed order, so two processes cannot deadlock. */
+/**
+ * Returns one statement that adds all demands to their windows. The policies have a fixed order, so two processes
+ * cannot deadlock.
+ */
 function takeStatement(tenantId: string, principal: Buffer, demands: readonly QuotaDemand[]): Statement {
   const values = demands.map(() => "(?, ?, ?, ?, now() + ? * interval '1 second', now())");
   const bindings = demands.flatMap(({ policy, wanted }) => [

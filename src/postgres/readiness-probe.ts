@@ -3,8 +3,7 @@ import { Pool, type PoolClient } from "pg";
 /** Checks whether the database accepts writes. */
 export interface ReadinessProbe {
   /**
-   * Returns within 0.8 s whether the database accepts writes. False if it is unreachable, or read-only as after a
-   * failover.
+   * Returns within 0.8 s whether the database accepts writes. Returns false for an unreachable or read-only database.
    */
   takesWrites(): Promise<boolean>;
   close(): Promise<void>;
@@ -15,8 +14,8 @@ export interface ReadinessProbeOptions {
   /** postgres:// URL, as for the service's own pool. */
   readonly url: string;
   /**
-   * Called when the database is read-only, and when it accepts writes again. Connections opened before may lead to a
-   * former primary, and those opened meanwhile may stay read-only.
+   * Called each time the database reports that it is read-only, and once when it accepts writes again. Open connections
+   * may then lead to a former primary or stay read-only.
    */
   readonly onModeChanged: () => void;
 }
@@ -65,5 +64,5 @@ async function askWhether(client: PoolClient): Promise<boolean> {
   return rows[0]?.transaction_read_only === "off";
 }
 
-/** A connection broke. A query that is running fails, so the event needs no handling. */
+/** Ignores that a connection broke. A query that is running fails, so the event needs no handling. */
 function ignoreError(): void {}

@@ -47,7 +47,7 @@ interface TransactionOptions {
   readonly limits: TransactionLimits;
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
-  /** Whether batches of plain queries end the transaction, as in {@link PipelinedTransaction}. */
+  /** Whether COMMIT is sent with each batch of plain queries. */
   readonly endsEarly?: boolean;
 }
 
@@ -83,7 +83,9 @@ async function attempt<T>(
   }
 }
 
-/** Runs background work of one tenant in one transaction. Rejects, with nothing changed, if any of it fails. */
+/**
+ * Runs background work of one tenant in one transaction. If any part of the work fails, rejects and changes nothing.
+ */
 export function runAsTenant<T>(
   source: TransactionSource,
   tenantId: string,

@@ -19,7 +19,10 @@ export type DatabaseFailure =
   /** A statement reached its timeout, or an operator cancelled it. Nothing took effect. */
   | "TIMEOUT"
   | "UNIQUE_VIOLATION"
-  /** A division by zero or a violated foreign key. Statements that require a row fail with it if there is no row. */
+  /**
+   * A division by zero or a violated foreign key. A statement that requires a row fails with one of them if there is no
+   * row.
+   */
   | "NO_ROW"
   /** The role lacks a right. */
   | "FORBIDDEN"
@@ -101,7 +104,7 @@ export function isAway(failure: DatabaseFailure): boolean {
   return AWAY.has(failure);
 }
 
-/** Returns whether the other open connections must be discarded too, although they seem to work. */
+/** Returns whether all open connections must be discarded after this failure, although they seem to work. */
 export function condemnsConnections(failure: DatabaseFailure): boolean {
   return failure === "LOST" || failure === "READ_ONLY";
 }
@@ -113,7 +116,7 @@ const SHARD = /_\d{6,}$/;
 
 /**
  * Returns the name of the violated unique constraint, as in the migrations; undefined for other errors. Citus forwards
- * the message of a worker, which contains the constraint's name in the shard and has no error fields.
+ * only the error message of a worker. That message contains the name of the constraint in the shard.
  */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   if (!(error instanceof DatabaseError) || classifyFailure(error) !== "UNIQUE_VIOLATION") return undefined;

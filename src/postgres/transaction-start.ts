@@ -7,7 +7,7 @@ import type { BatchedStatement } from "./batches/statement-batch.js";
 export interface TransactionStart {
   readonly scope: TransactionScope;
   readonly limits: TransactionLimits;
-  /** Whether statements are prepared under a name. Some connection poolers do not support it. */
+  /** Whether statements are prepared under a name. Some connection poolers do not support named statements. */
   readonly namedStatements: boolean;
   /** Whether plans are generic, that is, made without the values of the statement. */
   readonly plansOnce: boolean;
@@ -84,7 +84,10 @@ function nameOf(scope: TransactionScope): string {
   return "tenantId" in scope ? "cupo.tenant_id" : scope.setting;
 }
 
-/** Returns the value of the scope. Its characters are checked, because SET LOCAL has the value in its text. */
+/**
+ * Returns the value of the scope. Throws if the value has forbidden characters, because the text of SET LOCAL contains
+ * it unescaped.
+ */
 function valueOf(scope: TransactionScope): string {
   if ("tenantId" in scope) {
     if (!isLowerCaseUuid(scope.tenantId)) throw new Error("the tenant of a transaction must be a lower-case UUID");

@@ -19,14 +19,14 @@ import { uniqueConflict } from "./unique-conflict.js";
 export interface UnitOfWorkOptions extends TransactionLimits {
   /**
    * How long work waits for row locks of other calls, in milliseconds. A call that creates slots can hold locks for a
-   * second or two on a busy machine, and lock waits form chains.
+   * second or two on a busy machine. The calls that wait for it hold locks too.
    */
   readonly workLockTimeoutMs: number;
   /** Waits before the n-th retry (from 1). The wait is jittered, so that colliding calls do not collide again. */
   readonly backOff: (attempt: number) => Promise<void>;
   /** Called after a commit that changed something of the tenant. It is not awaited. */
   readonly onCommitted?: (tenantId: string) => void;
-  /** Runs reads that may run on a replica; the primary runs the rest. Without it, the primary runs all reads. */
+  /** Runs reads on a replica. The primary runs all other reads; if undefined, it runs all reads. */
   readonly replica?: ReplicaReads | undefined;
 }
 
@@ -73,8 +73,8 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs a read, which takes no key. It is retried after the same failures as `execute`. If `isReplicable`, it runs on
-   * the replica, provided that one is configured and has replayed enough.
+   * Runs a read without an idempotency key, with the retries of `execute`. If `isReplicable`, the read runs on a
+   * replica if one is configured and has replayed enough.
    */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
     const { tenantId } = principal;
@@ -168,8 +168,9 @@ function bind(call: Call, transaction: Transaction): void {
 }
 
 /**
- * Explains a transaction whose claim of the key failed. Returns work for a new transaction, which returns the outcome
- * for the caller. Rejects with `error` if the claim did not fail, and with 409 if the tenant is not active.
+ * Explains why a transaction failed. If the claim of the key failed, returns work for a new transaction; the work
+ * returns the outcome for the caller. Rejects with `error` if the claim did not fail. Rejects if the tenant is not
+ * active.
  */
 async function explainClaim(
   claim: IdempotencyClaim,

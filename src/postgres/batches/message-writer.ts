@@ -2,7 +2,7 @@
 export type EncodedParameter = string | Buffer | null;
 
 const INITIAL_BYTES = 16 * 1024;
-/** A buffer that grew above this size is not kept. */
+/** A buffer that grew above this size is not reused for the next batch. */
 const MAX_KEPT_BYTES = 256 * 1024;
 /** Up to this many characters, a loop writes ASCII faster than `Buffer.write` does. */
 const MAX_SHORT = 48;
@@ -16,7 +16,7 @@ const PARSE = "P".charCodeAt(0);
 const BIND = "B".charCodeAt(0);
 
 /**
- * Encodes messages of PostgreSQL's protocol one after the other, so that a batch leaves in one write. pg encodes each
+ * Encodes the messages of PostgreSQL's protocol into one buffer, so that a batch is sent in one write. pg encodes each
  * message into a buffer of its own. Source: PostgreSQL's manual, "Message Formats".
  */
 export class MessageWriter {
@@ -68,7 +68,10 @@ export class MessageWriter {
     return taken;
   }
 
-  /** Writes the code and reserves four bytes for the length. The length includes these bytes, but not the code. */
+  /**
+   * Writes the code of a message and reserves four bytes for its length. Returns the position of the length. The length
+   * includes its own four bytes, but not the code.
+   */
   #begin(code: number): number {
     this.#reserve(5);
     this.#bytes[this.#length] = code;
@@ -106,7 +109,7 @@ export class MessageWriter {
     if (text.length > MAX_SHORT || !this.#writeAscii(text)) this.#length += this.#bytes.write(text, this.#length);
   }
 
-  /** Returns false, with the text not written, if it is not ASCII. */
+  /** Writes a text of ASCII characters and returns true. For other texts, writes nothing and returns false. */
   #writeAscii(text: string): boolean {
     const bytes = this.#bytes;
     const begun = this.#length;

@@ -7,7 +7,7 @@ export interface BatchedStatement {
   readonly values: readonly unknown[];
   /** The name of the prepared statement, which lives as long as the connection; undefined for an unnamed statement. */
   readonly name: string | undefined;
-  /** False if the result has no columns. Without it, the batch asks the server for the columns. */
+  /** False if the result has no columns. If undefined, the batch asks the server for the columns. */
   readonly hasColumns?: false;
 }
 
@@ -60,12 +60,12 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  * Statements of one transaction that are sent together with one Sync message at the end. Source: PostgreSQL's manual,
  * "Pipelining" in the chapter on the message flow.
  *
- * pg's own pipeline mode sends a Sync after each statement. At each Sync the server sends its output, which wakes both
- * sides. For pg's client the whole batch is one query. The columns of a named statement are asked for only once on a
+ * pg's own pipeline mode sends a Sync after each statement. At each Sync the server sends its output and wakes the
+ * client. For pg's client the whole batch is one query. The columns of a named statement are asked for only once on a
  * connection.
  *
- * If a statement fails, the server skips the rest, including COMMIT. The rest then fails with 25P02, as in an aborted
- * transaction, and the transaction must be rolled back.
+ * If a statement fails, the server skips all later statements, including COMMIT. They fail with 25P02, as in an aborted
+ * transaction. The transaction must then be rolled back.
  */
 export class StatementBatch extends Query {
   /**
@@ -169,7 +169,10 @@ function columnsOf(connection: Connection): Map<string, RowReader | undefined> {
   return columns;
 }
 
-/** Encodes the values of a statement. If that fails, the statement fails and the function returns false. */
+/**
+ * Encodes the values of a statement and returns true. If a value cannot be encoded, reports the failure and returns
+ * false.
+ */
 function readParameters(pending: PendingStatement): boolean {
   try {
     pending.parameters = pending.statement.values.map((value) => prepareValue(value));

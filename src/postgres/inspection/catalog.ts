@@ -14,8 +14,8 @@ interface Row {
 
 /**
  * The tables, except the two of Knex. The set of partitions changes every month, and PostgreSQL derives the columns,
- * constraints and indexes of a partition from its parent table. So a partition is listed only if it has policies,
- * triggers or constraints of its own, which Cupo's partitions do not have.
+ * constraints and indexes of a partition from its parent table. So partitions are listed only for policies, triggers
+ * and constraints of their own. Cupo's partitions have none.
  */
 const TABLES = `SELECT c.oid, c.relname, c.relpersistence, c.relispartition, coalesce(p.relname, c.relname) AS root,
     CASE WHEN c.relispartition THEN ' in partition ' || c.relname ELSE '' END AS place
@@ -76,7 +76,7 @@ const QUERIES: Readonly<Record<string, string>> = {
     WHERE p.pronamespace = 'public'::regnamespace AND p.proname LIKE 'cupo\\_%'`,
 };
 
-/** Reads the catalog. Every role has the right to do so. */
+/** Reads the catalog. Every role has the right to read it. */
 export async function readCatalog(inspection: Inspection): Promise<Catalog> {
   const catalog = new Map<string, string>();
   for (const [kind, query] of Object.entries(QUERIES)) {

@@ -8,7 +8,7 @@ export interface CitusFacts {
   readonly distributed: number;
   /** The names of the other tables with a column tenant_id. */
   readonly local: readonly string[];
-  /** Whether Citus sends SET LOCAL to the workers. Row-level security needs it there. */
+  /** Whether Citus sends SET LOCAL to the workers. Row-level security on the workers needs these settings. */
   readonly sendsSettings: boolean;
 }
 
@@ -30,7 +30,7 @@ const FACTS = `WITH tables AS (
     ARRAY(SELECT name FROM tables WHERE NOT is_distributed ORDER BY name) AS local,
     current_setting('citus.propagate_set_commands') = 'local' AS sends_settings`;
 
-/** Returns the state of Citus; undefined if the database does not have it. */
+/** Returns the state of Citus; undefined for a database without Citus. */
 export async function readCitusFacts(inspection: Inspection): Promise<CitusFacts | undefined> {
   const [found] = await inspection.rows<{ has_citus: boolean }>(HAS_CITUS);
   if (found?.has_citus !== true) return undefined;

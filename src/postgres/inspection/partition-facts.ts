@@ -11,7 +11,7 @@ export interface PartitionFacts {
   readonly isAhead: boolean;
   /** Whether the default partition has rows, or had some since it was last vacuumed. */
   readonly hasRest: boolean;
-  /** Whether Citus distributes the table, and so each new partition. */
+  /** Whether Citus distributes the table. Then it also distributes each new partition. */
   readonly isDistributed: boolean;
 }
 

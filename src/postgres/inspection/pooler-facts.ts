@@ -9,8 +9,9 @@ export type Pooler = "NONE" | "SESSIONS" | "TRANSACTIONS";
 const SERVED_BY = "SELECT pg_backend_pid() AS pid";
 
 /**
- * Detects a pooler with two connections that are open at once. A pooler sends each of them its own number instead of
- * the process id of the server. If one server process served both connections, they share server connections.
+ * Detects a pooler: compares the connection `first` with a second one that is open at the same time. A pooler reports
+ * numbers of its own instead of the server's process ids. If one server process serves both connections, the pooler
+ * assigns server connections by transaction.
  */
 export async function findPooler(url: string, first: Inspection): Promise<Pooler> {
   const second = await openInspection(url);

@@ -10,7 +10,9 @@ export interface SchemaFacts {
   readonly pending: readonly string[];
   /** Migrations that were applied and that this release does not have. */
   readonly newer: readonly string[];
-  /** The first newer migration that does not declare itself compatible with this release; undefined if all do. */
+  /**
+   * The first newer migration that does not declare itself compatible with this release; undefined if there is none.
+   */
   readonly incompatible: string | undefined;
   /** Whether the job queue has the migrations that its library needs. */
   readonly hasJobQueue: boolean;
@@ -20,7 +22,10 @@ const APPLIED = "SELECT name FROM schema_migrations ORDER BY name";
 const COMPATIBLE = "SELECT migration, oldest_release FROM schema_compatibility";
 const REVISION = "SELECT max(id)::int AS revision FROM graphile_worker.migrations";
 
-/** Compares the applied migrations with those of this release. Rejects if the role has no right to read them. */
+/**
+ * Compares the applied migrations with the migrations of this release. Rejects if the role has no right to read the
+ * tables.
+ */
 export async function readSchemaFacts(inspection: Inspection): Promise<SchemaFacts> {
   const known = await knownMigrations();
   const applied = (await rowsOf<{ name: string }>(inspection, "schema_migrations", APPLIED)).map(({ name }) => name);

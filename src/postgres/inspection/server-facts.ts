@@ -13,7 +13,7 @@ export interface ServerFacts {
   readonly clockAheadMs: number;
   /** Maximum number of connections that this role can have to this database. */
   readonly allowedConnections: number;
-  /** The number of processes of the service that are connected now, by the connections of their readiness probes. */
+  /** The number of connected processes of the service. Each is counted by the connection of its readiness probe. */
   readonly processes: number;
   readonly databaseBytes: number;
 }

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 /** The folder with the migrations of this release, one SQL file each. */
 export const MIGRATIONS_FOLDER = new URL("../migrations/", import.meta.url);
 
-/** The last migration of the job queue's library. A test compares it with the installed version. */
+/** The number of the last migration of the job queue's library. A test compares it with the installed version. */
 export const JOB_QUEUE_REVISION = 19;
 
 /** Returns the names of this release's migrations without `.sql`, in the order in which they are applied. */

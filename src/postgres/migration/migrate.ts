@@ -14,7 +14,10 @@ import { checkServingReleases, type UpgradeOptions } from "./serving-releases.js
 export interface MigrateOptions extends UpgradeOptions {
   /** postgres:// URL of the role that owns the tables or will own them. */
   readonly url: string;
-  /** postgres:// URL of the service's role, which is granted the rights that it needs. Defaults to the owner. */
+  /**
+   * postgres:// URL of the service's role. The migration grants this role the rights that it needs. If undefined, no
+   * rights are granted.
+   */
   readonly serviceUrl?: string | undefined;
   /**
    * How many months the audit trail and the access records are kept; undefined: without limit. Only the owner of the
@@ -27,8 +30,8 @@ export interface MigrateOptions extends UpgradeOptions {
 const LOCK = 4_823_096_001;
 
 /**
- * How long a migration waits for the lock of a table. Meanwhile, later calls on the table wait too, and a call fails
- * after one second.
+ * How long a migration waits for the lock of a table. Meanwhile, later calls on the table wait too. A call fails only
+ * after it has waited for one second or longer.
  */
 const PATIENCE = "SET LOCAL lock_timeout = '300ms'";
 /** The maximum number of tries of one migration. With the pauses between them, they take about five minutes. */
@@ -36,8 +39,7 @@ const MAX_TRIES = 400;
 
 /**
  * Brings the schema up to date. Several processes may call it at the same time: an advisory lock lets one work while
- * the others wait. The lock belongs to a transaction, so it ends with the process that holds it, also with a connection
- * pooler.
+ * the others wait. The lock belongs to a transaction. So it ends if its process dies, also with a connection pooler.
  *
  * Each migration is one transaction, so an interrupted migration leaves nothing behind and runs again. If a migration
  * does not get a table lock within 0.3 s, it rolls back and tries again, so that waiting calls can run. The job queue
@@ -79,7 +81,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   }
 }
 
-/** Returns whether the schema is newer than this release. */
+/** Applies the pending migrations and updates the job queue. Returns whether the schema is newer than this release. */
 async function bringUpToDate(database: Knex, url: string, options: MigrateOptions): Promise<boolean> {
   const migrationSource = new SqlMigrations(options.onProgress);
   const config = { migrationSource, tableName: "schema_migrations", disableMigrationsListValidation: true };
@@ -121,15 +123,18 @@ async function applyPending(database: Knex, config: Knex.MigratorConfig): Promis
 }
 
 /**
- * Applies the next migration in its own transaction; Knex's `latest` would apply all in one. Returns the number
- * applied, 0 or 1.
+ * Applies the next migration in its own transaction. Knex's `latest` would apply all migrations in one. Returns the
+ * number of applied migrations, 0 or 1.
  */
 async function applyNext(database: Knex, config: Knex.MigratorConfig): Promise<number> {
   const [, applied]: [number, string[]] = await database.migrate.up(config);
   return applied.length;
 }
 
-/** Stores the retention of the audit trail if the role owns the tables. The service's role cannot change it. */
+/**
+ * Stores the retention of the audit trail and the access records. Does nothing for the service's role, which cannot
+ * change the retention.
+ */
 async function keepAudit(database: Knex.Transaction, months: number | undefined): Promise<void> {
   const stated = database("schema_partitions").whereIn("table_name", ["audit_events", "patient_access_records"]);
   const { rows } = await database.raw<{ rows: { owned: boolean }[] }>(
@@ -152,7 +157,7 @@ async function migrateJobQueue(connectionString: string): Promise<void> {
   await runMigrations({ connectionString, logger: new Logger(() => () => undefined) });
 }
 
-/** Code that runs after the SQL of a migration, in the same transaction. */
+/** Functions by the name of a migration. Each runs after the SQL of its migration, in the same transaction. */
 const FILLS: Readonly<Record<string, (database: Knex) => Promise<void>>> = {
   "0011-patient-directory": fillSearchWords,
 };

@@ -60,8 +60,8 @@ export interface Compatibility {
 }
 
 /**
- * Returns the first newer migration that does not declare itself compatible with a release; undefined if all do. `own`
- * is the last migration of that release.
+ * Returns the first newer migration that does not declare itself compatible with a release; undefined if there is none.
+ * `own` is the last migration of that release.
  */
 export function incompatibleMigration(
   newer: readonly string[],

@@ -2,11 +2,14 @@ import { runAcrossTenants, type TransactionSource } from "../run-transaction.js"
 import { sql } from "../sql.js";
 import { servingName } from "./serving-releases.js";
 
-/** Finds connections of older releases. Early releases use the first name, which does not end with a migration. */
+/**
+ * Finds connections of older releases. The first parameter is the application_name of early releases. It contains no
+ * migration.
+ */
 const OLDER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
   AND (application_name = ? OR starts_with(application_name, ?) AND application_name < ? COLLATE "C") LIMIT 1`;
 
-/** Returns whether a process of a release that does not have the migration serves the database. */
+/** Returns whether the database is served by a process whose release does not have `migration`. */
 export async function isOlderServing(source: TransactionSource, migration: string): Promise<boolean> {
   const prefix = servingName("");
   const bindings = [prefix.trimEnd(), prefix, servingName(migration)];

@@ -3,8 +3,9 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 const ITERATIONS = 4_096;
 
 /**
- * Returns the SCRAM-SHA-256 verifier of a password. CREATE ROLE accepts it in place of the password, which the server
- * might log. Sources: RFC 5802 section 3, RFC 7677, and PostgreSQL's manual, pg_authid.
+ * Returns the SCRAM-SHA-256 verifier of a password. CREATE ROLE accepts the verifier in place of the password. So the
+ * password cannot appear in the server's log. Sources: RFC 5802 section 3, RFC 7677, and PostgreSQL's manual,
+ * pg_authid.
  */
 export function scramVerifier(password: string): string {
   const salt = randomBytes(16);

@@ -76,7 +76,10 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   webhooks: ALL,
 };
 
-/** Columns of append-only tables that the service may also update. Row-level security allows it only to empty them. */
+/**
+ * Columns of append-only tables that the service may also update. Row-level security allows only updates that erase
+ * personal data.
+ */
 export const erasableColumns: Readonly<Record<string, readonly string[]>> = {
   appointment_history: ["comment", "correction_reason", "visit_before"],
   patient_changes: ["former_document_number", "former_document_type", "reason"],

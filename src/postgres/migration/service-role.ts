@@ -20,8 +20,9 @@ export function roleOf({ username, password }: URL): ServiceRole {
 
 /**
  * Grants the service's role the rights that it uses and revokes all other rights to tables. Must run as the owner of
- * the tables. Creates the role if it does not exist. Does nothing if the owner is also the service's role. If the owner
- * lacks a right, it rejects with the statement to run by hand.
+ * the tables. Creates the role if it does not exist. Does nothing if the owner is also the service's role. Rejects if
+ * the owner may not create the role, or if the service's role owns tables. The error contains the statement to run by
+ * hand.
  */
 export async function grantServiceRights(database: Knex.Transaction, service: ServiceRole): Promise<void> {
   const [owner] = await rowsOf(database, "SELECT current_user AS name");
@@ -114,9 +115,9 @@ async function grantFunctions(database: Knex.Transaction, { name }: ServiceRole)
 }
 
 /**
- * Grants the rights to the job queue. Its tables contain only ids, its library reads and writes all of them, and its
- * functions run with the caller's rights. The tables have row-level security without a policy, which only the owner
- * passes. So the service's role gets a policy.
+ * Grants all rights to the rows of the job queue, because the queue's functions run with the caller's rights. The
+ * queue's tables contain only ids. They have row-level security without a policy, so only the owner could use the rows.
+ * So the service's role gets a policy.
  */
 async function grantJobQueue(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
   const closed = await rowsOf(

@@ -3,7 +3,7 @@ import type { Knex } from "knex";
 const PREFIX = "cupo-jobs";
 
 /**
- * Returns the application_name of a connection that each serving process has. `last` is the last migration of its
+ * Returns the application_name by which a serving process shows its release. `last` is the last migration of the
  * release.
  */
 export function servingName(last: string): string {
@@ -38,9 +38,9 @@ const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
  * Reports the oldest release that may keep serving. Throws if an older release is connected, unless `despiteOlder` is
  * set.
  *
- * Early releases do not name their last migration. Such a release is at most as new as the database. So it is too old
- * if the database is; otherwise it causes a warning. The first releases cannot be seen at all: if the database is too
- * old, that causes a warning too.
+ * Early releases do not report their last migration. Such a release is at most as new as the database. So it counts as
+ * too old if the database lacks migration `oldest`; otherwise it causes a warning. The first releases are not visible
+ * at all. So a database without migration `oldest` causes a warning if no release is visible.
  */
 export async function checkServingReleases(database: Knex, upgrade: Upgrade): Promise<void> {
   const { applied, oldest, despiteOlder = false, onProgress, onWarning } = upgrade;

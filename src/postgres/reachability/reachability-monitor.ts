@@ -3,7 +3,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { probeServer, type TcpAddress } from "./tcp-probe.js";
 
 export interface ReachabilityOptions {
-  /** The address of the database by name: after a failover, open connections may lead elsewhere. */
+  /**
+   * The configured address of the database. After a failover, the name may lead to another server than the open
+   * connections.
+   */
   readonly address: TcpAddress;
   /** Called when the database becomes unreachable, and when it is reachable again. */
   readonly onUnreachable: (isUnreachable: boolean) => void;
@@ -23,7 +26,7 @@ const MESSAGE = "Query read timeout";
 /**
  * Detects an unreachable database. While queries are pending and no bytes arrive, it probes the server over a separate
  * TCP connection. After two failed probes in a row it destroys all connections with pending queries. The database then
- * counts as unreachable until it answers a probe of its address.
+ * counts as unreachable until its configured address answers a probe.
  *
  * A database that is slow, locked or out of connections still answers the probe. Without pending queries there are no
  * probes.
@@ -101,7 +104,7 @@ export class ReachabilityMonitor {
   }
 }
 
-/** Undefined for a Unix domain socket: it has no address, and no network that could lose bytes. */
+/** Returns the address of the server of a connection; undefined for a Unix domain socket, which uses no network. */
 function addressOf({ remoteAddress, remotePort }: Socket): TcpAddress | undefined {
   return remoteAddress === undefined || remotePort === undefined
     ? undefined

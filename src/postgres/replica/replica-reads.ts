@@ -12,9 +12,9 @@ import { createReplicaPause, type ReplicaOutcome } from "./replica-pause.js";
 /** Runs reads on a streaming replica instead of the primary. */
 export interface ReplicaReads {
   /**
-   * Runs the work of an operation in a read-only transaction of the replica and returns its result; undefined if the
-   * primary must run it. The read sees everything that was committed before the call. Rejects only with a
-   * {@link CupoError} of the work.
+   * Runs the work of an operation on the replica. Returns the result of the work; undefined if the primary must run the
+   * work. The read sees everything that was committed before the call. Rejects only with a {@link CupoError} of the
+   * work.
    */
   attempt<T>(
     operation: string,
@@ -39,15 +39,15 @@ const STANDING = `SELECT pg_is_in_recovery() AS is_standby, row_security_active(
   AND pg_last_wal_replay_lsn() >= ?::pg_lsn AND (SELECT timeline_id FROM pg_control_checkpoint()) = ? AS has_replayed`;
 
 /**
- * How long a read waits for the replica between its checks, 60 ms in total. A commit usually reaches a replica within
+ * The pauses before each check of the replica's log position, 60 ms in total. A commit usually reaches a replica within
  * milliseconds.
  */
 const PAUSES_MS = [0, 1, 4, 15, 40];
 
 /**
- * Reads with a read index, as Raft followers do. It asks the primary for its log position, which costs the primary
- * little, and reads on the replica once that position is replayed. So a read sees every earlier commit of every
- * process.
+ * Reads with a read index, as Raft followers do. Each read asks the primary for its log position, which costs the
+ * primary little. The replica runs the read once it has replayed that position. So a read sees every earlier commit of
+ * every process.
  *
  * The primary runs the read if the replica is behind, unreachable, promoted, or on another timeline. A replica that is
  * unreachable, promoted, or stays behind gets no reads for a while (see {@link createReplicaPause}). An operation that

@@ -15,8 +15,8 @@ const TABLES = ["patients", "patient_search_words"];
 
 /**
  * Fills the search words of all patients of all tenants, as part of the migration that creates their table. The words
- * are computed here, because SQL cannot compute them as the service does. Within the transaction, the owner of the
- * tables sees the rows of all tenants.
+ * are not computed in SQL, because SQL cannot compute them as the service does. Within the transaction, the owner of
+ * the tables sees the rows of all tenants.
  */
 export async function fillSearchWords(database: Knex): Promise<void> {
   for (const table of TABLES) await database.raw("ALTER TABLE ?? NO FORCE ROW LEVEL SECURITY", [table]);

@@ -11,7 +11,7 @@ const DOCUMENT = "$";
 const MAX_WORD = 64;
 /** The national and the international form of a telephone number agree in this many last digits. */
 const SIGNIFICANT_DIGITS = 10;
-/** A shorter run of digits is an extension, not a number. */
+/** Fewer digits are an extension, not a telephone number. */
 const MIN_DIGITS = 5;
 
 /**
@@ -39,7 +39,7 @@ export function phoneNumbers(phone: string): readonly string[] {
   return numbers.map(digitsOf).filter((digits) => digits.length >= MIN_DIGITS);
 }
 
-/** Returns the last 10 digits of a number, without a country code before them. */
+/** Returns the last 10 digits of a telephone number. They are the same with and without a country code. */
 export function significantDigits(phone: string): string {
   return digitsOf(phone).slice(-SIGNIFICANT_DIGITS);
 }
@@ -53,8 +53,8 @@ export function phoneWord(phone: string): string {
 }
 
 /**
- * Returns the search word of a document number, which has only its letters and digits. For the first characters of a
- * number, it returns the beginning of that word.
+ * Returns the search word of a document number: its letters and digits in upper case. For the first characters of a
+ * number, returns the beginning of the number's search word.
  */
 export function documentWord(documentNumber: string): string {
   return DOCUMENT + cut(fold(documentNumber).replaceAll(/[^\p{L}\p{N}]/gu, ""));
@@ -69,7 +69,8 @@ function digitsOf(phone: string): string {
 }
 
 /**
- * Decomposes compatibility forms (NFKD), converts to upper case, and removes combining marks and invisible characters.
+ * Returns a text in compatibility decomposition (NFKD) and upper case, without combining marks and invisible
+ * characters.
  */
 function fold(text: string): string {
   return text

@@ -2,11 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "pg";
 import { CHANNEL, NOTIFY, toPayload } from "./change-signals.js";
 
-/** Sends notifications to all processes. They name the tenants whose data changed. */
+/** Notifies all processes of the tenants whose data changed. */
 export interface Announcer {
   /** Notifies within 50 ms that a change of this tenant was committed. */
   announce(tenantId: string): void;
-  /** Waits for the notifications that are being sent. */
+  /** Waits until the notifications of all announced changes are sent. */
   close(): Promise<void>;
 }
 
@@ -16,9 +16,9 @@ const PAUSE_MS = 50;
 const MAX_TENANTS = 200;
 
 /**
- * Sends NOTIFY in statements of its own, which no call waits for. With NOTIFY in the transactions of calls, only one
- * call of the whole server could commit at a time. The first notification is sent at once; changes of the next 50 ms
- * share one NOTIFY. A failed NOTIFY is not repeated, because listeners also poll.
+ * Returns an announcer that sends NOTIFY outside the transactions of calls. Calls do not wait for it. With NOTIFY in
+ * the transactions of calls, only one call of the whole server could commit at a time. The first notification is sent
+ * at once; changes of the next 50 ms share one NOTIFY. A failed NOTIFY is not repeated, because listeners also poll.
  */
 export function createAnnouncer(pool: Pick<Pool, "query">): Announcer {
   const changed = new Set<string>();

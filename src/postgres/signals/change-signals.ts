@@ -6,15 +6,15 @@ export function toPayload(tenantIds: readonly string[]): string {
   return tenantIds.join(",");
 }
 
-/** Returns the tenants of a payload. */
+/** Returns the ids of the tenants in a payload. */
 export function readPayload(payload: string): readonly string[] {
   return payload.split(",");
 }
 
-/** Returns the payload of a probe, by which a process checks that it receives notifications. `id` is unique. */
+/** Returns the payload of a probe. A process sends probes to check that it receives notifications. `id` is unique. */
 export function probePayload(id: string): string {
   return `probe ${id}`;
 }
 
-/** SQL that sends a notification on a channel. The commit does not wait for the disk. */
+/** SQL that sends the payload $2 on the channel $1. The commit does not wait for the disk. */
 export const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";

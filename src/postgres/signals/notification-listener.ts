@@ -3,7 +3,7 @@ import { Client, type Pool } from "pg";
 import { CHANNEL, NOTIFY, probePayload, readPayload } from "./change-signals.js";
 
 const CONNECT_MS = 5_000;
-/** A connection without an answer for this long is closed. */
+/** A query without an answer for this long fails. */
 const ANSWER_MS = 3_000;
 /** A notification that takes longer counts as lost. */
 const PROBE_MS = 1_000;

@@ -23,9 +23,9 @@ export interface InvariantFinding {
 }
 
 /**
- * Compares all appointments of the tenant with slots, counters, history and audit trail. It is one statement, because
- * all must be read in one snapshot. History from before the audit trail's retention is not compared with the audit
- * trail, whether or not its partition was dropped.
+ * Compares all appointments of the tenant with slots, counters, history and audit trail. Returns the counts and the
+ * broken invariants. One statement reads all rows, so they come from one snapshot. History older than the audit trail's
+ * retention is not compared with the audit trail, even if the audit rows still exist.
  */
 export async function verifyInvariants(transaction: Transaction, nowMs: number): Promise<InvariantFindings> {
   const [kept] = await transaction.rows<{ since: Date | null }>(sql.raw(AUDIT_KEPT_SINCE));
@@ -44,8 +44,8 @@ const HOLD_MARGIN_MS = 30_000;
 
 /**
  * SQL for the instant from which audit rows must exist: one day after the beginning of the oldest month that is kept.
- * The day allows for clock differences, because the id of an audit row, and so its partition, follows the clock of its
- * process.
+ * The day allows for clock differences between processes. The clock of a process decides the ids of its audit rows, and
+ * the id decides the partition.
  */
 const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
     date_trunc('month', now(), 'UTC') - make_interval(months => kept_months)) AS since
@@ -152,8 +152,8 @@ const RULES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Citus loses the names of untyped literals and the column list of a CTE. So the names are cast to text and have an
- * alias.
+ * Citus loses the names of untyped literals and the column list of a CTE. So the name of each invariant is cast to
+ * text, and the alias of each subquery names the column `id`.
  */
 const VERIFY = `WITH
   live AS MATERIALIZED (SELECT * FROM appointments
@@ -175,7 +175,10 @@ const VERIFY = `WITH
     (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'count', count, 'exampleIds', ids) ORDER BY name), '[]')
      FROM findings) AS findings`;
 
-/** SQL for the ids of appointments that begin before an earlier one of the same person has ended. */
+/**
+ * SQL for the ids of appointments that begin before an earlier appointment of the same patient or practitioner has
+ * ended.
+ */
 function overlap(person: "patient_id" | "practitioner_id", appointments: string): string {
   return `SELECT id FROM (SELECT id, starts_at, max(ends_at) OVER (PARTITION BY ${person} ORDER BY starts_at, id
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS busy_until FROM ${appointments}) AS timed

@@ -24,7 +24,10 @@ export interface IndicatorQuery {
   readonly limit: number;
 }
 
-/** The attributes of a group; undefined for those that the query does not group by. `month` is its first day. */
+/**
+ * The attributes of a group; undefined for attributes that the query does not group by. `month` is the first day of the
+ * month.
+ */
 export type Group = { readonly [K in GroupAttribute]: string | undefined };
 
 /**
@@ -46,8 +49,9 @@ export interface GroupRecord extends Group {
 }
 
 /**
- * Returns the sums of each group, ordered by the attributes of the group. It adds the summaries and the changes that
- * are not in them. If the summaries of the tenant are not complete, it reads all appointments of the tenant.
+ * Returns the sums of each group, ordered by the attributes of the group. The sums cover the summaries, and the changes
+ * that the summaries do not contain yet. If the summaries of the tenant are not complete, the sums are computed from
+ * all appointments of the tenant.
  */
 export function readGroups(transaction: Transaction, query: IndicatorQuery): Promise<GroupRecord[]> {
   const text = `WITH counted AS (${COUNTED_CHANGES} AND ${IS_COMPLETE}
@@ -68,7 +72,7 @@ export interface FreeMinutes extends Group {
   readonly minutes: number;
 }
 
-/** Returns the minutes of the free slots of each group: of present slots, and of past slots that were deleted. */
+/** Returns the minutes of the free slots of each group. Past free slots still count after they were deleted. */
 export function readFreeMinutes(transaction: Transaction, query: IndicatorQuery): Promise<FreeMinutes[]> {
   const text = `WITH kept AS (
       SELECT u.month, u.program_id, u.minutes FROM unfilled_minutes u
@@ -90,7 +94,10 @@ export interface ThirdNext extends Group {
   readonly localDate: string;
 }
 
-/** Returns the day of the third next free slot of each group with at least three. Slots on full days do not count. */
+/**
+ * Returns the day of the third next free slot of each group. Omits groups with fewer than three free slots. Slots on
+ * full days and slots of inactive or emergency programs do not count.
+ */
 export function readThirdNext(transaction: Transaction, query: IndicatorQuery): Promise<ThirdNext[]> {
   const isByService = query.groupBy.has("serviceId") || query.serviceId !== undefined;
   const services = `JOIN (SELECT program_id, service_id FROM program_services

@@ -4,8 +4,8 @@ import { readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /**
- * An appointment after the date that its opportunity definition allowed, or a waitlist entry still open after that
- * date.
+ * An appointment after the last date that its opportunity definition allowed, or a waitlist entry that is open after
+ * that date.
  */
 export interface OpportunityBreachRecord {
   /** Id of the appointment or of the waitlist entry. */

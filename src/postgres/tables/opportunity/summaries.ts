@@ -13,10 +13,10 @@ import {
 
 const SCOPE = { setting: "cupo.jobs", value: "on" } as const;
 
-/** The highest number of changes that one transaction moves to the summaries. */
+/** The maximum number of changes that one transaction moves to the summaries. */
 const BATCH = 10_000;
 
-/** The highest number of appointments whose summaries one transaction builds. */
+/** The maximum number of appointments that one transaction adds to the summaries. */
 const PART = 20_000;
 
 const LEAST_ID = "00000000-0000-0000-0000-000000000000";
@@ -26,12 +26,12 @@ const INCOMPLETE = `SELECT DISTINCT p.tenant_id AS id FROM programs p WHERE p.ma
   AND NOT EXISTS (SELECT FROM opportunity_states s WHERE s.tenant_id = p.tenant_id AND s.built_through IS NULL)`;
 const CHANGED = "SELECT DISTINCT tenant_id AS id FROM opportunity_changes";
 
-/** Returns the tenants with a schedule whose summaries are not complete. */
+/** Returns the ids of the tenants that have a schedule and no complete summaries. */
 export function findTenantsWithoutSummaries(source: TransactionSource): Promise<string[]> {
   return findTenants(source, INCOMPLETE);
 }
 
-/** Returns the tenants with changes that are not in the summaries. */
+/** Returns the ids of the tenants with changes that are not in the summaries yet. */
 export function findTenantsWithChanges(source: TransactionSource): Promise<string[]> {
   return findTenants(source, CHANGED);
 }
@@ -50,20 +50,24 @@ const SUMS = cellSums.join(", ");
 const KEPT = cellSums.map((sum) => `${sum} = opportunity_summaries.${sum} + excluded.${sum}`).join(", ");
 /** The WITH that follows belongs to the SELECT, because Citus rejects an INSERT with its own WITH. */
 const INTO = `INSERT INTO opportunity_summaries (tenant_id, ${cellKey}, ${SUMS})`;
-/** Takes the tenant from a row, so that Citus can route the statement. */
+/** Reads the tenant's id from the row in `opportunity_states`, so that Citus can route the statement. */
 const ADD = `SELECT s.tenant_id, ${cellKey}, ${SUMS} FROM cells CROSS JOIN opportunity_states s WHERE s.tenant_id = :tenant
   ON CONFLICT (tenant_id, ${cellKey}) DO UPDATE SET ${KEPT}`;
 
 const MOVE = `${INTO} WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uuid[])), ${CELLS} ${ADD}`;
 
 /**
- * The summaries of a part of the appointments, minus the changes of the part that are not moved yet. One snapshot has
- * both. So these summaries plus the changes equal the appointments of the part, even if calls commit at the same time.
+ * Adds a range of appointments to the summaries, and subtracts the changes of these appointments that
+ * {@link moveChanges} has not moved yet. One snapshot contains the appointments and the changes. So summaries plus
+ * changes always equal the appointments, even if calls commit at the same time.
  */
 const BUILD = `${INTO} WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after::uuid AND id <= :through::uuid
     UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;
 
-/** SQL for the services of summaries that differ from the appointments, if the summaries of the tenant are complete. */
+/**
+ * SQL that returns the id of the service of each wrong summary. Returns no rows until all summaries of the tenant are
+ * built.
+ */
 export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION ALL ${CHANGES_TAKEN_BACK}), ${CELLS} SELECT service_id FROM (
     SELECT ${cellKey}, ${SUMS} FROM cells
     UNION ALL SELECT ${cellKey}, ${cellSums.map((sum) => `-${sum}`).join(", ")} FROM opportunity_summaries
@@ -72,9 +76,10 @@ export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION A
   GROUP BY ${cellKey} HAVING ${cellSums.map((sum) => `sum(${sum}) <> 0`).join(" OR ")}`;
 
 /**
- * Builds the next part of the summaries of a tenant from its appointments. Returns whether parts are left. Changes are
- * moved only after the last part, so no change is counted twice. Waits in business days depend on holidays. So holidays
- * cannot change while a part is built, and a change between two parts makes the job build all parts again.
+ * Adds the next 20,000 appointments of a tenant to its summaries. Returns whether appointments are left. Changes are
+ * moved only after the last appointments, so no change is counted twice. Waits in business days depend on holidays. So
+ * holidays cannot change during the transaction. A change of holidays between two transactions makes the job start
+ * again.
  */
 export async function buildSummaries(transaction: Transaction): Promise<boolean> {
   const { tenantId: tenant } = transaction;
@@ -102,8 +107,8 @@ function lockState(transaction: Transaction): Promise<{ built_through: string | 
 }
 
 /**
- * Moves a batch of changes of a tenant to its summaries. Returns whether more changes may be left. Moves nothing unless
- * the summaries are complete.
+ * Moves at most 10,000 changes of a tenant to its summaries. Returns whether more changes may be left. Moves nothing
+ * unless the summaries are complete.
  */
 export async function moveChanges(transaction: Transaction): Promise<boolean> {
   const { tenantId: tenant } = transaction;

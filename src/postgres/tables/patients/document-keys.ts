@@ -12,7 +12,7 @@ export function documentNumberKey(documentNumber: string): string {
 }
 
 /**
- * Composes compatibility forms (NFKC), converts to upper case, and removes combining marks and invisible characters.
+ * Returns a text in compatibility composition (NFKC) and upper case, without combining marks and invisible characters.
  */
 function foldCase(text: string): string {
   return text

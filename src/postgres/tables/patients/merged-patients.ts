@@ -17,7 +17,10 @@ export async function findSurvivor(transaction: Transaction, id: string): Promis
   return patient?.mergedInto === undefined ? patient : findSurvivor(transaction, patient.mergedInto);
 }
 
-/** Returns the patient and all patients merged into it, ordered by id; empty if the tenant has no such patient. */
+/**
+ * Returns the patient and all patients merged into it, directly or not, ordered by id. Empty if the tenant has no such
+ * patient.
+ */
 export async function findPerson(transaction: Transaction, patientId: string): Promise<PatientRecord[]> {
   return readRecords(transaction, person(transaction, patientId));
 }
@@ -31,7 +34,9 @@ export async function lockPerson(transaction: Transaction, patientId: string): P
   return readRecords(transaction, person(transaction, patientId).forUpdate());
 }
 
-/** Restricts a query to rows whose column refers to one of the records of a person. */
+/**
+ * Restricts a query to rows whose `column` is the id of the patient or of a patient merged into it, directly or not.
+ */
 export function ofPerson(
   query: Knex.QueryBuilder,
   column: string,

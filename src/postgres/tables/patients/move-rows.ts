@@ -12,7 +12,7 @@ export type TableOfPatients = "waitlist_entries" | "user_attention_cases" | "not
 
 /**
  * Moves all rows of a patient to another patient in a merge. The transaction has locked both patients. Each moved row
- * gets a new version.
+ * gets a new version. Returns the moved rows, ordered by id.
  */
 export async function moveRows(
   transaction: Transaction,

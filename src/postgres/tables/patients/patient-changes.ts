@@ -6,7 +6,7 @@ import { type ListPage, latestFirst } from "../resources/lists.js";
 import { ofPerson } from "./merged-patients.js";
 import type { PatientRecord } from "./patients.js";
 
-/** A stored change of a patient that needed a reason. */
+/** A stored change to a patient. Only changes that need a reason are stored. */
 export interface PatientChangeRecord {
   readonly id: string;
   readonly patientId: string;
@@ -40,7 +40,7 @@ const COLUMNS = {
   correlationId: "correlation_id",
 } as const satisfies ColumnsOf<PatientChangeRecord>;
 
-/** The attributes of a change that differ by its kind. */
+/** The attributes of a change that depend on its kind. */
 export type ChangeOfPatient = Pick<PatientChangeRecord, "kind" | "reason"> &
   Partial<Pick<PatientChangeRecord, "otherPatientId" | "formerDocumentType" | "formerDocumentNumber">>;
 
@@ -68,14 +68,14 @@ export function insertPatientChange(
   return record;
 }
 
-/** Empties the texts and former documents in the changes of these patients. Kind, time and principal stay. */
+/** Empties the reasons and former documents in the changes of these patients. Kind, time and principal stay. */
 export function emptyPatientChanges(transaction: Transaction, patientIds: readonly string[]): void {
   const emptied = { reason: "", former_document_type: null, former_document_number: null };
   const query = sql("patient_changes").where({ tenant_id: transaction.tenantId }).update(emptied);
   transaction.send(query.whereRaw("patient_id = ANY(?::uuid[])", [patientIds as string[]]));
 }
 
-/** Returns the document numbers that any record of a person had before a correction. */
+/** Returns the document numbers before each correction of the patient and of the patients merged into it. */
 export async function findFormerDocumentNumbers(transaction: Transaction, patientId: string): Promise<string[]> {
   const corrections = sql("patient_changes")
     .where({ tenant_id: transaction.tenantId })

@@ -58,7 +58,7 @@ export interface GivenConsent {
   readonly correlationId: string;
 }
 
-/** Returns a statement that inserts a consent. It fails if the tenant has no such patient. */
+/** Returns a statement that inserts a consent. The statement fails if the tenant has no such patient. */
 export function insertConsent(
   { tenantId }: Transaction,
   patientId: string,
@@ -98,8 +98,8 @@ export function insertAccessRecords(
 }
 
 /**
- * Makes the planner merge the indexes of the partitions, which are in the order of the list, and stop after the page.
- * If it estimates few records, it would otherwise read and sort all of them.
+ * Makes the planner read the indexes of the partitions in the order of the list and stop after the page. Without these
+ * settings, it would read and sort all records of a patient for whom it expects few.
  */
 const IN_ORDER = ["SET LOCAL enable_sort = off", "SET LOCAL enable_bitmapscan = off", "SET LOCAL enable_seqscan = off"];
 

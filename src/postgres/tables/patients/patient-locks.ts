@@ -8,7 +8,7 @@ const selectPatientOfForUpdate = prepared(["tenantId", "appointmentId"], ({ tena
   patientOf({ tenantId }, appointmentId).forNoKeyUpdate(),
 );
 
-/** Returns the patient of an appointment without locking it; undefined if the appointment does not exist. */
+/** Returns the patient of an appointment without a lock; undefined if the appointment does not exist. */
 export async function findPatientOf(
   transaction: Transaction,
   appointmentId: string,
@@ -45,14 +45,18 @@ export async function holdPatientOf(
   return readRecord(transaction, patientOf(transaction, appointmentId).forKeyShare());
 }
 
-/** Like {@link holdPatient}, for the patient into which patient `id` was finally merged, or for patient `id` itself. */
+/**
+ * Like {@link holdPatient}, for the patient that patient `id` was finally merged into. Without a merge, this is patient
+ * `id`.
+ */
 export async function holdSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const patient = await holdPatient(transaction, id);
   return patient?.mergedInto === undefined ? patient : holdSurvivor(transaction, patient.mergedInto);
 }
 
 /**
- * Locks two patients, if they exist, in the order of their ids (FOR UPDATE, which also excludes {@link holdPatient}).
+ * Locks two patients in the order of their ids (FOR UPDATE, which also excludes {@link holdPatient}). Returns the
+ * patients that exist, ordered by id.
  */
 export async function lockPatientsToMerge(
   transaction: Transaction,
@@ -62,7 +66,7 @@ export async function lockPatientsToMerge(
   return readRecords(transaction, query.orderBy("id").forUpdate());
 }
 
-/** Locks the patients of appointments in the order of their ids until the transaction ends. */
+/** Locks the patients of these appointments until the transaction ends. Returns the patients, ordered by patient id. */
 export async function lockPatientsOf(
   transaction: Transaction,
   appointmentIds: readonly string[],

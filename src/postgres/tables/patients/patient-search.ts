@@ -3,27 +3,30 @@ import { readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { type PatientRecord, patientColumns } from "./patients.js";
 
-/** The position after which a search continues: a word of a patient. */
+/** The last entry that a search has read: a word and the id of its patient. The search continues after this entry. */
 export interface WordCursor {
   readonly word: string;
   readonly id: string;
 }
 
-/** A patient that was found, with the word that begins with the leading text. */
+/** A patient that was found, with its first word that begins with `leading` of the search. */
 export interface FoundPatient extends PatientRecord {
   readonly word: string;
 }
 
-/** The conditions of a search. Each beginning must be the beginning of a word of the patient. */
+/** The conditions of a search. For each text, a found patient has a word that begins with the text. */
 export interface PatientSearch {
-  /** The beginning that is looked up in the index of words. */
+  /** The text that is looked up in the index of words. */
   readonly leading: string;
-  /** The beginnings that each found patient is checked for. They may include `leading` or a prefix of `leading`. */
+  /**
+   * The texts that the words of each found patient are compared with. They may include `leading` or a prefix of
+   * `leading`.
+   */
   readonly beginnings: readonly string[];
   readonly status: string | undefined;
 }
 
-/** The words with a beginning are counted up to this number. */
+/** The words that begin with a text are counted up to this number. */
 const MAX_COUNT = 1_000;
 /** The maximum number of index entries that one page reads. It limits the time of any search. */
 const MAX_SCANNED = 5_000;

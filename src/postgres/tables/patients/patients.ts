@@ -74,8 +74,8 @@ const updateUnlessRivalled = preparedRequired(WRITTEN, (row) =>
  * `refusal`.
  *
  * The unique index decides, so only one of two concurrent registrations succeeds. ON CONFLICT DO NOTHING avoids a
- * unique violation, because PostgreSQL would log the document number with it. Then the consent has no patient, so its
- * foreign key fails. PostgreSQL logs only the patient's id with that error.
+ * unique violation, because PostgreSQL would log the document number with it. After a conflict the consent has no
+ * patient, so its foreign key fails. PostgreSQL logs only the patient's id with that error.
  */
 export function insertPatient(
   transaction: Transaction,
@@ -147,7 +147,7 @@ export function knownPatients(key: Readonly<Record<string, unknown>>): Knex.Quer
   return sql("patients").where(key).whereNull("erased_at");
 }
 
-/** Returns whether the tenant has such a patient. Erased patients count. */
+/** Returns whether the tenant has a patient with this id. Erased patients count. */
 export async function isOnRecord(transaction: Transaction, id: string): Promise<boolean> {
   const query = sql("patients").where({ tenant_id: transaction.tenantId, id }).select("id");
   return (await transaction.rows(query)).length > 0;
@@ -166,8 +166,9 @@ export function writePatient(transaction: Transaction, before: PatientRecord, af
  * Updates a patient that the transaction has locked and that is ACTIVE afterwards. If another ACTIVE patient of the
  * tenant has the same document, nothing is written and the call fails with `refusal`.
  *
- * The condition keeps the document number out of PostgreSQL's log. It does not see a patient that is not committed yet.
- * In that case the unique index waits for the other transaction, and this call fails with a conflict on documentNumber.
+ * A condition of the UPDATE avoids a unique violation, because PostgreSQL would log the document number with it. The
+ * condition does not see patients that are not committed yet. For these the unique index waits for the other
+ * transaction, and the call fails with a conflict on documentNumber.
  */
 export function writeActivePatient(
   transaction: Transaction,
@@ -190,7 +191,7 @@ function rowOf({ tenantId }: Transaction, patient: PatientRecord) {
   return { tenant_id: tenantId, ...patientRow(patient) };
 }
 
-/** Returns the row of a patient without its tenant, with the columns that are derived from others. */
+/** Returns the row of a patient without `tenant_id`, with the columns that are derived from others. */
 export function patientRow(patient: PatientRecord) {
   return {
     ...toRow(patientColumns, patient),

@@ -20,7 +20,7 @@ export function byId(query: Knex.QueryBuilder, { afterId, limit }: ListPage): Kn
 }
 
 /**
- * Restricts a query on an append-only table to a page, the latest first. It orders by a time column, because those
+ * Restricts a query on an append-only table to a page, the latest first. The order is by a time column, because its
  * times come from another clock than the ids. The time of the previous page's last row is read again at full precision.
  */
 export function latestFirst(

@@ -66,7 +66,9 @@ export async function findResource<A extends object>(
   return readRecord(transaction, visible(transaction, principal, table).where({ id }));
 }
 
-/** Returns the resources with these ids that the principal can see, by id, without locking them. */
+/**
+ * Returns the resources with these ids that the principal can see. The keys of the result are the ids. Locks nothing.
+ */
 export async function findResources<A extends object>(
   transaction: Transaction,
   principal: Principal,

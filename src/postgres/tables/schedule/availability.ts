@@ -26,7 +26,7 @@ export async function readProgramStanding(
   return readRecord(transaction, query);
 }
 
-/** Returns those ids of `among` whose practitioners are not active. */
+/** Returns the ids in `among` whose practitioners are not active. */
 export async function findInactivePractitioners(transaction: Transaction, among: IdsOf): Promise<string[]> {
   const query = sql("practitioners")
     .where({ tenant_id: transaction.tenantId, active: false })
@@ -34,7 +34,7 @@ export async function findInactivePractitioners(transaction: Transaction, among:
   return (await transaction.rows<{ id: string }>(query.select("id"))).map(({ id }) => id);
 }
 
-/** Returns the ids of the programs at a location, in order. */
+/** Returns the ids of the programs at a location, ordered by id. */
 export async function findProgramsAt(transaction: Transaction, locationId: string): Promise<string[]> {
   const query = sql("programs").where({ tenant_id: transaction.tenantId, location_id: locationId }).orderBy("id");
   return (await transaction.rows<{ id: string }>(query.select("id"))).map(({ id }) => id);

@@ -21,8 +21,8 @@ const NOTICE = "coalesce(p.minimum_notice_minutes, t.minimum_notice_minutes, 0)"
 const TODAY = "(?::timestamptz AT TIME ZONE 'America/Bogota')::date";
 
 /**
- * Returns SQL for the window of a program `p` at an instant: a slot is offered if it starts from `opens` and before
- * `closes`.
+ * Returns SQL for the window of a program `p` at an instant: a slot is offered if it starts at or after `opens` and
+ * before `closes`.
  */
 export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; readonly closes: Knex.Raw } {
   return {

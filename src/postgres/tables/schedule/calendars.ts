@@ -3,8 +3,8 @@ import { sql } from "../../sql.js";
 
 /**
  * Locks the tenant's calendar FOR SHARE until the transaction ends. Holidays cannot change meanwhile. Transactions that
- * create slots use it; any number can hold it at the same time. In the order of `tables/locks.ts` it comes before
- * programs.
+ * create slots use this lock. Any number of them can hold it at the same time. In the order of `tables/locks.ts`, the
+ * calendar comes before programs.
  */
 export function shareCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "share");
@@ -12,7 +12,7 @@ export function shareCalendar(transaction: Transaction): void {
 
 /**
  * Locks the tenant's calendar exclusively until the transaction ends. No other transaction can create slots or change
- * holidays of the tenant. In the order of `tables/locks.ts` only the idempotency key comes before it.
+ * holidays of the tenant. In the order of `tables/locks.ts`, only the idempotency key comes before the calendar.
  */
 export function ownCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "own");

@@ -9,8 +9,9 @@ const DUE = `SELECT DISTINCT p.tenant_id AS id FROM programs p
   LEFT JOIN tenant_settings t ON t.tenant_id = p.tenant_id WHERE ${IS_BEHIND}`;
 
 /**
- * Returns the tenants with an active program whose requested schedule ends before its horizon. `today` is a local date,
- * YYYY-MM-DD. Row-level security lets a transaction with cupo.jobs read only the programs whose schedule is requested.
+ * Returns the ids of the tenants with an active program whose requested schedule ends before the program's horizon.
+ * `today` is a local date, YYYY-MM-DD. Row-level security lets a transaction with cupo.jobs read only the programs
+ * whose schedule is requested.
  */
 export async function findDueTenants(source: TransactionSource, today: string): Promise<string[]> {
   const rows = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -27,8 +28,8 @@ const FURTHEST_BEHIND = `SELECT max(?::date + ${PLANNED_DAYS} - p.materialized_t
 
 /**
  * Returns the largest delay of the due programs of all tenants: the number of days from the end of the schedule to the
- * horizon. Returns 0 if no program is due. Due programs are those of {@link lockNextDueProgram}. Row-level security
- * allows a transaction with cupo.jobs to read them.
+ * horizon. Returns 0 if no program is due. {@link lockNextDueProgram} explains which programs are due. Row-level
+ * security allows a transaction with cupo.jobs to read these programs.
  */
 export async function findFurthestBehind(source: TransactionSource, today: string): Promise<number> {
   const [row] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -38,9 +39,9 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 }
 
 /**
- * Locks the due program whose schedule ends first. It skips locked programs and does not wait. Returns the id of the
- * program; undefined if there is none. A program is due if its schedule ends before its horizon, it and its location
- * are active, and it has a service. `today` is a local date.
+ * Locks the tenant's due program whose schedule ends first. Skips programs that other transactions have locked. Returns
+ * the id of the program; undefined if there is none. A program is due if its schedule ends before its horizon, the
+ * program and its location are active, and it has a service. `today` is a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);

@@ -16,8 +16,8 @@ const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::t
 
 /**
  * A slot with `-infinity` is due at once. The settings come first, so that nothing else is read for a tenant that
- * offers no freed slots. The limit of 24 hours narrows the index scan; no slot lasts longer. OFFSET 0 prevents a join:
- * for a tenant with statistics, it would read all open slots.
+ * offers no freed slots. The limit of 24 hours narrows the index scan; no slot lasts longer. OFFSET 0 prevents a join.
+ * For a tenant with statistics, the join would read all open slots.
  */
 const note = prepared(LISTS, (names) =>
   sql.raw(
@@ -60,7 +60,7 @@ const forget = prepared(["tenant_id", "slot_id"], (key) => sql("freed_slots").wh
 const DUE = `SELECT tenant_id AS "tenantId", slot_id AS "slotId" FROM freed_slots
   WHERE due_at <= ? AND tenant_id <> ALL(?::uuid[]) ORDER BY due_at LIMIT ?`;
 
-/** A time of a practitioner. */
+/** A range of time of a practitioner. */
 interface PractitionerTime {
   readonly practitionerId: string;
   readonly startsAt: Date;
@@ -68,17 +68,17 @@ interface PractitionerTime {
 }
 
 /**
- * Notes the free slots in times that appointments have left, in all programs of the practitioners. Does nothing if the
- * tenant does not offer freed slots. Call it once and last in a transaction, because freed slots come last in the order
- * of locks.
+ * Inserts a row into `freed_slots`, due at once, for each free slot that overlaps one of these times. Covers all
+ * programs of the practitioners. Does nothing if the tenant does not offer freed slots. Call it with times that
+ * appointments have left, once and last in a transaction: freed slots come last in the order of locks.
  */
 export function noteFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(note(listsOf(transaction, times)));
 }
 
 /**
- * Makes the freed slots in the times of holds due at once, because the holds ended. Slots that no entry wants stay
- * unchanged.
+ * Makes the freed slots that start in these times due at once. Call it when holds over these times have ended. Slots
+ * that no waitlist entry wants stay unchanged.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));
@@ -93,7 +93,7 @@ function listsOf({ tenantId }: Transaction, times: readonly PractitionerTime[]) 
   };
 }
 
-/** Sets when a freed slot is due again, and adds the waitlist entries to which it was offered. */
+/** Sets when a freed slot is due again, and stores the ids of the waitlist entries that it was offered to. */
 export function deferFreedSlot(
   transaction: Transaction,
   slotId: string,
@@ -103,13 +103,13 @@ export function deferFreedSlot(
   transaction.send(defer({ tenantId: transaction.tenantId, slotId, dueAt, entryIds }));
 }
 
-/** Deletes the row of a freed slot, which will not be offered any more. */
+/** Deletes the row of a freed slot, so that the slot is not offered any more. */
 export function forgetFreedSlot(transaction: Transaction, slotId: string): void {
   transaction.send(forget({ tenant_id: transaction.tenantId, slot_id: slotId }));
 }
 
 /**
- * Returns at most `limit` freed slots that are due at `at`, the longest due first. It reads all tenants except
+ * Returns at most `limit` freed slots that are due at `at`, the longest due first. Includes all tenants except
  * `withoutTenants`.
  */
 export function findDueFreedSlots(

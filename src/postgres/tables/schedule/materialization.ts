@@ -93,8 +93,8 @@ export function wantMaterialization(transaction: Transaction, programId: string,
 }
 
 /**
- * Marks the schedules of these programs as made only until the date `before`, if they were made further. So slots after
- * that date are made again.
+ * Marks the schedules of these programs as made only until the date `before`. So slots after that date are made again.
+ * Schedules that end earlier stay unchanged.
  */
 export function rewindMaterialization(transaction: Transaction, programIds: readonly string[], before: string): void {
   const query = sql("programs")
@@ -104,7 +104,7 @@ export function rewindMaterialization(transaction: Transaction, programIds: read
   transaction.send(query.update({ materialized_through: before, materialized_staff: 0 }));
 }
 
-/** Starts a new generation of the programs' schedules. Slots made from now on have its number. */
+/** Starts a new generation of the programs' schedules. Slots made from now on have the number of the new generation. */
 export function startNewGeneration(transaction: Transaction, programIds: readonly string[]): void {
   const query = sql("programs")
     .where({ tenant_id: transaction.tenantId })
@@ -112,7 +112,7 @@ export function startNewGeneration(transaction: Transaction, programIds: readonl
   transaction.send(query.increment("generation").update({ materialized_staff: 0 }));
 }
 
-/** Returns the programs of the tenant whose schedule was requested. */
+/** Returns the ids of the tenant's programs whose schedule was requested, ordered by id. */
 export async function findMaterializedPrograms(transaction: Transaction): Promise<readonly string[]> {
   const query = sql("programs").where({ tenant_id: transaction.tenantId }).whereNotNull("materialized_through");
   return (await transaction.rows<{ id: string }>(query.orderBy("id").select("id"))).map(({ id }) => id);
@@ -138,7 +138,7 @@ export async function countOpenSlots(transaction: Transaction, now: Date, limit:
   return row?.count ?? 0;
 }
 
-/** Counts the slots of a program that start after `now`. */
+/** Counts a program's slots that start after `now`. */
 export async function countSlots(transaction: Transaction, programId: string, now: Date): Promise<SlotCounts> {
   const [row] = await transaction.rows<SlotCounts>(
     sql("slots")

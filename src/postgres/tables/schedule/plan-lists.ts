@@ -39,15 +39,16 @@ export function planBindings(
 }
 
 /**
- * Send this before the statements of a plan. PostgreSQL estimates each `generate_series` at 1,000 rows, and so a list
- * of a few slots at 83 million. With JIT it would compile the statement for seconds and run it for milliseconds.
+ * Send this before the statements of a plan. PostgreSQL estimates 1,000 rows for each `generate_series`. For a list of
+ * a few slots, it estimates 83 million rows. With JIT, it would compile the statement for seconds and run it for
+ * milliseconds.
  */
 export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 
 /**
  * The beginning of a statement's WITH: the plan as lists. `lists` is one row of arrays. `places` has a row for each
- * program with the first and last index, from 1, of its runs and of its practitioners in these arrays. So the
- * statements find the runs and practitioners of a program without a join.
+ * program. It contains the first and last index, from 1, of the program's runs of adjacent slots and of its
+ * practitioners in these arrays. So the statements find both without a join.
  */
 export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
     SELECT :runRules::uuid[] AS rules, :runDates::date[] AS dates, :runStarts::timestamptz[] AS firsts,
@@ -63,8 +64,8 @@ export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
       :blockEnds::timestamptz[]) AS b (id, program_id, practitioner_id, starts_at, ends_at))`;
 
 /**
- * SQL for the slots of a plan, without regard to blocks: each run of a place `n` for each practitioner of the place.
- * The statement that uses it adds the condition on places.
+ * SQL for the slots of a plan, without regard to blocks. Each practitioner of a program has all slots of the program's
+ * rules. A statement for one program adds a condition on `n`, the row of `places`.
  */
 export const SLOTS_OF_PLACE = `SELECT n.program_id, l.rules[r] AS rule_id, l.people[p] AS practitioner_id, l.dates[r] AS local_date,
     l.firsts[r] + i * make_interval(mins => l.minutes[r]) AS starts_at,
@@ -74,8 +75,8 @@ export const SLOTS_OF_PLACE = `SELECT n.program_id, l.rules[r] AS rule_id, l.peo
     CROSS JOIN LATERAL generate_series(n.first_staff, n.last_staff) AS p`;
 
 /**
- * Returns SQL for whether a time overlaps a block of its practitioner or its program. A multirange is searched by
- * bisection, so many blocks cost little more than one.
+ * Returns SQL for whether a slot overlaps a block of its practitioner or its program. `time` is the alias of the slot.
+ * A multirange is searched by bisection, so many blocks cost little more than one.
  */
 export function meetsBlocks(time: string): string {
   const meets = (kind: string, target: string) => `coalesce(tstzrange(${time}.starts_at, ${time}.ends_at)

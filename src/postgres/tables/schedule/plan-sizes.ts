@@ -16,7 +16,7 @@ export interface PlannedProgram {
   readonly rules: readonly ProgramRuleAttributes[];
 }
 
-/** Returns the active programs of the tenant. */
+/** Returns the active programs of the tenant with their active rules. */
 export async function readPlannedPrograms(transaction: Transaction): Promise<readonly PlannedProgram[]> {
   const { tenantId } = transaction;
   const query = withSettings(sql({ p: "programs" }), tenantId)

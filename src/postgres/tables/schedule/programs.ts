@@ -29,13 +29,16 @@ export const programs: ResourceTable<ProgramAttributes> = {
   },
 };
 
-/** A set of a program that is replaced as a whole: its members in the stored order, and its own version. */
+/**
+ * The practitioners or the services of a program, replaced as a whole. The ids are in the stored order. The set has its
+ * own version.
+ */
 export interface ProgramSet {
   readonly ids: readonly string[];
   readonly version: number;
 }
 
-/** A kind of set: the table of members, the column of the member's id, and the version column in `programs`. */
+/** A kind of {@link ProgramSet}: its table, the column of the ids, and the version column in `programs`. */
 export interface ProgramSetTable {
   readonly name: string;
   readonly member: string;
@@ -55,7 +58,8 @@ export const programServices: ProgramSetTable = {
 };
 
 /**
- * Returns the set. Unless the transaction has locked the program, another transaction may replace the set meanwhile.
+ * Returns a set of a program. Lock the program first, because another transaction may replace the set between the two
+ * queries.
  */
 export async function readProgramSet(
   transaction: Transaction,
@@ -103,7 +107,7 @@ export function writeProgramSet(
 }
 
 /**
- * Locks a program FOR SHARE until the transaction ends, so that it and its sets do not change. Any number of
+ * Locks a program FOR SHARE until the transaction ends, so that the program and its sets do not change. Any number of
  * transactions can hold this lock.
  */
 export function shareProgram(transaction: Transaction, programId: string): void {

@@ -8,7 +8,7 @@ import type { IdsOf } from "./availability.js";
 /** The reason of a block. */
 export type BlockKind = "ILLNESS" | "VACATION" | "MEETING" | "CLOSED_ROOM" | "OTHER";
 
-/** The target of a block: exactly one of the three. */
+/** The target of a block. Exactly one of the three ids is set. */
 export interface BlockTarget {
   readonly practitionerId: string | undefined;
   readonly locationId: string | undefined;
@@ -50,8 +50,8 @@ const COLUMNS = {
 } as const satisfies ColumnsOf<ScheduleBlockRecord>;
 
 /**
- * Returns the owner of a target. Its blocks get the same owner, so that everyone who can see the target can see its
- * blocks. If the target does not exist, both ids are undefined.
+ * Returns the owner of a target. Blocks of the target get this owner, so that everyone who can see the target can see
+ * its blocks. If the target does not exist, both ids are undefined.
  */
 export async function findOwnerOf(transaction: Transaction, target: BlockTarget): Promise<Owner> {
   const query = sql(tableOf(target)).where({ tenant_id: transaction.tenantId, id: targetIdOf(target) });
@@ -121,7 +121,7 @@ export async function listScheduleBlocks(
   return readRecords(transaction, query);
 }
 
-/** Counts the blocks of a target that are not cancelled and end after `now`, up to `limit`. */
+/** Counts a target's blocks that end after `now`, up to `limit`. Cancelled blocks do not count. */
 export async function countBlocksAhead(
   transaction: Transaction,
   target: BlockTarget,
@@ -138,8 +138,8 @@ export async function countBlocksAhead(
 }
 
 /**
- * Returns the blocks, except cancelled ones, that affect the slots of a program in a time. They are the blocks of the
- * program, of its current location and of the given practitioners.
+ * Returns the blocks between `from` and `to` that affect the slots of a program, without cancelled blocks. These are
+ * the blocks of the program, of its current location and of `practitioners`.
  */
 export async function readBlocksOver(
   transaction: Transaction,

@@ -10,7 +10,7 @@ export interface SlotChanges {
   readonly added: number;
   /** The number of free slots that would be removed. */
   readonly withdrawn: number;
-  /** The number of appointments whose slots the plan does not have. */
+  /** The number of appointments in slots that the plan does not have. */
   readonly displaced: number;
   /** The ids of the first displaced appointments, ordered by start. */
   readonly firstDisplacedIds: readonly string[];
@@ -24,7 +24,7 @@ export interface DisplacedWanted {
   readonly blockId?: string | undefined;
 }
 
-/** Returns what applying a plan would change, without applying it. It is one statement. */
+/** Returns the changes that applying a plan would make. Changes nothing. */
 export async function previewSlots(
   transaction: Transaction,
   plan: SlotPlan,
@@ -38,8 +38,8 @@ export async function previewSlots(
 }
 
 /**
- * Added slots are counted as the slots of the plan minus those that exist. Looking for each missing slot would be a
- * join.
+ * The number of added slots is the number of slots of the plan minus the number of existing slots that fit the plan. A
+ * search for each missing slot would be a join.
  */
 const PREVIEW = `${PLAN},
   going AS MATERIALIZED (SELECT s.appointment_id, s.starts_at, CASE WHEN s.appointment_id IS NULL THEN false

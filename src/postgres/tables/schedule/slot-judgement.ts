@@ -5,14 +5,14 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
  * the changes.
  *
  * PostgreSQL has no statistics of a new tenant and assumes that the tenant has one slot. It would then join slots and
- * plan by a nested loop. So no statement joins slots with anything. Each reads the slots in scope once and looks each
- * one up in hashed lists, whatever the statistics are. A condition under IS TRUE does not become a join. A list is
- * hashed if its estimate is small, as for unnest() over an array that the statement makes.
+ * plan by a nested loop. So no statement joins slots with anything. Each statement reads the slots in scope once and
+ * looks up each slot in hashed lists, whatever the statistics are. A condition under IS TRUE does not become a join. A
+ * list is hashed if its estimate is small, as for unnest() over an array that the statement makes.
  */
 
 /**
- * SQL for whether a plan covers a slot `s`. It always names the programs, because an index has the slots of a program
- * together.
+ * SQL for whether a plan covers a slot `s`. The condition always names the programs, because an index has the slots of
+ * a program together.
  */
 export const IN_SCOPE = `s.tenant_id = :tenant AND s.program_id = ANY(:programs::uuid[])
   AND s.local_date BETWEEN :from::date AND :through::date AND s.starts_at > :now
@@ -20,7 +20,7 @@ export const IN_SCOPE = `s.tenant_id = :tenant AND s.program_id = ANY(:programs:
 
 /**
  * The lists of a plan, as the beginning of a statement's WITH. `wanted` has the slot times of the rules, `staff` the
- * practitioners of each program. `moved` has the appointments whose location differs from that of their program.
+ * practitioners of each program. `moved` has the ids of appointments at another location than their program.
  */
 export const PLAN = `${PLAN_LISTS},
   wanted AS MATERIALIZED (
@@ -39,12 +39,12 @@ export const PLAN = `${PLAN_LISTS},
         AND ((a.program_id, a.location_id) NOT IN (
           SELECT g.id, g.location_id FROM programs g WHERE g.tenant_id = :tenant)) IS TRUE)) AS id)`;
 
-/** SQL for whether a plan has a slot. A slot without a rule fits unless another condition excludes it. */
+/** SQL for whether a plan has a slot `s`. A slot without a rule fits unless another condition excludes the slot. */
 export const FITS = fits("s");
 
 /**
- * SQL for whether rules, practitioners and blocks of a plan allow a slot. It ignores whether the appointment has
- * another location.
+ * SQL for whether the rules, practitioners and blocks of a plan allow a slot `s`. Ignores whether its appointment is at
+ * another location than the program.
  */
 export const IS_PLANNED = `(s.rule_id IS NOT NULL AND ${isPlanned("s")}) IS TRUE`;
 
@@ -54,7 +54,7 @@ export const IS_REPLACED = `((s.appointment_id IS NULL AND (s.program_id, s.prac
   WHERE r.tenant_id = :tenant AND r.program_id = ANY(:programs::uuid[]) AND r.retained AND r.rule_id IS NOT NULL
     AND r.starts_at > :now AND ${fits("r")})) IS TRUE)`;
 
-/** SQL for the cause why an occupied slot is retained. If several causes hold, it is the first of them. */
+/** SQL for the cause why an occupied slot is retained: the first cause that holds, in this order. */
 export const CAUSE = `CASE WHEN ${meetsBlocks("s")} THEN 'BLOCK'
   WHEN s.practitioner_id = ANY(:inactivePractitioners::uuid[]) THEN 'PRACTITIONER_INACTIVE'
   WHEN s.program_id = ANY(:inactivePlaces::uuid[]) THEN 'LOCATION_INACTIVE'

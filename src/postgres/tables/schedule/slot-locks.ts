@@ -6,8 +6,8 @@ import { sql } from "../../sql.js";
 import { type SlotRecord, slotColumns } from "./slots.js";
 
 /**
- * Adjacent slots of the same practitioner, program and rule. The run begins with the first slot and covers this many
- * minutes.
+ * Adjacent slots of one practitioner, program and rule. They begin with the first slot and last this many minutes in
+ * total.
  */
 export interface SlotRun {
   readonly firstSlotId: string;
@@ -15,11 +15,12 @@ export interface SlotRun {
 }
 
 /**
- * Locks the existing slots of a run, and those that an appointment occupies, in the order of their ids until the
- * transaction ends. Returns them ordered by start. A run does not contain retained slots.
+ * Locks the existing slots of `run`, and the slots that the appointment `occupiedBy` occupies, until the transaction
+ * ends. Locks in the order of the slots' ids. Returns the slots ordered by start. A run does not contain retained
+ * slots.
  *
- * The ids are an ARRAY, which is evaluated once. A subquery would be evaluated again after waiting for a row lock. It
- * might then not find the row, so that a slot taken by another call would seem to be deleted.
+ * The ids are an ARRAY, which is evaluated once. A subquery would be evaluated again after waiting for a row lock. A
+ * slot that another call has taken meanwhile would then seem to be deleted.
  */
 export async function lockSlots(
   transaction: Transaction,
@@ -50,9 +51,9 @@ function lockThose<Name extends string>(names: readonly ("tenantId" | Name)[], i
 }
 
 /**
- * SQL for the slots `r` of a run that begins with the slot `f`. It binds the members of {@link SlotRun} and `tenantId`.
- * OFFSET 0 keeps the planner from joining: under row-level security a join would not use the end of the time with the
- * index.
+ * SQL for the slots `r` of a {@link SlotRun} that begins with the slot `f`. Its parameters are the members of the run
+ * and `tenantId`. OFFSET 0 prevents a join. Under row-level security, a join would not search the index by the end of
+ * the time.
  */
 export const RUN_OF_SLOTS = `FROM slots f ${followers(":minutes::integer")}
   WHERE f.tenant_id = :tenantId AND f.id = :firstSlotId`;
@@ -65,7 +66,7 @@ const lockRunAndOccupied = lockThose(
   `${IDS_OF_RUN} UNION ALL ${IDS_OF_APPOINTMENT}`,
 );
 
-/** Returns SQL that joins the slots `r` of the run that begins with a slot `f`. */
+/** Returns SQL that joins the adjacent slots `r` that begin with a slot `f` and last `minutes` in total. */
 function followers(minutes: string): string {
   return `CROSS JOIN LATERAL (
     SELECT s.id, s.starts_at, s.ends_at FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = f.program_id
@@ -88,7 +89,10 @@ export async function lockSlotsOfRuns(
   return inOrder(transaction, lockRuns({ tenantId: transaction.tenantId, firstSlotIds, minutes, occupiedBy }));
 }
 
-/** Returns the slots of a run among `slots`; empty if the first slot is missing. The caller checks for gaps. */
+/**
+ * Returns the slots in `slots` that belong to a {@link SlotRun}; empty if its first slot is missing. The caller checks
+ * for gaps.
+ */
 export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes }: SlotRun): readonly SlotRecord[] {
   const first = slots.find(({ id }) => id === firstSlotId);
   if (first === undefined) return [];
@@ -105,8 +109,8 @@ export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes 
 }
 
 /**
- * Locks the slots of an appointment's rule in its time, free or not, in the order of their ids until the transaction
- * ends. Returns them ordered by start; empty for an overbooked appointment.
+ * Locks the slots of an appointment's rule and practitioner during the appointment, free or not, until the transaction
+ * ends. Locks in the order of the slots' ids. Returns the slots ordered by start; empty for an overbooked appointment.
  */
 export async function lockFormerSlots(transaction: Transaction, appointmentId: string): Promise<readonly SlotRecord[]> {
   const { tenantId } = transaction;
@@ -119,9 +123,9 @@ const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_
 const lockFormer = lockThose(["tenantId", "appointmentId"], IDS_OF_FORMER);
 
 /**
- * Locks the slots that these appointments occupy. It also locks the slots of these practitioners in the same programs
- * at the same times, free or not. All are locked in the order of their ids until the transaction ends. Returns them
- * ordered by start. The transaction has locked the appointments.
+ * Locks the slots that these appointments occupy. Also locks the slots of these practitioners in the same programs at
+ * the same times, free or not. All slots are locked in the order of their ids until the transaction ends. Returns the
+ * slots ordered by start. The transaction has locked the appointments.
  */
 export async function lockSlotsOf(
   transaction: Transaction,

@@ -15,8 +15,8 @@ interface ChangingSlots {
 }
 
 /**
- * Locks the future slots that applying a plan changes, in the order of their ids. Until the transaction ends, no other
- * transaction can change them.
+ * Locks the future slots that applying a plan changes, in the order of their ids until the transaction ends. Returns
+ * the kinds of changes that these slots need.
  */
 export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<ChangingSlots> {
   transaction.send(sql.raw(WITHOUT_COMPILING));
@@ -55,7 +55,8 @@ export function withdrawLockedSlots(
 }
 
 /**
- * Retains, with the cause, the slots of an appointment that a plan does not have. The transaction has occupied them.
+ * Retains an appointment's slots that a plan does not have, and stores the cause. The transaction has assigned the
+ * slots to the appointment.
  */
 export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: string, plan: SlotPlan, now: Date): void {
   const bindings = { ...planBindings(transaction, plan, now), appointmentId };
@@ -70,8 +71,8 @@ export function addMissingSlots(transaction: Transaction, plan: SlotPlan, now: D
 }
 
 /**
- * Deletes the free slots of a program that started before an instant. Adds their minutes to `unfilled_minutes`, because
- * the fill rate of past months needs them.
+ * Deletes a program's free slots that started before an instant. Adds their minutes to `unfilled_minutes`, because the
+ * fill rate of past months needs these minutes.
  */
 export async function deletePastSlots(transaction: Transaction, programId: string, before: Date): Promise<void> {
   const key = { tenant: transaction.tenantId, programId };

@@ -24,7 +24,7 @@ export interface Displacement {
   readonly isAccepted: boolean;
 }
 
-/** A slot of the materialized schedule. */
+/** A stored slot of the schedule. */
 export interface SlotRecord {
   readonly id: string;
   readonly programId: string;
@@ -79,8 +79,9 @@ export async function findOccupiedSlots(transaction: Transaction, appointmentId:
 }
 
 /**
- * Returns the slot of the rules of a practitioner in a program that starts at `at`, free or not. With `begunSince`,
- * returns the last slot that starts from `begunSince` to `at` and ends after `at`. Returns undefined if there is none.
+ * Returns the slot of a practitioner in a program, free or not, that starts at `at`. Slots that the schedule does not
+ * have do not count. With `begunSince`, returns the last slot that starts from `begunSince` to `at` and ends after
+ * `at`. Returns undefined if there is no such slot.
  */
 export async function findSlotAt(
   transaction: Transaction,
@@ -104,8 +105,9 @@ type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "l
  * Inserts a slot for an appointment whose time has no free slots: for an overbooked appointment, or for one that
  * becomes live again.
  *
- * The slot is retained if it is under a block. `isAccepted` states whether staff accepted that. The slot is also
- * retained if another slot of the rules starts at the same time, unless the appointment is overbooked.
+ * The slot is retained if it is under a block. `isAccepted` states whether staff accepted the appointment under a
+ * block. The slot is also retained if another slot of the rules starts at the same time, unless the appointment is
+ * overbooked.
  */
 export function insertOwnSlot(
   transaction: Transaction,
@@ -159,8 +161,9 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
 }
 
 /**
- * Frees locked slots. It deletes retained slots, and slots that were made for their appointment. The free slots at the
- * same time may be offered to the waitlist. Call it once, after the counters of days and principals changed.
+ * Frees locked slots. Deletes retained slots, and slots that were made for their appointment. Free slots at the times
+ * of the freed slots may then be offered to the waitlist. Call it once, after the counters of days and principals
+ * changed.
  */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   vacateSlots(transaction, slots);
@@ -183,8 +186,8 @@ export function exchangeSlots(
 }
 
 /**
- * Like {@link releaseSlots}, without {@link noteFreedSlots}. A call for several appointments sends that statement once,
- * later.
+ * Like {@link releaseSlots}, without {@link noteFreedSlots}. After several calls of this function, call
+ * {@link noteFreedSlots} once.
  */
 export function vacateSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   const { going, staying } = parted(slots);

@@ -41,10 +41,10 @@ const NO_SHOW_DAYS = 365;
 
 const NO_LIMITS: BookingLimits = { ahead: undefined, ofService: undefined, onDay: undefined, noShows: undefined };
 
-/** What the tenant sets for bookings and reschedules. */
+/** The settings of the tenant for bookings and reschedules. */
 interface LimitSettings extends Omit<MoveLimits, keyof BookingLimits> {
   readonly isAnySet: boolean;
-  /** The most live appointments for a service on a local day. */
+  /** The maximum number of live appointments of a patient for a service on a local day. */
   readonly mostOnDay: number | undefined;
 }
 
@@ -56,8 +56,8 @@ const NO_SETTINGS: LimitSettings = {
 };
 
 /**
- * Returns the limits that the tenant sets for a booking. Call it after the lock of the patient, in the same round trip.
- * Only if the tenant sets a limit, another round trip counts appointments.
+ * Returns the limits that the tenant sets for a booking. Call it right after the statement that locks the patient, so
+ * that both share a round trip. If the tenant sets a limit, another round trip counts appointments.
  */
 export async function findBookingLimits(
   transaction: Transaction,
@@ -91,7 +91,7 @@ async function readSettings(transaction: Transaction): Promise<LimitSettings> {
   return (await readRecord<LimitSettings>(transaction, settings({ tenantId: transaction.tenantId }))) ?? NO_SETTINGS;
 }
 
-/** A statement of its own, because PostgreSQL prepares each run of a plan for the counts too, although it skips them. */
+/** The settings have their own statement, because PostgreSQL prepares even counts that it then skips. */
 const settings = prepared(["tenantId"], (names) =>
   sql.raw(
     `SELECT coalesce(max_appointments_ahead, max_appointments_ahead_per_service, max_appointments_per_service_and_day,
@@ -133,7 +133,7 @@ function limits(date: string): string {
     FROM tenant_settings t WHERE t.tenant_id = :tenantId`;
 }
 
-/** PostgreSQL evaluates the count only if the limit is set. */
+/** Returns SQL for a {@link CountedLimit}; null if the limit is not set. Without a limit, PostgreSQL does not count. */
 function counted(limit: string, from: string): string {
   return `CASE WHEN t.${limit} IS NOT NULL THEN
     json_build_object('most', t.${limit}, 'count', (SELECT count(*) ${from})) END`;

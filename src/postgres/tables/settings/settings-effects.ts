@@ -17,7 +17,7 @@ export interface WindowEffects {
 
 /**
  * Counts the effects if the tenant had the window `after` instead of `before`. The horizon and the notice of a program
- * take precedence over those of the tenant.
+ * take precedence over the tenant's.
  */
 export async function countWindowEffects(
   transaction: Transaction,
@@ -68,7 +68,7 @@ export interface LimitEffects {
   readonly lateCancels: number;
   /** The number of appointments that can be rescheduled now but not after the change. */
   readonly lateReschedules: number;
-  /** The number of patients with more appointments than the limits allow. */
+  /** The number of patients with more appointments than the new limits allow. */
   readonly patientsOverLimit: number;
 }
 

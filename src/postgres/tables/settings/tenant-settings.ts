@@ -23,11 +23,11 @@ export interface TenantSettingsAttributes {
   readonly attendedEarlyMinutes: number | undefined;
   /** Minutes after the start from which an appointment can be marked as a no-show. */
   readonly noShowGraceMinutes: number | undefined;
-  /** The maximum number of appointments of a patient that have not begun; undefined for no limit. */
+  /** The maximum number of a patient's appointments that have not begun; undefined for no limit. */
   readonly maxAppointmentsAhead: number | undefined;
-  /** The maximum number of appointments of a patient for one service that have not begun; undefined for no limit. */
+  /** The maximum number of a patient's appointments for one service that have not begun; undefined for no limit. */
   readonly maxAppointmentsAheadPerService: number | undefined;
-  /** The maximum number of appointments of a patient for a service on a local day; undefined for no limit. */
+  /** The maximum number of a patient's appointments for one service on a local day; undefined for no limit. */
   readonly maxAppointmentsPerServiceAndDay: number | undefined;
   /** The number of no-shows after which a supervisor must book; undefined for no limit. */
   readonly supervisedAfterNoShows: number | undefined;
@@ -94,8 +94,8 @@ export async function findTenantSettings(transaction: Transaction): Promise<Tena
 }
 
 /**
- * Returns the settings of the tenant, locked until the transaction ends. If the tenant has no row yet, it inserts one
- * with version 1, the version of unchanged settings.
+ * Returns the settings of the tenant, locked until the transaction ends. For a tenant without a row, first inserts a
+ * row with version 1, the version of unchanged settings.
  */
 export async function lockTenantSettings(transaction: Transaction, nowMs: number): Promise<TenantSettingsRecord> {
   const { tenantId: tenant_id } = transaction;

@@ -12,17 +12,17 @@ const LOCK = `SELECT erasing_since < pg_snapshot_xmin(pg_current_snapshot()) AS 
 const FINISH = `UPDATE tenants SET state = 'ERASED', display_name = NULL, erased_at = ?, updated_at = ?, version = version + 1
   WHERE tenant_id = ? AND state = 'ERASING'`;
 
-/** Returns the tenants that are being erased. */
+/** Returns the ids of the tenants that are being erased. */
 export function findErasingTenants(source: TransactionSource): Promise<string[]> {
   return findTenants(source, ERASING);
 }
 
-/** Returns the tenants that are not active. Jobs skip them. */
+/** Returns the ids of the tenants that are not active. Jobs skip these tenants. */
 export function findInactiveTenants(source: TransactionSource): Promise<string[]> {
   return findTenants(source, INACTIVE);
 }
 
-/** The erasure of the tenant, which the transaction has locked. */
+/** The locked erasure of a tenant. */
 export interface LockedErasure {
   /** Whether all transactions that began before the erasure have ended. Then no other transaction can write a row. */
   readonly isAlone: boolean;
@@ -44,9 +44,9 @@ export interface ErasedRows {
 }
 
 /**
- * Deletes at most `most` rows of a table after a key, and counts them in the record of the tenant. The transaction must
- * have locked the erasure. Rows to which other rows of the same table refer are deleted in the next pass over the
- * table.
+ * Deletes at most `most` rows of a table, in the order of their keys and after the key `after`. Adds the number of
+ * deleted rows to the record of the tenant. The transaction must have locked the erasure. A row that another row of the
+ * table refers to stays until the next pass over the table.
  */
 export async function eraseRows(
   transaction: Transaction,

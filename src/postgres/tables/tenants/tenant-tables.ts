@@ -9,7 +9,10 @@ export interface TenantTable {
   readonly types: readonly string[];
 }
 
-/** Reads the tables from PostgreSQL's catalog, so that no table is forgotten. Partitions count as their table. */
+/**
+ * Reads the tables from PostgreSQL's catalog, so that no table is forgotten. Partitions are not listed; their
+ * partitioned table is.
+ */
 const TABLES = `SELECT c.relname::text AS name, k.keys, k.types, ARRAY(
     SELECT DISTINCT r.relname::text FROM pg_constraint f JOIN pg_class r ON r.oid = f.confrelid
     WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid) AS refers
@@ -47,7 +50,7 @@ export interface TenantRow {
   readonly key: readonly string[];
 }
 
-/** Returns at most `limit` rows of the tenant, ordered by their key, after a key. */
+/** Returns at most `limit` rows of the tenant, ordered by key. Starts after the key `after`, or at the first row. */
 export function readRows(
   transaction: Transaction,
   { name, keys, types }: TenantTable,
@@ -66,7 +69,7 @@ export function readRows(
   return transaction.rows<TenantRow>(query);
 }
 
-/** Returns the names of those tables that have a row of the tenant. */
+/** Returns the names of the tables in `tables` that have a row of the tenant. */
 export async function findFilledTables(transaction: Transaction, tables: readonly TenantTable[]): Promise<string[]> {
   const found = await Promise.all(tables.map((table) => readRows(transaction, table, undefined, 1)));
   return tables.filter((_, i) => found[i]?.length !== 0).map(({ name }) => name);

@@ -50,7 +50,7 @@ export function lockTenant(transaction: Transaction): Promise<TenantRecord | und
   return readRecord(transaction, ownRow(transaction).select(COLUMNS).forNoKeyUpdate());
 }
 
-/** Updates the record of the tenant, which the transaction has locked. */
+/** Updates the record of the tenant. The transaction has locked the record. */
 export function updateTenant(transaction: Transaction, changes: TenantChanges): void {
   const row = toPartialRow(COLUMNS, changes);
   const begun = changes.state === "ERASING" ? { erasing_since: sql.raw("pg_current_xact_id()") } : {};

@@ -63,8 +63,8 @@ const placedStatement = prepared(["tenant", "ids"], ({ tenant, ids }) =>
 
 /**
  * Locks the pending and confirmed appointments that have an event in the window. `minutes` are the times from the
- * events to the start of the appointment; they are negative for events after the start. An appointment that was just
- * moved is returned with its new start.
+ * events to the start of the appointment; they are negative for events after the start. Returns the new start of an
+ * appointment that another call has just rescheduled.
  */
 export function lockDueAppointments(
   transaction: Transaction,
@@ -80,8 +80,8 @@ export function lockExpiredEntries(transaction: Transaction, from: string, today
 }
 
 /**
- * Returns when the present start of each of these appointments was set. Appointments whose history does not show it are
- * omitted.
+ * Returns when the present start of each of these appointments was set. Appointments whose history does not show the
+ * time are omitted.
  */
 export async function findPlacedTimes(
   transaction: Transaction,

@@ -48,7 +48,7 @@ const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
 const ADVANCE = `UPDATE time_event_progress SET through = ?
   WHERE tenant_id = ANY(?::uuid[]) AND tenant_id <> ALL(?::uuid[]) AND through < ?`;
 
-/** The events to look for: those that became due after `notBefore`, and until `until`. */
+/** The query for events that became due after `notBefore`, up to and including `until`. */
 export interface DueQuery {
   /** Events that were due at this instant or earlier are not written. */
   readonly notBefore: Date;
@@ -60,7 +60,10 @@ export interface DueQuery {
   readonly noShowGraceMinutes: number;
 }
 
-/** Starts the progress of tenants whose feeds are new. Their events are written if they become due after `from`. */
+/**
+ * Starts the progress of tenants whose feeds are new. Events of these tenants are written only if they become due after
+ * `from`.
+ */
 export async function beginTenants(source: TransactionSource, from: Date): Promise<void> {
   await runAcrossTenants(source, SCOPE, (transaction) => transaction.rows(sql.raw(BEGIN, [from])));
 }
@@ -74,9 +77,9 @@ export interface DueTenants {
 }
 
 /**
- * Examines the next batch of tenants after the tenant `after`. Returns the tenants with due events, and moves the
- * progress of the others to `until`. An appointment that commits after these statements began was booked after `until`,
- * so none of its events was due by `until`.
+ * Examines the next batch of tenants after the tenant `after`. Returns the tenants with due events. Moves the progress
+ * of the other tenants of the batch to `until`. An appointment that commits after these statements began was booked
+ * after `until`, so none of its events was due by `until`.
  */
 export function advanceIdleTenants(
   source: TransactionSource,

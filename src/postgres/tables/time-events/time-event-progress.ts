@@ -11,8 +11,8 @@ const advanceStatement = prepared(["tenant_id", "through"], ({ tenant_id, throug
 );
 
 /**
- * Locks the progress of the tenant until the transaction ends. Returns the instant until which its events are written;
- * undefined if none are written for the tenant yet.
+ * Locks the progress of the tenant until the transaction ends. Returns the instant until which the tenant's events are
+ * written; undefined if the tenant has no progress yet.
  */
 export async function lockProgress(transaction: Transaction): Promise<Date | undefined> {
   const statement = lockStatement({ tenant_id: transaction.tenantId });

@@ -6,7 +6,7 @@ import type { DeliveryRecord } from "./webhook-deliveries.js";
 import { deliveryColumns } from "./webhook-deliveries.js";
 import type { DisabledReason } from "./webhooks.js";
 
-/** The deliveries of a webhook that can be sent now. */
+/** The deliveries that can be sent to a webhook now. */
 export interface DueDeliveries {
   /** The oldest pending delivery of each resource, if it is due. Ordered by position. */
   readonly heads: readonly DeliveryRecord[];
@@ -91,7 +91,7 @@ const disableStatement = prepared(["reason", "tenant", "id"], ({ reason, tenant,
   ),
 );
 
-/** Finds at most `limit` deliveries that can be sent now, of resources other than the busy ones (see `resourceKey`). */
+/** Finds at most `limit` deliveries that can be sent now. Omits resources whose {@link resourceKey} is in `busy`. */
 export async function findDue(
   transaction: Transaction,
   webhook: string,
@@ -106,7 +106,7 @@ export async function findDue(
   return { heads, pending: counted?.pending ?? 0 };
 }
 
-/** Returns the key by which the events of a resource are sent one at a time. */
+/** Returns the key of the event's resource. Events with the same key are sent one at a time. */
 export function resourceKey({ resourceType, resourceId }: Pick<DeliveryRecord, "resourceType" | "resourceId">): string {
   return `${resourceType}/${resourceId}`;
 }
@@ -156,7 +156,7 @@ export async function failDelivery(
   return isOver;
 }
 
-/** Disables an active webhook. Returns its new version and its owner; undefined if it was not active. */
+/** Disables an active webhook. Returns its new version and its owner; undefined if the webhook was not active. */
 export async function disableWebhook(
   transaction: Transaction,
   id: string,

@@ -17,7 +17,7 @@ export interface DeliveredEvent {
 export interface NewDelivery extends DeliveredEvent {
   readonly id: string;
   readonly webhookId: string;
-  /** The position of the event in the feed. The events of a resource are sent in this order. */
+  /** The position of the event in the feed. The events of a resource are sent in the order of their positions. */
   readonly position: number;
 }
 

@@ -3,10 +3,12 @@ import { readRecord } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** How many milliseconds a process may send to a webhook. Then other processes may take over. */
+/**
+ * How many milliseconds a process may send to a webhook. After this time, another process may take over the webhook.
+ */
 export const LEASE_MS = 25_000;
 
-/** A webhook to which this process may send until its lease ends. */
+/** A webhook whose lease this process holds. The process may send to the webhook until the lease ends. */
 export interface LeasedWebhook {
   readonly id: string;
   readonly leaseId: string;
@@ -89,8 +91,8 @@ export interface StoredCursor {
 }
 
 /**
- * Moves the cursor of a leased webhook. Returns false and changes nothing if the lease or the cursor is no longer the
- * given one, or if the webhook is not active.
+ * Moves the cursor of a leased webhook. Returns false and changes nothing if the webhook no longer has this lease, its
+ * cursor is no longer `from`, or it is not active.
  */
 export async function advanceWebhook(
   transaction: Transaction,

@@ -17,7 +17,10 @@ export interface WebhookKey {
 const ACTIVE = `SELECT tenant_id AS "tenantId", id AS "webhookId" FROM webhooks
   WHERE tenant_id = ANY(?::uuid[]) AND state = 'ACTIVE'`;
 
-/** A webhook whose process was killed keeps the lease of that process until the lease ends. */
+/**
+ * Finds the active webhooks whose lease no process holds. If a process was killed, its lease lasts until
+ * `leased_until`.
+ */
 const FREE = `SELECT tenant_id AS "tenantId", id AS "webhookId", position FROM webhooks
   WHERE state = 'ACTIVE' AND (leased_until IS NULL OR leased_until < now())`;
 
@@ -35,7 +38,7 @@ const PURGE = purgeStatement({
   time: "created_at",
 });
 
-/** Returns the active webhooks of these tenants. */
+/** Returns the keys of the active webhooks of these tenants. */
 export function findActiveWebhooks(source: TransactionSource, tenantIds: readonly string[]): Promise<WebhookKey[]> {
   return runAcrossTenants(source, SCOPE, (transaction) =>
     transaction.rows<WebhookKey>(sql.raw(ACTIVE, [tenantIds as string[]])),
@@ -43,8 +46,8 @@ export function findActiveWebhooks(source: TransactionSource, tenantIds: readonl
 }
 
 /**
- * Returns the active webhooks of all tenants that have new events or due deliveries. It omits webhooks whose lease a
- * process holds.
+ * Returns the active webhooks with new events or due deliveries, of all tenants. Omits webhooks whose lease a process
+ * holds.
  */
 export async function findWaitingWebhooks(source: TransactionSource): Promise<WebhookKey[]> {
   const [free, due] = await runAcrossTenants(source, SCOPE, (transaction) =>
@@ -66,7 +69,7 @@ export async function findWaitingWebhooks(source: TransactionSource): Promise<We
 export interface WebhookState {
   /** The number of pending deliveries of active webhooks. */
   readonly pending: number;
-  /** The age of the oldest of these deliveries, in seconds; 0 if there is none. */
+  /** The age of the oldest pending delivery of an active webhook, in seconds; 0 if there is none. */
   readonly oldestSeconds: number;
   readonly disabled: number;
 }
@@ -82,7 +85,7 @@ export function readWebhookState(source: TransactionSource): Promise<WebhookStat
   });
 }
 
-/** Deletes at most `limit` deliveries of all tenants that are past their retention; see `PurgeBatch`. */
+/** Deletes at most `limit` deliveries past their retention, of all tenants; see `PurgeBatch`. */
 export function purgeDeliveryBatch(
   source: TransactionSource,
   limit: number,
