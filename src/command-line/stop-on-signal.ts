@@ -8,8 +8,8 @@ const SAME_SIGNAL_MS = 1_000;
 
 /**
  * Stops gracefully at the first SIGTERM, SIGINT or SIGHUP, and at once at a later one. SIGTERM comes from an
- * orchestrator and drains for `drainMs`. The other signals do not drain. The first signal aborts the returned signal.
- * `fail` is called with an error of `close`.
+ * orchestrator and drains for `drainMs`. The other signals do not drain. The first of them aborts the returned
+ * AbortSignal. `fail` is called with an error of `close`.
  */
 export function stopOnSignal(
   close: (drainMs: number) => Promise<void>,

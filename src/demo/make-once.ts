@@ -17,8 +17,8 @@ export interface Kind<T> {
 const THERE: ReadonlySet<string | undefined> = new Set(["DUPLICATE", "STALE_VERSION", "RULE_OVERLAP"]);
 
 /**
- * Creates items in order and returns their ids. If an id or a code is taken, it uses the id of the item with that code.
- * So a filling can continue even after the service has purged its idempotency keys.
+ * Creates items in order and returns their ids by code. If an item already exists, looks up its id by its code. So a
+ * filling can continue even after the service has purged the idempotency keys. Throws if the lookup finds no item.
  */
 export async function makeOnce<T extends { readonly code: string }>(
   things: readonly T[],

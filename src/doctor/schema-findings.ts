@@ -21,7 +21,7 @@ interface Difference {
 
 /**
  * Compares the catalog with the objects that the migrations created. Returns nothing if the schema is not up to date or
- * the role may not read the migrations, because the check `migrations` reports that.
+ * the role may not read the migrations. The check `migrations` reports these cases.
  */
 export async function examineSchema(inspection: Inspection): Promise<Finding[]> {
   const facts = await readSchemaFacts(inspection).catch(() => undefined);

@@ -17,7 +17,8 @@ export interface ShownOperation {
   /** The members that are whole answers over REST. Examples name them as sources. Defaults to none. */
   readonly members?: AnswerMembers;
   /**
-   * Whether the request has a body. Then the notes about examples are with the examples of the body. Defaults to true.
+   * Whether the request has a body. Without a body, the description of the operation has the notes about examples.
+   * Defaults to true.
    */
   readonly hasBody?: boolean;
 }

@@ -24,7 +24,10 @@ interface SampleRequest {
   readonly isStream: boolean;
 }
 
-/** Returns a program per language that sends the first example of an operation. Each reads the access token from TOKEN. */
+/**
+ * Returns for each language a program that sends the first example of an operation. The programs read the access token
+ * from the environment variable TOKEN.
+ */
 export function codeSamples(operation: ShownOperation): Readonly<Record<Language, string>> {
   const request = sampleRequest(operation);
   return { curl: curl(request), typescript: typescript(request), python: python(request) };

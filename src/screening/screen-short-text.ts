@@ -36,7 +36,10 @@ const looks: Readonly<Record<ShortTextKind, Looks>> = {
   LABEL: { cards: isShortTextWithCard, others: [["CONTAINS_CREDENTIAL", statesCredential], account] },
 };
 
-/** A text in one piece is a code, whatever its parts mean: `PIN-1234`, `CTA-12345678`. */
+/**
+ * Matches a text of letters, digits and a few signs, without spaces: `PIN-1234`. Such a text counts as a code. In codes
+ * only key formats, IBANs and card numbers are searched.
+ */
 const code = /^[\p{L}0-9._/#-]+$/u;
 const looksInCodes: readonly Recognizer[] = [
   ["CONTAINS_CREDENTIAL", containsKeyFormat],
@@ -52,11 +55,11 @@ const plainNumber = /^(?:[0-9]{0,15}|[0-9]{17,})$/;
 /** Letters and the other characters of names. */
 const onlyLetters = /^[A-Za-z\u00c0-\u024f .'’,-]*$/;
 
+const words = `es|era|fue|son|is|was|como|as|sera|seria|sigue|usuario|username|user|login|dat[oa]s|credencial[a-z]*|${clearWords}`;
 /**
- * Verbs and the words of {@link clearWord}, four single letters in a row, and dashes. A name without any of these
+ * Matches verbs, the words of {@link clearWord}, four single letters in a row, and dashes. A name without any of these
  * cannot contain a violation.
  */
-const words = `es|era|fue|son|is|was|como|as|sera|seria|sigue|usuario|username|user|login|dat[oa]s|credencial[a-z]*|${clearWords}`;
 const telling = new RegExp(
   `(?:^|[ .'’,-])(?:(?:${words})(?:$|[ .'’,-])|-|[a-z](?:[ .,'’-]{1,3}[a-z](?=$|[ .,'’-])){3})`,
   "i",

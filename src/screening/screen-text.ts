@@ -4,7 +4,7 @@ import { statesDiagnosis } from "./diagnoses/diagnosis-statements.js";
 import { containsFinancialData } from "./finances/contains-financial-data.js";
 import { toScreenedForm } from "./screened-form.js";
 
-/** Forbidden content of free text (specification section 4.6). */
+/** The codes for forbidden content of free text (specification section 4.6). */
 export type ScreeningCode = "CONTAINS_DIAGNOSIS" | "CONTAINS_CREDENTIAL" | "CONTAINS_FINANCIAL_DATA";
 
 /** A code and the function that finds its content in a plain text. */

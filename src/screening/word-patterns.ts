@@ -1,9 +1,10 @@
 /**
- * Matches where no letter or digit precedes: the start of a word, or of a part of an identifier such as `db_password`.
+ * Matches a position without a letter or digit before it: the start of a word, or of a part of an identifier such as
+ * `db_password`.
  */
 export const wordStart = "(?<![a-z0-9])";
 
-/** Matches where no letter or digit follows. */
+/** Matches a position without a letter or digit after it. */
 export const wordEnd = "(?![a-z0-9])";
 
 /**

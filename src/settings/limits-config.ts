@@ -13,7 +13,7 @@ export interface LimitsConfig {
   /** Connections of each listener at once, in total and from one remote IPv4 address or IPv6 /64 network. */
   readonly connections: { readonly maxConnections: number; readonly maxConnectionsPerNetwork: number };
   readonly runningCalls: {
-    /** Calls of all tenants that may wait; undefined for a number derived from the connections. */
+    /** Calls of all tenants that may wait; undefined for a number derived from the database connections. */
     readonly waiting: number | undefined;
     readonly perPrincipal: number;
     readonly perTenant: number;
@@ -26,7 +26,7 @@ export interface LimitsConfig {
   readonly holdsPerPrincipal: number;
 }
 
-/** Reads the limits. An invalid setting gets 0 or its default here; `read` reports it. */
+/** Reads the limits. An invalid setting becomes 0 or its default, and `read` reports it. */
 export function limitsOf(read: <T>(setting: Setting<T>) => T | undefined): LimitsConfig {
   return {
     rateLimit: {

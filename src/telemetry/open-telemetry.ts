@@ -108,7 +108,7 @@ function countedBy(tell: ReturnType<typeof deferMetrics>["tell"]): Pick<Telemetr
   };
 }
 
-/** Loads the library in several steps, so that requests are served between them. */
+/** Loads the metrics library and creates the instruments. The process can serve requests between the steps. */
 async function loadMetrics(config: TelemetryConfig["metrics"]) {
   await import("@opentelemetry/api");
   await import("@opentelemetry/resources");

@@ -10,10 +10,10 @@ export interface CatalogedOperation {
   readonly isStream: boolean;
 }
 
-/** The operations by name. Metrics and traces take operation names only from here, never from the request. */
+/** The operations by name. Metrics and traces take operation names only from this catalog, never from the request. */
 export type OperationCatalog = ReadonlyMap<string, CatalogedOperation>;
 
-/** Returns the operations of services. `basePath` is the base path of the published operations. */
+/** Returns the catalog of the services' operations. `basePath` is the base path of the published operations. */
 export function catalogOf(services: readonly DescService[], basePath: string): OperationCatalog {
   const methods = services.flatMap((service) => service.methods);
   return new Map(

@@ -16,7 +16,7 @@ const REFERENCES = new Set(["patient", "practitioner", "service", "location", "p
 
 /**
  * The rows that a dry run would have imported. A dry run imports nothing, so the service does not know the rows of
- * earlier batches. This class checks what depends on these rows.
+ * earlier batches. This class makes the checks that depend on these rows.
  */
 export class SeenRows {
   /** The hash of each row, by kind and id. */

@@ -116,7 +116,8 @@ export function containsCredential(plain: string): boolean {
 
 /**
  * Whether the name of a thing contains a credential. In a name such as `Clave 1001` the number only counts things. So
- * the text must state the value, or the name of a password must be followed by a mix of letters, digits or signs.
+ * after the name of a credential only a stated value counts (`clave: …`). After the name of a password, a mix of
+ * letters, digits or signs counts too.
  */
 export function statesCredential(plain: string): boolean {
   return containsKeyFormat(plain) || containsLogin(plain) || containsNamedSecret(plain, kindsOfNames);

@@ -8,7 +8,7 @@ const NEAR = 8;
 
 /**
  * Whether an English text says that a person has a condition: as a finding, a possession (`I have …`, `my mother's
- * lupus`), a property (`I am diabetic`), or a cause of treatment or death. The exceptions are those of
+ * lupus`), a property (`I am diabetic`), or a cause of treatment or death. The same exceptions apply as in
  * `statesDiagnosis`. `named` contains the words of all conditions in the text.
  */
 export function isStatedInEnglish(words: readonly Word[], named: ReadonlySet<Word>, condition: Condition): boolean {
@@ -46,8 +46,8 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
 }
 
 /**
- * Whether a word before the condition states the condition. The search goes backwards. It stops at a word that neither
- * links the two nor is part of a condition.
+ * Whether a word before the condition states the condition. The search goes backwards. It stops at a word that can
+ * neither stand between statement and condition nor is part of a condition.
  */
 function isToldBefore(text: Text, { start }: Condition): boolean {
   const { words, named } = text;

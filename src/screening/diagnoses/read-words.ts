@@ -34,7 +34,7 @@ export function readWords(plain: string): Word[] {
   return words;
 }
 
-/** Returns the key of a word for lookups. */
+/** Returns the key of a word for lookups, as {@link Word.key} describes it. */
 export function keyOf(text: string): string {
   return text.length < 4 || text.length > 40 || /[0-9]/.test(text) ? text : soundOf(text);
 }

@@ -135,7 +135,7 @@ export const numbered = oneOf(`consultorio consultorios sala salas piso torre of
   camilla puerta modulo ventanilla bloque ruta bus silla cubiculo parada formulario formato placa zona sotano nivel aula
   salida caja apartamento apto casa interior edificio lote referencia radicado vitamina la el`);
 
-/** Returns the test for a list of words, which are compared by their sounds. */
+/** Returns a function that tests whether a word sounds like one of `words`, a list separated by spaces. */
 export function oneOf(words: string): IsWord {
   const keys = new Set(words.split(/\s+/).map(keyOf));
   return (word) => word !== undefined && keys.has(word.key);
