@@ -8,7 +8,7 @@ import type { RequestExamples } from "./examples/request-example.js";
 import { headersOf } from "./header-components.js";
 import { operationDescription } from "./operation-text.js";
 
-/** The properties of an operation that every document shows. */
+/** An operation, and the input from which {@link operationParts} describes it. */
 export interface ShownOperation {
   readonly method: DescMethod;
   /** Whether an absent member of the body leaves its attribute unchanged. */

@@ -14,8 +14,8 @@ export function detailOf({ detail, errors }: Pick<CupoError, "detail" | "errors"
 }
 
 /**
- * Returns an item of `errors` as a sentence without its point. Omits the name of an unknown member, because this name
- * is the caller's text and may be personal data.
+ * Returns an item of `errors` as a sentence without the final point. Omits the name of an unknown member, because this
+ * name is the caller's text and may be personal data.
  */
 function wordsOf({ code, field, message }: FieldError): string {
   if (code === "UNKNOWN_FIELD") return "The request has an unknown member";

@@ -7,7 +7,9 @@ export const languages = { curl: "curl", typescript: "TypeScript", python: "Pyth
 
 export type Language = keyof typeof languages;
 
-/** Placeholder for the address of the listener in the samples. The page replaces it with its own address. */
+/**
+ * Placeholder for the address of the listener in the samples. The page replaces the placeholder with its own address.
+ */
 export const SAMPLE_ORIGIN = "https://cupo.example";
 
 const KEY_HEADER = "Idempotency-Key";

@@ -1,4 +1,4 @@
-/** A piece of HTML, in which all texts are escaped. */
+/** A piece of HTML with escaped texts. */
 export class Html {
   constructor(readonly text: string) {}
 }

@@ -38,7 +38,7 @@ export interface Config extends LimitsConfig {
   /** The tenant whose principals manage all tenants, in lower case; undefined for none. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** Minutes before the start of an appointment for check-in and attendance, and minutes after it for a no-show. */
+  /** The earliest check-in and attendance before the start of an appointment, and the earliest no-show after it. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;

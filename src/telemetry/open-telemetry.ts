@@ -44,7 +44,7 @@ export interface TelemetryOptions {
 const NOTHING: TelemetryConfig = { warnings: [] };
 const LOAD_AFTER_MS = 250;
 const CLOSE_MS = 1_000;
-/** Only one collection runs at a time, and its page serves all requests of the next second. */
+/** Milliseconds for which the page of one collection serves all requests. */
 const PAGE_MAX_AGE_MS = 1_000;
 const PAGE_PATIENCE_MS = 5_000;
 

@@ -142,8 +142,8 @@ function isSecret(groups: Groups, among: typeof kinds): boolean {
 }
 
 /**
- * Whether a word after `clave` is a password. `La clave es la paciencia` names a means; `mi clave es colombia` states a
- * password.
+ * Whether the word after `clave` is a password, as in `mi clave es colombia`. In `la clave es la paciencia` the word is
+ * the key to success.
  */
 function isWordAsKey(raw: string, whose: string | undefined): boolean {
   return !isMeans(raw) && (whose === undefined || /^(?:mi|my)$/i.test(whose));

@@ -77,7 +77,7 @@ const means = new RegExp(
   "i",
 );
 
-/** Whether a word names a means or a virtue, as in `la clave: puntualidad`. */
+/** Whether a word is the key to success, as in `la clave: puntualidad`, and not a secret. */
 export function isMeans(word: string): boolean {
   return means.test(word);
 }

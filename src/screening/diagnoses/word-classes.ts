@@ -125,7 +125,7 @@ export const telling = oneOf(`dijo dijeron dice dicen mio mia tengo tiene padezc
 export const backLink = oneOf(`que me le nos les se es fue era como segun el la mi su ha han habian habia sido
   cronico cronica severo severa tipo de del arterial mellitus grave avanzado avanzada mama hijo hija`);
 
-/** Whether a word means a diagnosis; a following condition is then diagnosed. */
+/** Whether a word means a diagnosis, such as `dx` or `diagnosticaron`. */
 export function diagnosis(word: Word | undefined): boolean {
   return word !== undefined && /^(?:diagnos[a-z]{1,12}|i?dxs?|diagn?)$/.test(word.text);
 }

@@ -44,7 +44,7 @@ const notContact = String.raw`(?<!${wordStart}(?:telefonos?|celular(?:es)?|cel|t
 const SAVINGS = String.raw`(?:ahorros?|aho|ahs|corriente|cte)\.?`;
 const notTelephone = String.raw`(?!(?:57[\s-]?)?(?:3[0-9]{2}|60[0-9])[\s-]?[0-9]{3}[\s-]?[0-9]{4}(?![0-9]))`;
 
-/** Nouns. If one stands between the word for an account and a long number, the number belongs to the noun. */
+/** Denials and nouns. If one of them stands between a word for an account and a number, it is not an account number. */
 const OTHERS =
   anyOf(`cobro contrato usuario correo luz agua acueducto gas energia internet telefono celular cel tel cedula cc
   documento nit radicado factura comprobante referencia orden autorizacion medica afiliado afiliacion no ni

@@ -5,7 +5,9 @@ import { type TokenFault, tokenFaults } from "../../token-faults.js";
 
 /** The state of the background work and of holds, for all tenants together. */
 export interface Backlog {
-  /** The largest gap between the end of a schedule and the horizon, in days. */
+  /**
+   * Days from the end of the schedule that is furthest behind to its horizon, the date up to which slots are planned.
+   */
   readonly scheduleDays: number;
   readonly jobs: Waiting;
   /** Events without a position in their feed. */
