@@ -11,8 +11,8 @@ export interface Kind<T> {
 }
 
 /**
- * Error codes for an item that already exists: its id, code or document is taken, or its set or rule has already been
- * created.
+ * Error codes for an item that already exists. Its id, code or document is taken, or its set or rule was created
+ * before.
  */
 const THERE: ReadonlySet<string | undefined> = new Set(["DUPLICATE", "STALE_VERSION", "RULE_OVERLAP"]);
 

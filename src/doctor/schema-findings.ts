@@ -8,7 +8,7 @@ import { type Finding, failure, ok, warning } from "./finding.js";
 interface Difference {
   /** `table`, `column`, `constraint`, `index`, `policy`, `trigger` or `function`. */
   readonly kind: string;
-  /** The kind and the name, which includes the table's name. */
+  /** The kind, the table and the name, such as `column patients.phone`. A function has no table. */
   readonly object: string;
   readonly table: string;
   /** The name without the name of the table. The name of a function includes its parameter types. */

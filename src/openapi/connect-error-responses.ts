@@ -33,8 +33,8 @@ const unsupportedMediaType: JsonObject = {
 };
 
 /**
- * Returns references to the error responses of a method over Connect, by HTTP status. The statuses are those to which
- * Connect maps the errors of the method, 415 and `default`.
+ * Returns references to the error responses of a method over Connect, by HTTP status. Connect maps the errors of the
+ * method to these statuses. Every method also has 415 and `default`.
  */
 export function rowOfConnect(method: DescMethod): JsonObject {
   const statuses = operationOf(method).errorStatuses.flatMap((status) => httpStatusesOf(codeOfStatus(status)));

@@ -1,9 +1,9 @@
 import type { CupoError, FieldError } from "../errors.js";
 
 /**
- * Returns a sentence about an error, for people. It is the error's own detail, or the first item of `errors` with its
- * field and the number of other items, such as "phone is required; 4 more." Returns undefined if the title is
- * sufficient.
+ * Returns a sentence about an error, for people. The sentence is the error's own detail, if there is one. Otherwise it
+ * names the first item of `errors` and the number of other items: `phone is required; 4 more.` Returns undefined if the
+ * error has neither.
  */
 export function detailOf({ detail, errors }: Pick<CupoError, "detail" | "errors">): string | undefined {
   const [first] = errors;

@@ -42,7 +42,7 @@ export function problemJson(problem: Problem): string {
 }
 
 /**
- * Translates a RestError. An unsupported media type or a message that is too long becomes a 400, because the published
+ * Translates a RestError. An unsupported media type and a message that is too long become a 400. The published
  * operations have no 413 and 415. Over RPC, a message that is too long has the code RESOURCE_EXHAUSTED.
  */
 function refusalOf({ reason, detail, violations }: RestError): CupoError {

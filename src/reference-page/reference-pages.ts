@@ -57,8 +57,8 @@ const HEADERS = {
 
 /**
  * Returns the reference page of a listener at `/docs`, and the redirect from `/` to it. The page shows the OpenAPI
- * document and sends operations to the listener itself. It loads only files below `/docs`. The page and each file are
- * created at their first request.
+ * document and sends operations to the listener itself. The page loads only files below `/docs`. The page and each file
+ * are created at their first request.
  */
 export function referencePages(options: ReferencePagesOptions): Resources {
   const { demoTokens, document } = options;

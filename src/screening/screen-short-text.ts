@@ -46,13 +46,13 @@ const looksInCodes: readonly Recognizer[] = [
   ["CONTAINS_FINANCIAL_DATA", containsIban],
 ];
 
-/** Digits written like telephone or document numbers, too few for a card number. */
+/** Matches digits that are written like telephone or document numbers and are too few for a card number. */
 const fewDigits = /^[ ().+/-]*(?:[0-9][ ().+/-]*){0,13}$/;
 
-/** Digits in one piece, but not 16 of them. {@link isDocumentWithCard} allows all of these. */
+/** Matches a number in one piece that does not have 16 digits. {@link isDocumentWithCard} allows all such numbers. */
 const plainNumber = /^(?:[0-9]{0,15}|[0-9]{17,})$/;
 
-/** Letters and the other characters of names. */
+/** Matches a text of letters and the other characters of names. */
 const onlyLetters = /^[A-Za-z\u00c0-\u024f .'’,-]*$/;
 
 const words = `es|era|fue|son|is|was|como|as|sera|seria|sigue|usuario|username|user|login|dat[oa]s|credencial[a-z]*|${clearWords}`;
@@ -68,7 +68,7 @@ const telling = new RegExp(
 /**
  * Returns the codes of the forbidden content in a short text, like `screenText`, but tolerates real names and numbers.
  * A person may be called Clave, and a telephone number may look like an account. Common texts take less than a
- * microsecond: names of letters without a verb, texts with few digits, and document numbers of digits only.
+ * microsecond. These are names without a verb, texts with few digits, and document numbers of digits only.
  */
 export function screenShortText(text: string, kind: ShortTextKind): readonly ScreeningCode[] {
   if (fewDigits.test(text) || (onlyLetters.test(text) && !telling.test(text))) return [];

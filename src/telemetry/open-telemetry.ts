@@ -14,7 +14,7 @@ export interface Telemetry {
   readonly service: ServiceMetrics;
   /** Whether calls are traced. */
   readonly isTraced: boolean;
-  /** The fetch function for outgoing requests of the service. */
+  /** The fetch function for outgoing requests of the service. Traces each request if calls are traced. */
   readonly fetch: typeof globalThis.fetch;
   /** Returns an observer of a listener's requests. */
   requestsOf(listener: ListenerName): RequestObserver;

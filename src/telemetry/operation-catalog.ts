@@ -6,7 +6,7 @@ import { httpRuleOf } from "../proto-options.js";
 export interface CatalogedOperation {
   /** The REST path template with its base path; undefined for an operation without REST. */
   readonly route: string | undefined;
-  /** Whether its response is a stream. */
+  /** Whether the response is a stream. */
   readonly isStream: boolean;
 }
 

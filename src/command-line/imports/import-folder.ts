@@ -25,9 +25,9 @@ export const importExitCodes = { complete: 0, incomplete: 2 } as const;
 
 /**
  * Imports the files of a folder, or only checks them. Writes a line `file:line: field: message` for each error, and a
- * report at the end. Returns the exit code: 2 if a row was rejected or if the service has more or fewer rows than the
- * files, otherwise 0. Throws if the import cannot be finished. A later call with the same arguments continues the
- * import.
+ * report at the end. Returns the exit code. It is 2 if a row was rejected, or if the service has more or fewer rows
+ * than the files; otherwise 0. Throws if the import cannot be finished. A later call with the same arguments continues
+ * the import.
  */
 export async function importFolder(
   folder: string,

@@ -31,7 +31,7 @@ export async function* batchesOf(rows: AsyncIterable<SourceRow>): AsyncGenerator
   if (batch.length > 0) yield batch;
 }
 
-/** Yields items in order. It requests the next item before it yields the current one. */
+/** Yields items in order. Requests the next item before the current one is yielded. */
 export async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next();
   for (;;) {

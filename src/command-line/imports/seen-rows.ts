@@ -43,9 +43,10 @@ export class SeenRows {
   }
 
   /**
-   * Returns the errors that a row would have after the import of the earlier rows. It removes errors for references to
-   * earlier rows. It adds errors for an id, a document or a time that an earlier row has. A row that equals an earlier
-   * one has no errors. The time of an appointment that was imported before is not checked.
+   * Returns the errors that a row would have after the import of the earlier rows. `errors` are the errors that the
+   * service found. Removes errors for references to earlier rows. Adds errors for an id, a document or a time that an
+   * earlier row has. A row that equals an earlier one has no errors. The time of an appointment that was imported
+   * before is not checked.
    */
   judge({ row }: SourceRow, errors: readonly RowError[], resourceId: string | undefined): RowError[] {
     const known = this.#rows.get(nameOf(row.resource.case, row.sourceId));

@@ -103,10 +103,13 @@ const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(
 const atDoor = new RegExp(`^${ofDoor}`, "iu");
 
 /**
- * Whether a plain text contains a credential, in Spanish or English. It finds a word for a credential with a likely
- * value (`clave: abc123`, `mi contraseña es X`, `X es mi clave`), a user name with its password, a code sent by
- * message, and a token or key of a known format. Complaints about passwords, `la clave del éxito`, the code of a door
- * and `token de turno A23` do not count.
+ * Whether a plain text contains a credential, in Spanish or English. These count:
+ * - the name of a credential with a likely value: `clave: abc123`, `mi contraseña es X`, `X es mi clave`
+ * - a user name with its password
+ * - a code that came by message
+ * - a token or key of a known format
+ *
+ * Complaints about passwords, `la clave del éxito`, the code of a door and `token de turno A23` do not count.
  */
 export function containsCredential(plain: string): boolean {
   return (

@@ -7,9 +7,12 @@ import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
 const NEAR = 8;
 
 /**
- * Whether an English text says that a person has a condition: as a finding, a possession (`I have …`, `my mother's
- * lupus`), a property (`I am diabetic`), or a cause of treatment or death. The same exceptions apply as in
- * `statesDiagnosis`. `named` contains the words of all conditions in the text.
+ * Whether an English text says that a person has a condition. These statements count:
+ * - a finding: `diagnosed with …`
+ * - having the condition: `I have …`, `my mother's lupus`, `I am diabetic`
+ * - a treatment or a death with the condition as its cause
+ *
+ * The same exceptions apply as in `statesDiagnosis`. `named` contains the words of all conditions in the text.
  */
 export function isStatedInEnglish(words: readonly Word[], named: ReadonlySet<Word>, condition: Condition): boolean {
   if (condition.kind === "UNCLEAR" || condition.kind === "PEOPLE") return false;

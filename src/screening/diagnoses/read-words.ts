@@ -4,7 +4,8 @@ import { soundOf } from "../spelling.js";
 export interface Word {
   readonly text: string;
   /**
-   * The key for lookups: the word's sound, or the word itself if it has a digit, fewer than 4 or more than 40 letters.
+   * The key for lookups. It is the sound of the word. For a word with a digit, with fewer than 4 or with more than 40
+   * letters, it is the word itself.
    */
   readonly key: string;
   /** Index of its sentence, from 0. */

@@ -99,7 +99,7 @@ export const person = oneOf(`paciente persona senor senora nino nina hijo hija b
   suegra nieto nieta novio novia companero companera pareja muchacho muchacha joven adulto adulta usuario usuaria menor
   cunado cunada amigo amiga vecino vecina bisabuelo bisabuela hijito hijita mamita papito viejito viejita anciano anciana
   familiar hombre trabajador trabajadora pte pcte px pac pct`);
-/** Words for a patient in physicians' reports, where the condition follows directly. */
+/** Words for a patient in physicians' reports. There the condition can follow directly. */
 export const patient = oneOf("paciente pte pcte px pac pct");
 /** Words that may stand between a person and the condition. */
 export const age = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");

@@ -33,7 +33,10 @@ const notOther = [
   .map((dateOrAmount) => `(?!${dateOrAmount})`)
   .join("");
 
-/** Returns a pattern for a number of `least` to `most` digits on one line. It may contain spaces, points and dashes. */
+/**
+ * Returns a pattern for a number of `least` to `most` digits on one line. The number may contain spaces, points and
+ * dashes.
+ */
 function digits(least: number, most: number): string {
   return String.raw`(?<![0-9])[0-9](?:(?:[ \p{Pd}]{0,2}|\.)[0-9]){${least - 1},${most - 1}}(?![0-9])`;
 }
@@ -73,9 +76,12 @@ const patterns = [
 ].map((source) => new RegExp(source, "u"));
 
 /**
- * Whether a plain text contains financial data: a payment card number, an IBAN, an account or card number next to the
- * words for it, or the verification value of a card. Amounts, invoices, tax numbers and the last four digits of a card
- * do not count.
+ * Whether a plain text contains financial data. These count:
+ * - a payment card number or an IBAN
+ * - an account or card number next to words for it, or the key of a payment scheme
+ * - the verification value or the expiry date of a card
+ *
+ * Amounts, invoices, tax numbers and the last four digits of a card do not count.
  */
 export function containsFinancialData(plain: string): boolean {
   return containsCardNumber(plain) || containsAccount(plain);

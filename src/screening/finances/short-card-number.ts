@@ -39,9 +39,9 @@ export function isTelephoneWithCard(plain: string): boolean {
 }
 
 /**
- * Whether a document number contains a payment card number. In one piece only 16 digits that begin with 4 (Visa) count.
- * National numbers of 14 to 18 digits can begin with any other first digit of card numbers. No country has 16 digits
- * that begin with 4.
+ * Whether a document number contains a payment card number. A number in one piece counts only if it looks like a Visa
+ * number: 16 digits, of which the first is 4. National document numbers of 14 to 18 digits can look like the numbers of
+ * all other issuers.
  */
 export function isDocumentWithCard(plain: string): boolean {
   const text = withoutUuids(plain);

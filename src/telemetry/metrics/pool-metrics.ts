@@ -1,6 +1,6 @@
 import type { Attributes, Meter } from "@opentelemetry/api";
 
-/** The measured properties of a connection pool; a pool of pg has them. */
+/** The measured properties of a connection pool. Pools of the package `pg` have them. */
 export interface MeasuredPool {
   readonly totalCount: number;
   readonly idleCount: number;

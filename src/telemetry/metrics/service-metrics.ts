@@ -56,8 +56,8 @@ export interface ServiceMetrics {
 }
 
 /**
- * Outcomes of a read that was offered to the replica. The replica served the read, was behind the primary, was
- * promoted, was unreachable or too slow (`away`), or was unable to run the statements.
+ * Outcomes of a read that was offered to the replica. `behind`: it was too far behind the primary. `promoted`: it was
+ * no standby any more. `away`: it was unreachable or too slow. `unable`: it could not run the statements.
  */
 const REPLICA_OUTCOMES = ["served", "behind", "promoted", "away", "unable"] as const;
 type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];

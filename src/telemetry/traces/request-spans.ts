@@ -20,7 +20,7 @@ export interface RequestSpans {
   ended(facts: RequestFacts, call: Call): void;
 }
 
-/** Paths of regular probes, which are not traced. */
+/** Paths of regular probes. They are not traced. */
 const PROBES: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
 
 /**
