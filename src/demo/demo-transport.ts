@@ -12,7 +12,7 @@ export interface DemoTransportOptions {
   readonly tenantId: string;
   /** Returns a fresh access token for the tenant. */
   readonly token: () => Promise<string>;
-  /** Aborts calls and waits. */
+  /** Aborts the running call or pause. */
   readonly signal: AbortSignal;
 }
 

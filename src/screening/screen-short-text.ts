@@ -37,8 +37,8 @@ const looks: Readonly<Record<ShortTextKind, Looks>> = {
 };
 
 /**
- * Matches a text of letters, digits and a few signs, without spaces: `PIN-1234`. Such a text counts as a code. In codes
- * only key formats, IBANs and card numbers are searched.
+ * Matches a text of letters, digits and a few signs, without spaces: `PIN-1234`. Such a text counts as a code. In a
+ * code the service looks only for key formats, IBANs and card numbers.
  */
 const code = /^[\p{L}0-9._/#-]+$/u;
 const looksInCodes: readonly Recognizer[] = [

@@ -10,7 +10,7 @@ export type ScreeningCode = "CONTAINS_DIAGNOSIS" | "CONTAINS_CREDENTIAL" | "CONT
 /** A code and the function that finds its content in a plain text. */
 export type Recognizer = readonly [ScreeningCode, (plain: string) => boolean];
 
-/** The recognizers for descriptions. */
+/** The recognizers of {@link screenText}. */
 export const recognizers: readonly Recognizer[] = [
   ["CONTAINS_DIAGNOSIS", containsDiagnosisCode],
   ["CONTAINS_DIAGNOSIS", statesDiagnosis],

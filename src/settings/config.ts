@@ -44,7 +44,7 @@ export interface Config extends LimitsConfig {
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** How long a call waits for each of these: its turn, a database connection, and a share of a quota. */
+  /** How long a call waits for each of these: permission to run, a database connection, a share of a quota. */
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;

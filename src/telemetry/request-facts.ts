@@ -16,13 +16,16 @@ export interface RequestFacts {
   readonly kind: "http" | "rpc" | "stream";
   /** Name of the span: the RPC, or method and route. */
   readonly name: string;
-  /** Attributes by OpenTelemetry's semantic conventions for HTTP and RPC servers, and the project's own. */
+  /** Attributes by OpenTelemetry's semantic conventions for HTTP and RPC servers, and attributes of the project. */
   readonly attributes: Attributes;
   /** Name of the operation; undefined for other requests. */
   readonly operation: string | undefined;
   /** Whether the response repeats the response to an earlier call with the same idempotency key. */
   readonly isReplay: boolean;
-  /** Problem code or status if the service is at fault, otherwise undefined. It is also the attribute `error.type`. */
+  /**
+   * Problem code or status if the service is at fault, otherwise undefined. The attribute `error.type` has the same
+   * value.
+   */
   readonly errorType: string | undefined;
 }
 

@@ -8,7 +8,7 @@ import type { SourceRow } from "./source-rows.js";
  */
 const MOST_ROWS = 30;
 const MOST_BYTES = 63 * 1024;
-/** The bytes that the list needs for each row, in addition to the row. */
+/** The bytes that the request message needs for each row, in addition to the row itself. */
 const ROW_OVERHEAD = 4;
 
 /**

@@ -7,7 +7,7 @@ import type { RowError } from "./source-rows.js";
 /** Returns a name for the resource of a reference. All references to a resource have the same name. */
 export type NameReference = (kind: "patient" | "practitioner", reference: ImportReference) => string;
 
-/** The appointments that a dry run would have imported, and the times at which they make people busy. */
+/** The appointments that a dry run would have imported, and the times at which patients and practitioners are busy. */
 export class SeenAppointments {
   readonly #patients = new Diary();
   readonly #practitioners = new Diary();

@@ -49,7 +49,7 @@ export interface ServiceMetrics {
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
   /** Measures the age of the issuer's keys in milliseconds. */
   watchKeys(ageMs: () => number | undefined): void;
-  /** Measures how many calls wait for their turn. */
+  /** Measures how many calls wait to run. */
   watchWaiting(count: () => number): void;
   /** Measures the backlog. `read` resolves to undefined if the backlog is unknown. */
   watchBacklog(read: () => Promise<Backlog | undefined>): void;
