@@ -21,7 +21,7 @@ export const windowChanges = [
   "UpdateProgramWindow",
   "PreviewProgramWindowChange",
 ];
-/** RPCs that set the times of a block. */
+/** RPCs that set the times of a schedule block. */
 export const blockChanges = ["CreateScheduleBlock", "UpdateScheduleBlock"];
 
 /** RPCs that return 404 if a field refers to a resource that does not exist. */

@@ -1,6 +1,9 @@
 import { anyOf } from "../word-patterns.js";
 
-/** The shape of a value: digits, a mix of letters, digits or signs, or a word. */
+/**
+ * The shape of a value. DIGITS has only digits, and WORD only letters. MIXED has letters, digits and signs, or words
+ * joined by a sign.
+ */
 export type ValueShape = "DIGITS" | "MIXED" | "WORD";
 
 /** A value that may be a secret: its shape, and its length in digits or characters. */

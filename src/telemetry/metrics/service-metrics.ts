@@ -10,7 +10,7 @@ export interface Backlog {
    */
   readonly scheduleDays: number;
   readonly jobs: Waiting;
-  /** Events without a position in their feed. */
+  /** Events that do not yet have a position in the event feed of their tenant. */
   readonly events: Waiting;
   /** Pending deliveries of active webhooks. */
   readonly deliveries: Waiting;
