@@ -1,8 +1,8 @@
 import { anyOf } from "../word-patterns.js";
 
 /**
- * The shape of a value. DIGITS has only digits, and WORD only letters. MIXED has letters, digits and signs, or words
- * joined by a sign.
+ * The shape of a value. DIGITS has only digits, and WORD only letters. MIXED combines letters, digits or signs, or
+ * consists of words joined by a sign.
  */
 export type ValueShape = "DIGITS" | "MIXED" | "WORD";
 
