@@ -47,7 +47,7 @@ export function shownToken(isSigned: boolean): Promise<string> {
   return signToken({ tenant: DEMO_TENANT_ID, client: "demo", expires: TOKEN_LIFETIME_SECONDS });
 }
 
-/** Returns a token of the demo tenant for the reference pages. It expires after `expires` seconds. */
+/** Returns a token of the demo tenant for the reference pages that expires after `expires` seconds. */
 export function signPageToken(expires: number): Promise<string> {
   return signToken({ tenant: DEMO_TENANT_ID, client: "reference-page", expires });
 }

@@ -18,7 +18,9 @@ export async function openLogger(
   return pino({ level, base: null }, pretty({ ...forPeople, colorize: output.isTTY && output.hasColors() }));
 }
 
-/** Text lines contain local time, the outcome of a request in words, and the other fields of the line. */
+/**
+ * The format of text lines: local time, then the status, operation and duration of a request, then the other fields.
+ */
 const forPeople: PrettyOptions = {
   sync: true,
   singleLine: true,

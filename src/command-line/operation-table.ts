@@ -40,7 +40,7 @@ function restPaths(method: DescMethod): string[] {
   return httpBindings(method).map(({ httpMethod, template }) => `${httpMethod} ${template}`);
 }
 
-/** Creates the chain with ports that are never called. The stages of a method depend only on its proto. */
+/** Creates the interceptor chain with ports that are never called. The stages of a method depend only on its proto. */
 function chainWithoutPorts() {
   const unused = () => Promise.reject(new Error("the operations are only described"));
   const limiter = { acquire: unused, rejectionFor: () => undefined };

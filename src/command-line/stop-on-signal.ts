@@ -1,15 +1,15 @@
 import type { Logger } from "pino";
 
 /**
- * A second signal within this time counts as the same one. With Ctrl-C the process gets SIGINT from the terminal and
- * again from npm.
+ * A second signal within these milliseconds counts as the first one. With Ctrl-C the process gets SIGINT from the
+ * terminal and again from npm.
  */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
  * Stops gracefully at the first SIGTERM, SIGINT or SIGHUP, and at once at a later one. SIGTERM comes from an
- * orchestrator and drains for `drainMs`. The other signals do not drain. The first signal aborts the returned signal.
- * `fail` is called with an error of `close`.
+ * orchestrator and drains for `drainMs`. The other signals do not drain. The first signal of any kind aborts the
+ * returned AbortSignal. `fail` is called with an error of `close`.
  */
 export function stopOnSignal(
   close: (drainMs: number) => Promise<void>,

@@ -3,8 +3,8 @@ import { servedServices } from "../services/services.js";
 import type { Config } from "../settings/config.js";
 
 /**
- * Writes the OpenAPI documents of both listeners, with the configured addresses, to a folder. Returns their paths, one
- * per line.
+ * Writes the OpenAPI documents of both listeners, with the configured addresses, to a folder. Returns the paths of the
+ * files, one per line.
  */
 export async function writeOpenApi(folder: string, config: Config): Promise<string> {
   const protocol = config.tls === undefined ? "http" : "https";

@@ -33,7 +33,7 @@ export interface DemoClinic {
   readonly programs: readonly DemoProgram[];
 }
 
-/** A contract with the payer of this code. It covers these services, or every service if the list is empty. */
+/** A contract. `payer` and `coveredServices` are codes. A contract with an empty list covers every service. */
 export interface DemoContract extends Named {
   readonly payer: string;
   readonly coveredServices: readonly string[];
@@ -48,7 +48,7 @@ export interface DemoPatient {
   readonly email?: string;
 }
 
-/** A program at a location, with services and practitioners; all of them by code. */
+/** A program. `location`, `services` and `practitioners` are codes. */
 export interface DemoProgram extends Named {
   readonly location: string;
   readonly services: readonly string[];

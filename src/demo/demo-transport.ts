@@ -12,14 +12,14 @@ export interface DemoTransportOptions {
   readonly tenantId: string;
   /** Returns a fresh access token for the tenant. */
   readonly token: () => Promise<string>;
-  /** Aborts calls and waits. */
+  /** Aborts the running call or pause. */
   readonly signal: AbortSignal;
 }
 
 const MAX_TRIES = 10;
 /**
- * Former names of services. Idempotency keys contain the names, and the ids of docs/reference/demo-ids.md derive from
- * the keys. So the names must stay.
+ * Former names of services, by current name. Idempotency keys derive from these names, and the ids of
+ * docs/reference/demo-ids.md derive from the keys. Another name would change the ids.
  */
 const FORMER_NAMES: Readonly<Record<string, string>> = {
   "cupo.clinic.v1.ProgramService": "cupo.clinic.v1.ScheduleService",
@@ -27,7 +27,7 @@ const FORMER_NAMES: Readonly<Record<string, string>> = {
 
 /**
  * Opens a transport that calls the service like any client, within its quotas. The idempotency key is a UUID of version
- * 5 of the tenant, the operation and the request. So it is the same in every process, and a request takes effect once.
+ * 5 of the tenant, the operation and the request. So a request has the same key in every process and takes effect once.
  * A call is retried while the service sends Retry-After, with at most ten attempts.
  *
  * Over TLS the certificate is not verified: the service calls itself, and its certificate need not contain the internal

@@ -13,7 +13,7 @@ export interface FillDemoOptions {
   readonly issuer: Pick<DevelopmentIssuer, "sign">;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** Stops the filling, which then rejects with the signal's reason. */
+  /** Stops the filling. {@link fillDemo} then rejects with the reason of this signal. */
   readonly signal: AbortSignal;
   /** Called with a line for people after each group. */
   readonly onProgress: (line: string) => void;

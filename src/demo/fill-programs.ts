@@ -14,9 +14,9 @@ const active = true;
 const FIRST_VERSION = 1;
 
 /**
- * Creates the programs, each with rules, services and finally practitioners. Then a program is complete, and its slots
- * are created in the background. The first slots are requested here, so that they can be booked as soon as the filling
- * is done.
+ * Creates the programs, each with its rules, its services and finally its practitioners. Also requests the first slots
+ * of each program, so that they can be booked when the filling is done. The service creates the other slots in the
+ * background.
  */
 export async function fillPrograms(
   { programs }: DemoClinic,

@@ -3,7 +3,7 @@ import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_servi
 import type { DemoClinic } from "./demo-clinic.js";
 import { type Ids, makeOnce } from "./make-once.js";
 
-/** The ids of the reference data by code, for the rest of a clinic. */
+/** The ids of the reference data by code. The other data of a clinic refers to them. */
 export interface ReferenceIds {
   readonly locations: Ids;
   readonly services: Ids;
@@ -15,7 +15,7 @@ const active = true;
 
 /**
  * Creates locations, services, practitioners and opportunity definitions. Calls `onMade` after each kind. Resolves to
- * their ids.
+ * the ids of all items by code.
  */
 export async function fillReferenceData(
   { locations, services, practitioners, opportunities }: DemoClinic,

@@ -11,14 +11,14 @@ export interface Kind<T> {
 }
 
 /**
- * Error codes for an item that already exists: its id, code or document is taken, or its set or rule has already been
- * created.
+ * Error codes for an item that already exists. Its id, code or document is taken, or its set or rule was created
+ * before.
  */
 const THERE: ReadonlySet<string | undefined> = new Set(["DUPLICATE", "STALE_VERSION", "RULE_OVERLAP"]);
 
 /**
- * Creates items in order and returns their ids. If an id or a code is taken, it uses the id of the item with that code.
- * So a filling can continue even after the service has purged its idempotency keys.
+ * Creates items in order and returns their ids by code. If an item already exists, looks up its id by its code. So a
+ * filling can continue even after the service has purged the idempotency keys. Throws if the lookup finds no item.
  */
 export async function makeOnce<T extends { readonly code: string }>(
   things: readonly T[],

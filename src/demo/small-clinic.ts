@@ -4,8 +4,8 @@ import type { DemoClinic } from "./demo-clinic.js";
 import { invent } from "./invented-patients.js";
 
 /**
- * The clinic of the second demo tenant, which shows the isolation of tenants. It has some codes, a payer and patient
- * documents in common with the first tenant, but shares no row with it.
+ * The clinic of the second demo tenant. Some codes, a payer and patient documents are the same as in the first tenant,
+ * to show the isolation of tenants. No row belongs to both tenants.
  */
 export const smallClinic: DemoClinic = {
   tenantId: "0d3e0000-0000-4000-8000-000000000002",

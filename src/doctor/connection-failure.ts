@@ -91,7 +91,7 @@ const BY_MESSAGE: readonly (readonly [RegExp, Explanation])[] = [
   ],
 ];
 
-/** Explains a failed connection, without the password, and says what to do. */
+/** Explains a failed connection and says what to do. Omits the password of the URL. */
 export function explainConnectionFailure(error: unknown, url: URL): Refusal {
   const message = error instanceof Error ? error.message || error.name : String(error);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";

@@ -7,9 +7,9 @@ import { examineIssuer } from "./issuer-findings.js";
 import { examineTls } from "./tls-findings.js";
 
 /**
- * Checks everything that the service needs. Returns a finding for each check, with advice if something is wrong. It
- * changes nothing: it uses read-only transactions and starts no server. If the settings are invalid, it returns only
- * their findings.
+ * Checks everything that the service needs. Returns a finding for each check, with advice if something is wrong.
+ * Changes nothing: uses read-only transactions and starts no server. If settings are invalid, returns only the findings
+ * about them.
  */
 export async function examine(options: DoctorOptions): Promise<Finding[]> {
   const config = readSettings(options.environment);

@@ -15,7 +15,8 @@ import { examineSchema } from "./schema-findings.js";
 import { judgeClock, judgeConnections, judgePooler, judgeVersion, judgeWrites } from "./server-findings.js";
 
 /**
- * Checks a database, from the connection to the background jobs. If the connection fails, it returns only that finding.
+ * Checks a database, from the connection to the background jobs. If the connection fails, returns only the finding
+ * about the connection.
  */
 export function examineDatabase(
   { url, ownerUrl }: DatabaseAddresses,

@@ -34,7 +34,7 @@ export function ok(check: Check, says: string): Finding {
   return { check, level: "ok", says };
 }
 
-/** Returns a finding that the operator should know, although the service works. */
+/** Returns a finding that the operator should know about, although the service works. */
 export function warning(check: Check, says: string, advice: string): Finding {
   return { check, level: "warning", says, advice };
 }

@@ -2,7 +2,10 @@ import { countPublishedKeys } from "../auth/published-keys.js";
 import type { Config } from "../settings/config.js";
 import { type Finding, failure, ok, warning } from "./finding.js";
 
-/** Checks that the issuer's key set can be loaded and has keys that can verify access tokens. */
+/**
+ * Checks that the issuer's key set can be loaded and has keys that can verify access tokens. Warns if the development
+ * issuer is in use.
+ */
 export async function examineIssuer({ issuer }: Config): Promise<Finding[]> {
   if (issuer === undefined) {
     const says = "the development issuer is in use; anyone who can read CUPO_DATA_DIR can create its tokens";

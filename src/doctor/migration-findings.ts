@@ -5,7 +5,10 @@ import { type Finding, failure, ok } from "./finding.js";
 
 const MIGRATE = "Run migrate (node dist/main.js migrate) with MIGRATION_DATABASE_URL, the URL of the tables' owner";
 
-/** Checks that the schema belongs to this release, or to a newer release that is compatible with it. */
+/**
+ * Checks that all migrations of this release and of the job queue are applied. Fails if a newer migration is not marked
+ * as compatible with this release.
+ */
 export async function examineMigrations(inspection: Inspection): Promise<Finding[]> {
   try {
     return judgeMigrations(await readSchemaFacts(inspection));

@@ -4,8 +4,8 @@ import { type Finding, failure, ok } from "./finding.js";
 import { examineRole } from "./role-findings.js";
 
 /**
- * Checks that reads can use the replica: it is a standby of the same database, and the service's role has its rights
- * and no BYPASSRLS there.
+ * Checks that reads can use the replica. It must be a standby of the same database. There the service's role must have
+ * its rights and must not bypass row-level security.
  */
 export async function examineReplica(
   inspection: Inspection,

@@ -8,8 +8,8 @@ const PART =
   "Use separate roles: see Owner and service in docs/operate/deploy.md; until then nothing protects the audit trail from the service";
 
 /**
- * Checks that row-level security applies to the service's role, and that it has exactly the rights that the service
- * uses.
+ * Checks that row-level security applies to the service's role, and that the role has exactly the rights that the
+ * service uses. `hasOwner` says whether another role owns the tables.
  */
 export async function examineRole(inspection: Inspection, hasOwner: boolean): Promise<Finding[]> {
   const role = await readRoleFacts(inspection);

@@ -8,7 +8,7 @@ import { type Finding, failure, ok, warning } from "./finding.js";
 interface Difference {
   /** `table`, `column`, `constraint`, `index`, `policy`, `trigger` or `function`. */
   readonly kind: string;
-  /** The kind and the name, which includes the table's name. */
+  /** The kind, the table and the name, such as `column patients.phone`. A function has no table. */
   readonly object: string;
   readonly table: string;
   /** The name without the name of the table. The name of a function includes its parameter types. */
@@ -21,7 +21,7 @@ interface Difference {
 
 /**
  * Compares the catalog with the objects that the migrations created. Returns nothing if the schema is not up to date or
- * the role may not read the migrations, because the check `migrations` reports that.
+ * the role may not read the migrations. The check `migrations` reports these cases.
  */
 export async function examineSchema(inspection: Inspection): Promise<Finding[]> {
   const facts = await readSchemaFacts(inspection).catch(() => undefined);

@@ -32,7 +32,7 @@ export function judgeClock({ clockAheadMs }: Pick<ServerFacts, "clockAheadMs">):
   return Math.abs(clockAheadMs) > NOTICED_MS ? warning("clock", says, advice) : ok("clock", says);
 }
 
-/** Checks for a pooler in transaction mode, which loses prepared statements and notifications. */
+/** Warns about a pooler in transaction mode. Such a pooler loses prepared statements and notifications. */
 export function judgePooler(pooler: Pooler, url: URL): Finding {
   if (pooler === "NONE") return ok("pooler", "none detected");
   if (pooler === "SESSIONS") return ok("pooler", "one detected, but not in transaction mode");

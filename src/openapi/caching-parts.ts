@@ -27,7 +27,7 @@ const lastEventId = {
 } satisfies JsonObject;
 
 /**
- * Returns the parts of an operation for a client that has an earlier REST answer: `If-None-Match` and 304, or
+ * Returns the headers and responses with which a client can reuse an earlier REST answer: `If-None-Match` and 304, or
  * `Last-Event-ID` for a stream.
  */
 export function cachingParts(method: DescMethod): {

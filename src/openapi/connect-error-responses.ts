@@ -33,8 +33,8 @@ const unsupportedMediaType: JsonObject = {
 };
 
 /**
- * Returns the error responses of a method by HTTP status: the Connect statuses of its REST error statuses, 415 and
- * `default`.
+ * Returns references to the error responses of a method over Connect, by HTTP status. Connect maps the errors of the
+ * method to these statuses. Every method also has 415 and `default`.
  */
 export function rowOfConnect(method: DescMethod): JsonObject {
   const statuses = operationOf(method).errorStatuses.flatMap((status) => httpStatusesOf(codeOfStatus(status)));

@@ -4,7 +4,7 @@ import { comments as clinicComments } from "../gen/cupo/clinic/v1/comments.js";
 
 const all = { ...accessComments, ...clinicComments };
 
-/** Returns the proto comment of a definition. Throws for a definition without a comment, which `buf lint` forbids. */
+/** Returns the proto comment of a definition. Throws if the definition has no comment. `buf lint` requires one. */
 export function definitionComment(definition: Definition): string {
   const name = definitionName(definition);
   const comment = all[name];

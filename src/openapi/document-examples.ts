@@ -18,8 +18,8 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
 }
 
 /**
- * Returns the examples of a method for an OpenAPI document. Their descriptions name members of other answers: of REST
- * answers, or of response messages if `members` is missing.
+ * Returns the examples of a method for an OpenAPI document. The description of an example names the members of other
+ * answers that it needs. With `members` these are members of REST answers, otherwise of response messages.
  */
 export function documentExamples(
   method: DescMethod,
@@ -36,7 +36,7 @@ export function documentExamples(
   return Object.fromEntries(described);
 }
 
-/** Returns the sources of the first example's values and its note. Returns undefined if the example needs neither. */
+/** Returns a text with the sources and the note of the first example. Returns undefined if the example has neither. */
 export function exampleNote(method: DescMethod, examples: RequestExamples, members: AnswerMembers): string | undefined {
   const [first] = examplesOf(method, examples);
   const description = first === undefined ? UNCHANGED : descriptionOf(first, members);

@@ -9,8 +9,8 @@ export type CurrentDocument = () => Promise<JsonObject>;
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the public pages of an OpenAPI document, `openapi.json` and `openapi.yaml` below a prefix. Each is created at
- * its first request, so it does not delay the start of the service.
+ * Returns the public pages of an OpenAPI document, `openapi.json` and `openapi.yaml` below a prefix. Each page is
+ * created at its first request, so the start of the service is not delayed.
  */
 export function documentPages(prefix: string, document: CurrentDocument): Resources {
   const page = (contentType: string, textOf: (document: JsonObject) => Promise<string>) =>

@@ -20,9 +20,9 @@ export function security(scope: string): JsonObject[] {
 }
 
 /**
- * Returns the security schemes of these services: an OAuth 2 access token, and the same token as bearer text for tools
- * without OAuth. Only the issuer defines how to obtain a token. The first scheme therefore lists the scopes but no
- * standard OpenAPI flow.
+ * Returns two security schemes for these services: an OAuth 2 access token, and the same token as bearer text. Tools
+ * without OAuth use the second scheme. Only the issuer defines how to obtain a token. The first scheme therefore lists
+ * the scopes but no standard OpenAPI flow.
  */
 export function securitySchemes(services: readonly DescService[]): JsonObject {
   const names = new Set(services.flatMap(({ methods }) => methods.map((method) => operationOf(method).scope)));

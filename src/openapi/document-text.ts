@@ -6,7 +6,7 @@ export function jsonText(document: JsonObject): string {
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
-/** Formats a document as YAML, without line breaks in texts and without aliases, which many tools do not support. */
+/** Formats a document as YAML without folding long lines. Uses no aliases, because many tools do not support them. */
 export function yamlText(document: JsonObject): string {
   return stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
 }

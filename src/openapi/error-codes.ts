@@ -12,7 +12,7 @@ const codesByMessage = new Map<unknown, readonly string[]>([
 /**
  * Adds all codes to the schemas of Problem and its field errors, as an open list (`x-extensible-enum`). An `enum` would
  * be closed: generated clients reject values outside of it, so no code could be added later. Tools that do not know
- * `x-extensible-enum` read a plain string.
+ * `x-extensible-enum` read a plain string. Returns the schemas of other definitions unchanged.
  */
 export function withCodes(definition: DescMessage | DescEnum, schema: JsonObject): JsonObject {
   const codes = codesByMessage.get(definition);

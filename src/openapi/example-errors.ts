@@ -17,7 +17,7 @@ import { headerJudge } from "../interceptors/request-headers.js";
 import type { ListErrors, MessageValidator } from "../interceptors/validation/validation.js";
 import { operationOf, pathFields, takesIdempotencyKey } from "../operation.js";
 
-/** The functions that validate messages. They create the examples of validation errors. */
+/** The functions that validate messages. Their results are the examples of validation errors. */
 export interface Judges {
   readonly validate: MessageValidator;
   readonly listErrors: ListErrors;
@@ -34,8 +34,8 @@ export function codeOfStatus(status: number): ErrorCode {
 }
 
 /**
- * Returns example errors of an operation with this status. They are created by the functions that throw them in
- * production. The example of a 422 is the result of validating an empty request.
+ * Returns example errors of an operation with this status. The functions that throw these errors in production also
+ * create the examples. The example of a 422 is the result of validating an empty request.
  */
 export function exampleErrors(method: DescMethod, status: number, judges: Judges): NamedErrors {
   const code = codeOfStatus(status);

@@ -8,7 +8,7 @@ import type { RequestExamples } from "./examples/request-example.js";
 import { headersOf } from "./header-components.js";
 import { operationDescription } from "./operation-text.js";
 
-/** The properties of an operation that every document shows. */
+/** An operation, and the input from which {@link operationParts} describes it. */
 export interface ShownOperation {
   readonly method: DescMethod;
   /** Whether an absent member of the body leaves its attribute unchanged. */
@@ -17,7 +17,8 @@ export interface ShownOperation {
   /** The members that are whole answers over REST. Examples name them as sources. Defaults to none. */
   readonly members?: AnswerMembers;
   /**
-   * Whether the request has a body. Then the notes about examples are with the examples of the body. Defaults to true.
+   * Whether the request has a body. Without a body, the description of the operation has the notes about examples.
+   * Defaults to true.
    */
   readonly hasBody?: boolean;
 }

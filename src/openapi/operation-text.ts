@@ -10,7 +10,7 @@ export interface OperationTraits {
   readonly isPartial: boolean;
 }
 
-/** Returns the comment of a method and the rules it shares with other methods, as CommonMark. */
+/** Returns the comment of a method and the rules that it shares with other methods, as CommonMark. */
 export function operationDescription(method: DescMethod, { comment, isPartial }: OperationTraits): string {
   const { scope, preview, heavy } = operationOf(method);
   const isVersioned = method.input.fields.some(({ name }) => name === "expected_version");

@@ -40,8 +40,8 @@ export function problemSchemaName(code: ErrorCode): string {
 }
 
 /**
- * Returns the schema of Problems with a code, based on the schema of all Problems. It fixes type, title, status and
- * code.
+ * Returns the schema of Problems with a code, based on the schema of all Problems. The returned schema fixes type,
+ * title, status and code.
  */
 function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl: string): JsonObject {
   const { status, slug, title } = errorTable[code];

@@ -1,8 +1,8 @@
 import { contentOf, type PageContent } from "./content.js";
 
 /**
- * Returns a function that makes content of a source at its first call, and again only when the source is another object.
- * A failed result is not cached.
+ * Returns a function that converts the result of `source` to page content with `textOf`. It converts again only if
+ * `source` returns another object, or if the last conversion failed.
  */
 export function contentPerSource<T extends object>(
   source: () => Promise<T>,

@@ -7,7 +7,7 @@ import type { Resource } from "./serve-resources.js";
 /** A page, or a file that a page loads. */
 export interface Page {
   readonly contentType: string;
-  /** Headers in addition to those of every page. */
+  /** Headers in addition to the headers of every page. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Returns the current content. Called for each request. */
   content(): Promise<PageContent>;
@@ -64,7 +64,10 @@ function send(response: HttpResponse, status: number, headers: OutgoingHttpHeade
   response.end(body ?? "");
 }
 
-/** Returns the best coding that a client accepts (RFC 9110, section 12.5.3). Codings with a weight are ignored. */
+/**
+ * Returns br or gzip, the first that a client accepts (RFC 9110, section 12.5.3); undefined if it accepts neither.
+ * Codings with a weight are ignored.
+ */
 function codingFor({ headers }: HttpRequest): Coding | undefined {
   const taken = new Set((headers["accept-encoding"] ?? "").split(",").map((coding) => coding.trim()));
   return (["br", "gzip"] as const).find((coding) => taken.has(coding));

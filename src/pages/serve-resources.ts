@@ -16,8 +16,8 @@ export type Resources = Iterable<readonly [path: string, resource: Resource]>;
 export type Refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) => void;
 
 /**
- * Returns a function that answers requests for these resources. It ignores the query of a request, and returns false
- * when no resource has the path. Methods that the resource does not allow are answered with 405.
+ * Returns a function that answers requests for these resources. The function ignores the query of a request. It returns
+ * false if no resource has the path, otherwise true. Methods that the resource does not allow are answered with 405.
  */
 export function serveResources(
   resources: Resources,

@@ -1,9 +1,9 @@
 import type { CupoError, FieldError } from "../errors.js";
 
 /**
- * Returns a sentence about an error, for people. It is the error's own detail, or the first item of `errors` with its
- * field and the number of other items, such as "phone is required; 4 more." Returns undefined if the title is
- * sufficient.
+ * Returns a sentence about an error, for people. The sentence is the error's own detail, if there is one. Otherwise it
+ * names the first item of `errors` and the number of other items: `phone is required; 4 more.` Returns undefined if the
+ * error has neither.
  */
 export function detailOf({ detail, errors }: Pick<CupoError, "detail" | "errors">): string | undefined {
   const [first] = errors;
@@ -14,8 +14,8 @@ export function detailOf({ detail, errors }: Pick<CupoError, "detail" | "errors"
 }
 
 /**
- * Returns the words of an item. The name of an unknown member is the caller's text and may be personal data. It stays
- * in `errors`, where it is cut and escaped.
+ * Returns an item of `errors` as a sentence without the final point. Omits the name of an unknown member, because this
+ * name is the caller's text and may be personal data.
  */
 function wordsOf({ code, field, message }: FieldError): string {
   if (code === "UNKNOWN_FIELD") return "The request has an unknown member";

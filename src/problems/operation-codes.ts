@@ -37,8 +37,9 @@ const fieldErrorCodes = Object.keys(fieldCodes) as FieldErrorCode[];
 const known = new WeakMap<DescMethod, CodesByProblem>();
 
 /**
- * Returns the codes that an operation can return in `errors`, in the order of the catalogue. They follow from its proto
- * and from `answeredBy` in the catalogue. Omits codes whose status the operation's proto does not list.
+ * Returns the codes that an operation can return in `errors`, in the order of {@link fieldCodes}. They follow from the
+ * proto of the operation and from `answeredBy` in {@link fieldCodes}. Except for 503, omits codes whose HTTP status the
+ * proto does not list.
  */
 export function codesOf(method: DescMethod): CodesByProblem {
   const codes = known.get(method) ?? findCodes(method);
@@ -120,8 +121,8 @@ function byService({ name }: DescMethod): Found {
 }
 
 /**
- * Returns whether a message contains a patient or a case, or an id of one, at any depth. An erasure deletes the stored
- * answers of such operations.
+ * Returns whether a message contains a patient or a case, or an id of one, at any depth. The erasure of a patient
+ * deletes the stored answers with such a message.
  */
 function tellsOfPatients(message: DescMessage, seen: readonly DescMessage[] = []): boolean {
   if (/^(Patient|UserAttentionCase)$/.test(message.name)) return true;

@@ -21,10 +21,10 @@ export const windowChanges = [
   "UpdateProgramWindow",
   "PreviewProgramWindowChange",
 ];
-/** RPCs that set the times of a block. */
+/** RPCs that set the times of a schedule block. */
 export const blockChanges = ["CreateScheduleBlock", "UpdateScheduleBlock"];
 
-/** RPCs that return 404 for a field that refers to another resource. */
+/** RPCs that return 404 if a field refers to a resource that does not exist. */
 export const referring = [
   "CreateAppointmentType",
   "UpdateAppointmentType",

@@ -80,7 +80,7 @@ function renderEntry({ meaning, cause, remedy }: CodeEntry): string {
   <dt>What to do</dt><dd>${textOf(remedy)}</dd>`;
 }
 
-/** Converts backquotes of the catalogue, which are Markdown, to HTML. */
+/** Converts the code spans of Markdown (`…`) to HTML. */
 function textOf(sentences: string): string {
   return sentences.replaceAll(/`([^`]+)`/g, "<code>$1</code>");
 }

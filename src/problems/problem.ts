@@ -10,8 +10,8 @@ import { fieldCodes } from "./field-codes.js";
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";
 
 /**
- * Converts a thrown error to the one that callers see. A CupoError stays unchanged, and a RestError is translated. Any
- * other error becomes INTERNAL_ERROR with the original as its cause, for the log.
+ * Converts a thrown error to the error that callers see. A CupoError stays unchanged, and a RestError is translated.
+ * Any other error becomes INTERNAL_ERROR with the original as its cause, for the log.
  */
 export function asCupoError(error: unknown): CupoError {
   if (error instanceof RestError) return refusalOf(error);
@@ -42,7 +42,7 @@ export function problemJson(problem: Problem): string {
 }
 
 /**
- * Translates a RestError. An unsupported media type or a message that is too long becomes a 400, because the published
+ * Translates a RestError. An unsupported media type and a message that is too long become a 400. The published
  * operations have no 413 and 415. Over RPC, a message that is too long has the code RESOURCE_EXHAUSTED.
  */
 function refusalOf({ reason, detail, violations }: RestError): CupoError {
@@ -59,7 +59,8 @@ function refusalOf({ reason, detail, violations }: RestError): CupoError {
 }
 
 /**
- * Returns violations as field errors. The filter omits none, because Cupo's validator uses only codes of the catalogue.
+ * Returns violations as field errors. The filter removes none, because Cupo's validator uses only codes of {@link
+ * fieldCodes}.
  */
 export function fieldErrorsOf(violations: readonly Violation[]): readonly FieldError[] {
   return violations.filter(isFieldError);

@@ -17,7 +17,7 @@ export interface Server {
   readonly url: string;
 }
 
-/** The operations of a path by method in lower case, and servers that replace those of the document. */
+/** The operations of a path by method in lower case. `servers` replaces the servers of the document. */
 export type PathItem = Readonly<Record<string, Operation | readonly Server[]>> & {
   readonly servers?: readonly Server[];
 };
@@ -82,8 +82,8 @@ export interface Schema {
 }
 
 /**
- * Returns a document of `@cupo/connect-openapi` with the types of this file. Throws a TypeError if it has no paths, and
- * checks nothing else.
+ * Returns a document of `@cupo/connect-openapi` with the types of this file. Throws a TypeError if the document has no
+ * paths. Checks nothing else.
  */
 export function apiDocument(document: JsonObject): ApiDocument {
   if (typeof document["paths"] !== "object") throw new TypeError("the OpenAPI document has no paths");
@@ -103,7 +103,7 @@ export function resolve<T extends object>(document: ApiDocument, value: T | Refe
   return found as T;
 }
 
-/** The name of a referenced schema, or undefined. */
+/** Returns the name of the schema that `$ref` refers to; undefined without `$ref`. */
 export function schemaName({ $ref }: Schema): string | undefined {
   return $ref?.replace("#/components/schemas/", "");
 }

@@ -7,7 +7,9 @@ export const languages = { curl: "curl", typescript: "TypeScript", python: "Pyth
 
 export type Language = keyof typeof languages;
 
-/** Placeholder for the address of the listener in the samples. The page replaces it with its own address. */
+/**
+ * Placeholder for the address of the listener in the samples. The page replaces the placeholder with its own address.
+ */
 export const SAMPLE_ORIGIN = "https://cupo.example";
 
 const KEY_HEADER = "Idempotency-Key";
@@ -24,7 +26,10 @@ interface SampleRequest {
   readonly isStream: boolean;
 }
 
-/** Returns a program per language that sends the first example of an operation. Each reads the access token from TOKEN. */
+/**
+ * Returns for each language a program that sends the first example of an operation. The programs read the access token
+ * from the environment variable TOKEN.
+ */
 export function codeSamples(operation: ShownOperation): Readonly<Record<Language, string>> {
   const request = sampleRequest(operation);
   return { curl: curl(request), typescript: typescript(request), python: python(request) };

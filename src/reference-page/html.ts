@@ -1,4 +1,4 @@
-/** A piece of HTML, in which all texts are escaped. */
+/** A piece of HTML with escaped texts. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -12,7 +12,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
   return new Html(pieces.join(""));
 }
 
-/** Takes text as HTML without escaping it. */
+/** Returns a text as HTML without escaping it. The text must be safe HTML. */
 export function trusted(text: string): Html {
   return new Html(text);
 }

@@ -11,7 +11,7 @@ export function markdown(text: string): Html {
   return trusted(marked.parse(text, { async: false }));
 }
 
-/** Renders CommonMark and returns its headings of the second level. Their ids are made from their texts. */
+/** Renders CommonMark. Returns the HTML, and its headings of the second level with ids that derive from their texts. */
 export function chapters(text: string): { readonly body: Html; readonly titles: readonly Chapter[] } {
   const titles: Chapter[] = [];
   const body = markdown(text).text.replace(/<h2>(.*?)<\/h2>/g, (_, title: string) => {

@@ -6,7 +6,9 @@ import { memberHtml, schemaHtml } from "./schema-html.js";
 import type { ShownOperation } from "./shown-operations.js";
 import { tryHtml } from "./try-html.js";
 
-/** Shows an operation, closed: its texts, request, answers, samples and a form that sends it. */
+/**
+ * Renders an operation as a closed section with texts, request, answers, samples and a form that sends the operation.
+ */
 export function operationHtml(document: ApiDocument, shown: ShownOperation): Html {
   const { id, method, url, operation } = shown;
   const connect = operation["x-connect"];
@@ -23,7 +25,7 @@ ${tryHtml(shown)}
 `;
 }
 
-/** Shows an HTTP method. */
+/** Renders an HTTP method. */
 export function methodHtml(method: string): Html {
   return html`<span class="method ${method.toLowerCase()}">${method}</span>`;
 }
@@ -56,7 +58,7 @@ function answersHtml(document: ApiDocument, { operation }: ShownOperation): Html
   return html`${own}<h4>Errors</h4>${errors}`;
 }
 
-/** Shows the first sentence of an error, and its codes. The schema of the error has the rest. */
+/** Renders the first sentence of an error, and its codes. The linked schema has the whole description. */
 function errorHtml(status: string, description: string, schema: string | undefined): Html {
   const [text = "", ...codes] = description.split("\n\n");
   const [first = ""] = text.split(/(?<=\.)\s/);

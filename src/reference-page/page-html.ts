@@ -26,8 +26,8 @@ interface Group {
 }
 
 /**
- * Returns the HTML of the reference page of an OpenAPI document. Texts, schemas and samples are in the HTML, so they are
- * readable before the scripts run and without them. Scripts and styles are files.
+ * Returns the HTML of the reference page of an OpenAPI document. Texts, schemas and samples are in the HTML, so the
+ * page is readable without scripts. Scripts and styles are files.
  */
 export function pageHtml(
   document: JsonObject,

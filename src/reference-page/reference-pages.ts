@@ -57,8 +57,8 @@ const HEADERS = {
 
 /**
  * Returns the reference page of a listener at `/docs`, and the redirect from `/` to it. The page shows the OpenAPI
- * document and sends operations to the listener itself. It loads only files below `/docs`. Page and files are made at their
- * first request.
+ * document and sends operations to the listener itself. The page loads only files below `/docs`. The page and each file
+ * are created at their first request.
  */
 export function referencePages(options: ReferencePagesOptions): Resources {
   const { demoTokens, document } = options;
@@ -81,7 +81,10 @@ function fileResource(contentType: string, read: () => Promise<string | Buffer>)
   return pageResource({ contentType, headers: HEADERS, content: readOnce(read) });
 }
 
-/** Redirects to a URL relative to that of the request, because a proxy may have changed the scheme and the host. */
+/**
+ * Redirects to `location`, which is relative to the URL of the request. A proxy may have changed the scheme and the
+ * host, so an absolute URL could be wrong.
+ */
 function redirectResource(location: string): Resource {
   return {
     methods: ["GET", "HEAD"],
@@ -110,14 +113,14 @@ function tokenResource({ key, sign }: DemoTokens): Resource {
   };
 }
 
-/** Compares hashes, so that the duration reveals nothing about the key. */
+/** Whether a request has the key. Compares hashes, so that the duration reveals nothing about the key. */
 function hasKey({ headers }: HttpRequest, key: string): boolean {
   const sent = headers[KEY_HEADER];
   const hash = (text: string) => createHash("sha256").update(text).digest();
   return typeof sent === "string" && timingSafeEqual(hash(sent), hash(key));
 }
 
-/** Returns the files of the folder `browser`. */
+/** Returns the files of the folder `browser` with their paths below `/docs`. */
 function ownFiles(): [string, Resource][] {
   const types = {
     "page.js": "text/javascript",

@@ -9,14 +9,14 @@ interface Member {
   readonly isRequired: boolean;
 }
 
-/** Shows the members of an object schema, or the type of any other schema. */
+/** Renders the members of an object schema, or the type of any other schema. */
 export function schemaHtml(document: ApiDocument, schema: Schema): Html {
   const members = membersOf(document, schema);
   if (members.length === 0) return html`<p class="type">${typeHtml(schema)}</p>`;
   return html`<ul class="members">${members.map((member) => memberHtml(member))}</ul>`;
 }
 
-/** Shows a member of a schema, or a parameter. Only a parameter has a `place`, such as "query". */
+/** Renders a member of a schema, or a parameter. Only a parameter has a `place`, such as "query". */
 export function memberHtml({ name, schema, isRequired, place }: Member & { readonly place?: string }): Html {
   const { description } = schema;
   const limits = limitsOf(schema);
@@ -24,7 +24,7 @@ export function memberHtml({ name, schema, isRequired, place }: Member & { reado
 `;
 }
 
-/** Shows every schema of the document. */
+/** Renders every schema of the document, ordered by name. */
 export function schemasHtml(document: ApiDocument): Html {
   const schemas = Object.entries(document.components?.schemas ?? {}).toSorted(([one], [other]) =>
     one < other ? -1 : 1,
@@ -61,7 +61,7 @@ function typeHtml(schema: Schema): Html {
   return html`${format === undefined || format === "int32" ? kind : format}`;
 }
 
-/** Describes limits in words. Patterns are left to the description. */
+/** Describes the limits of a schema in words. Omits patterns, because the description of the schema explains them. */
 function limitsOf(schema: Schema): string[] {
   return [
     rangeOf(schema["minLength"], schema["maxLength"], "characters"),

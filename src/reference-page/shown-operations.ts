@@ -28,7 +28,7 @@ export interface ShownOperation {
   readonly isStream: boolean;
 }
 
-/** Returns the operations of a document in its order. */
+/** Returns the operations of a document, in the order of the document. */
 export function shownOperations(document: ApiDocument): ShownOperation[] {
   return Object.entries(document.paths).flatMap(([path, item]) => {
     const prefix = prefixOf(item.servers ?? document.servers);

@@ -5,7 +5,7 @@ const nouns = ["contrasena", "contrasenas", "password", "passwd", "passcode", "c
 const bySound = new Map(nouns.map((noun) => [soundOf(noun), noun]));
 const meantWord = createMeantWord(bySound.keys());
 
-/** At least four single letters with the same kind of separator between them. */
+/** At least four single letters or digits with separators between them. */
 const spacedOut = /(?<![a-z0-9])[a-z0-9](?:[ ._*~\p{Pd}]{1,3}[a-z0-9]){3,63}(?![a-z0-9])/giu;
 const hiddenNoun =
   /^(?<before>.*?)(?<noun>contrasen?as?|password|[ck]la[vb]es?|usuario)(?:es|is|was|era)?(?<after>.*)$/;

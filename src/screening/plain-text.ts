@@ -1,8 +1,9 @@
 /**
  * Converts a text to the form that the patterns read: compatibility decomposition (Unicode NFKD) without marks, format
- * characters and other ignorable characters. Digits become ASCII digits. Each run of white space becomes one space, or
- * one line feed if it contains a line break. Case is kept. So accents, full-width characters, digits of other scripts
- * and invisible characters make no difference. The result is at most 18 times as long as the text.
+ * characters and other ignorable characters. Digits become ASCII digits. Adjacent white space becomes one space, or one
+ * line feed if it contains a line break. The function keeps upper and lower case. Accents, full-width characters,
+ * digits of other scripts and invisible characters make no difference. The result is at most 18 times as long as the
+ * text.
  */
 export function toPlainText(text: string): string {
   return text
@@ -13,8 +14,8 @@ export function toPlainText(text: string): string {
 }
 
 /**
- * Converts a digit to ASCII. In the Basic Multilingual Plane the ten digits of a script start at a code point whose
- * last hexadecimal digit is 0 or 6.
+ * Converts a digit to ASCII. In the Basic Multilingual Plane the code point of each script's zero ends with the
+ * hexadecimal digit 0 or 6.
  */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;

@@ -36,27 +36,30 @@ const looks: Readonly<Record<ShortTextKind, Looks>> = {
   LABEL: { cards: isShortTextWithCard, others: [["CONTAINS_CREDENTIAL", statesCredential], account] },
 };
 
-/** A text in one piece is a code, whatever its parts mean: `PIN-1234`, `CTA-12345678`. */
+/**
+ * Matches a text of letters, digits and a few signs, without spaces: `PIN-1234`. Such a text counts as a code. In a
+ * code the service looks only for key formats, IBANs and card numbers.
+ */
 const code = /^[\p{L}0-9._/#-]+$/u;
 const looksInCodes: readonly Recognizer[] = [
   ["CONTAINS_CREDENTIAL", containsKeyFormat],
   ["CONTAINS_FINANCIAL_DATA", containsIban],
 ];
 
-/** Digits written like telephone or document numbers, too few for a card number. */
+/** Matches digits that are written like telephone or document numbers and are too few for a card number. */
 const fewDigits = /^[ ().+/-]*(?:[0-9][ ().+/-]*){0,13}$/;
 
-/** Digits in one piece, but not 16 of them. {@link isDocumentWithCard} allows all of these. */
+/** Matches a number in one piece that does not have 16 digits. {@link isDocumentWithCard} allows all such numbers. */
 const plainNumber = /^(?:[0-9]{0,15}|[0-9]{17,})$/;
 
-/** Letters and the other characters of names. */
+/** Matches a text of letters and the other characters of names. */
 const onlyLetters = /^[A-Za-z\u00c0-\u024f .'’,-]*$/;
 
+const words = `es|era|fue|son|is|was|como|as|sera|seria|sigue|usuario|username|user|login|dat[oa]s|credencial[a-z]*|${clearWords}`;
 /**
- * Verbs and the words of {@link clearWord}, four single letters in a row, and dashes. A name without any of these
+ * Matches verbs, the words of {@link clearWord}, four single letters in a row, and dashes. A name without any of these
  * cannot contain a violation.
  */
-const words = `es|era|fue|son|is|was|como|as|sera|seria|sigue|usuario|username|user|login|dat[oa]s|credencial[a-z]*|${clearWords}`;
 const telling = new RegExp(
   `(?:^|[ .'’,-])(?:(?:${words})(?:$|[ .'’,-])|-|[a-z](?:[ .,'’-]{1,3}[a-z](?=$|[ .,'’-])){3})`,
   "i",
@@ -65,7 +68,7 @@ const telling = new RegExp(
 /**
  * Returns the codes of the forbidden content in a short text, like `screenText`, but tolerates real names and numbers.
  * A person may be called Clave, and a telephone number may look like an account. Common texts take less than a
- * microsecond: names of letters without a verb, texts with few digits, and document numbers of digits only.
+ * microsecond. These are names without a verb, texts with few digits, and document numbers of digits only.
  */
 export function screenShortText(text: string, kind: ShortTextKind): readonly ScreeningCode[] {
   if (fewDigits.test(text) || (onlyLetters.test(text) && !telling.test(text))) return [];

@@ -4,13 +4,13 @@ import { statesDiagnosis } from "./diagnoses/diagnosis-statements.js";
 import { containsFinancialData } from "./finances/contains-financial-data.js";
 import { toScreenedForm } from "./screened-form.js";
 
-/** Forbidden content of free text (specification section 4.6). */
+/** The codes for forbidden content of free text (specification section 4.6). */
 export type ScreeningCode = "CONTAINS_DIAGNOSIS" | "CONTAINS_CREDENTIAL" | "CONTAINS_FINANCIAL_DATA";
 
 /** A code and the function that finds its content in a plain text. */
 export type Recognizer = readonly [ScreeningCode, (plain: string) => boolean];
 
-/** The recognizers for descriptions. */
+/** The recognizers of {@link screenText}. */
 export const recognizers: readonly Recognizer[] = [
   ["CONTAINS_DIAGNOSIS", containsDiagnosisCode],
   ["CONTAINS_DIAGNOSIS", statesDiagnosis],
@@ -20,9 +20,10 @@ export const recognizers: readonly Recognizer[] = [
 
 /**
  * Returns the codes of the forbidden content in a text, each at most once, in the order of {@link ScreeningCode}.
- * Returns none if the text is allowed. This keeps out sensitive data that people write without thinking. Where words
- * alone cannot decide, the text is allowed, because a complaint that is rejected for a room number is lost. The time
- * grows linearly with the length of the text: every pattern looks only a fixed number of characters before or after.
+ * Returns none if the text is allowed. Screening keeps out sensitive data that people write without thinking. Where
+ * words alone cannot decide, the text is allowed, because a complaint that is rejected for a room number is lost. The
+ * time grows linearly with the length of the text: every pattern looks only a fixed number of characters before or
+ * after.
  */
 export function screenText(text: string): readonly ScreeningCode[] {
   return codesOf(toScreenedForm(text), recognizers);

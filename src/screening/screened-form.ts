@@ -3,7 +3,8 @@ import { mendSpelling } from "./mend-spelling.js";
 import { toPlainText } from "./plain-text.js";
 
 /**
- * Converts a text to the form that the recognizers read: plain, with restored names of secrets and corrected key words.
+ * Converts a text for the recognizers: removes formatting, restores disguised names of secrets (`p4ssw0rd`) and
+ * corrects misspelled key words.
  */
 export function toScreenedForm(text: string): string {
   return mendSpelling(showHiddenWords(toPlainText(text)));

@@ -30,10 +30,10 @@ export function soundOf(word: string): string {
 export type MeantWord = (sound: string) => string | undefined;
 
 /**
- * Creates a search for known words by their sounds. A sound matches if it is equal. From six letters on it also matches
- * if one letter after the first is missing, superfluous, wrong or moved. The search compares both sounds with each of
- * these letters left out (the deletion neighbourhood of symmetric-delete spelling correction). So a search takes as
- * many steps as the sound has letters, however many words are known.
+ * Creates a search for known words by their sounds. A sound matches an equal sound. A sound of six letters or more also
+ * matches if one letter after the first is missing, superfluous, wrong or moved. The search compares both sounds with
+ * each of these letters left out (the deletion neighbourhood of symmetric-delete spelling correction). So a search
+ * takes as many steps as the sound has letters, however many words are known.
  */
 export function createMeantWord(known: Iterable<string>): MeantWord {
   const words = new Set(known);

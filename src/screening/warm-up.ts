@@ -7,8 +7,8 @@ const COMPLAINT = "En la sala 12 la espera fue larga, llamé al 601 555 0100 y n
 
 /**
  * Runs each recognizer twice on a text, one per turn of the event loop, starting a second from now. V8 compiles a
- * pattern at its first use and again at a later use. That takes tens of milliseconds, for which the first requests
- * would otherwise wait. Returns a function that cancels the rest.
+ * pattern at its first use and again at a later use. Both compilations take tens of milliseconds. Without the warm-up,
+ * the first requests would wait for them. Returns a function that cancels the remaining warm-up.
  */
 export function warmUpScreening(all: typeof recognizers = recognizers): () => void {
   let isOver = false;

@@ -1,29 +1,26 @@
-/**
- * Matches where no letter or digit precedes: the start of a word, or of a part of an identifier such as `db_password`.
- */
+/** Matches a position without a letter or digit before it. It is the start of a word or of a part of `db_password`. */
 export const wordStart = "(?<![a-z0-9])";
 
-/** Matches where no letter or digit follows. */
+/** Matches a position without a letter or digit after it. */
 export const wordEnd = "(?![a-z0-9])";
 
 /**
- * The separators that may stand between a word and its value: no end of a sentence, no currency sign, and a line break
- * only after a colon or an equals sign. Every pattern source in this file is for text from `toPlainText`, with the
- * flags `iu`, or `u` for text in lower case.
+ * The separators that may stand between a word and its value. They exclude currency signs and the end of a sentence. A
+ * line break is allowed only after a colon or an equals sign. Every pattern source in this file is for text from
+ * `toPlainText`, with the flags `iu`, or `u` for text in lower case.
  */
 export const gap = String.raw`(?:[:=]\s?|\.(?!\s)|[ #°"'()\[\]*_/>\p{Pd}]){0,4}`;
 
 /**
- * Returns a pattern for any of the words, which are separated by white space. `_` in a word matches the joints of
- * `api_key`, `API key`.
+ * Returns a pattern for any of `words`, a list separated by white space. `_` in a word matches the separators in
+ * `api_key`, `api-key` and `API key`, or none.
  */
 export function anyOf(words: string): string {
   return `(?:${words.trim().replaceAll("_", String.raw`[\s_-]{0,2}`).split(/\s+/).join("|")})`;
 }
 
 /**
- * Returns a pattern for up to `most` of the words that may stand between a word and its value, each after a {@link
- * gap}.
+ * Returns a pattern for up to `most` of `words`, each after a {@link gap}. They may stand between a word and its value.
  */
 export function upTo(most: number, words: string): string {
   return `(?:${gap}${anyOf(words)}${wordEnd}){0,${most}}`;

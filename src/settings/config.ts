@@ -17,11 +17,11 @@ export interface Config extends LimitsConfig {
   readonly corsOrigins: readonly string[];
   /** URL of the public listener for clients, without a trailing slash; undefined for the listener's own address. */
   readonly publicUrl: string | undefined;
-  /** Prefix of the problem types, without a trailing slash; undefined for the public listener's own pages. */
+  /** Prefix of the URLs of problem types, without a trailing slash; undefined for the public listener's own pages. */
   readonly problemsUrl: string | undefined;
   /** URL of the database; undefined for the embedded PostgreSQL of the data folder. */
   readonly databaseUrl: string | undefined;
-  /** URL of the database with the role that owns the tables; undefined to migrate with the role of databaseUrl. */
+  /** URL of the same database for the role that owns the tables; undefined to migrate with the role of databaseUrl. */
   readonly migrationDatabaseUrl: string | undefined;
   /** URL of a streaming replica of the database for reads; undefined if there is none. */
   readonly replicaUrl: string | undefined;
@@ -38,17 +38,17 @@ export interface Config extends LimitsConfig {
   /** The tenant whose principals manage all tenants, in lower case; undefined for none. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** How many minutes before or after the start of an appointment its steps are allowed. */
+  /** The earliest check-in and attendance before the start of an appointment, and the earliest no-show after it. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** How long a call waits for its turn, for a connection, and for a share of a quota. */
+  /** How long a call waits for each of these: permission to run, a database connection, a share of a quota. */
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
-  /** Webhook targets that are allowed besides https URLs with public addresses, and configured keys for secrets. */
+  /** Webhook targets other than https URLs with public addresses, and the configured keys for webhook secrets. */
   readonly webhooks: {
     readonly allowHttp: boolean;
     readonly allowAddresses: readonly string[];
@@ -67,7 +67,7 @@ export interface IssuerConfig {
   readonly keys: { readonly url: string } | { readonly file: string };
 }
 
-/** Reports every invalid setting in one message: its name, its value unless secret, and the values that it allows. */
+/** Lists every invalid setting in one message, with its name, its value unless secret, and the allowed values. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
@@ -77,8 +77,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings of the service from environment variables; `readTelemetryConfig` reads those of OpenTelemetry. An
- * empty variable counts as absent. Throws a {@link ConfigError} that names every invalid setting.
+ * Reads the settings of the service from environment variables, except those of OpenTelemetry. An empty variable counts
+ * as absent. Throws a {@link ConfigError} that names every invalid setting.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
@@ -160,7 +160,7 @@ function visitMarginsOf({ read }: Source): Config["visitMargins"] {
   };
 }
 
-/** Reads another URL of the same database. It requires DATABASE_URL. */
+/** Reads the URL for another role or server of the database. Adds a problem if the URL is set without DATABASE_URL. */
 function otherUrlOf({ read, isGiven }: Source, other: Setting<string>, problems: string[]): string | undefined {
   if (isGiven(other) && !isGiven(settings.databaseUrl))
     problems.push(`DATABASE_URL is missing; it is required with ${other.name}`);
@@ -196,8 +196,8 @@ function tlsOf({ read, isGiven }: Source, problems: string[]): Config["tls"] {
 }
 
 /**
- * Rejects listeners that other machines can reach: development tokens allow everything, so the issuer is for loopback
- * addresses only.
+ * Adds a problem for each listener that other machines can reach. Tokens of the development issuer allow everything, so
+ * this issuer requires loopback addresses.
  */
 function refuseOpenDevelopmentIssuer(config: Pick<Config, "public" | "internal">, problems: string[]): void {
   for (const [name, { host }] of Object.entries({ HOST: config.public, INTERNAL_HOST: config.internal })) {
@@ -213,7 +213,7 @@ function shown<T>(setting: Setting<T>, held: string): string {
   return setting.isSecret ? "invalid (its value is secret and not shown)" : quoted(held);
 }
 
-/** Quotes a value without user and password of a URL, because people also put secrets into the wrong variable. */
+/** Quotes a value without the user and password of a URL, because a secret can be in the wrong variable. */
 function quoted(held: string): string {
   return JSON.stringify(held.replace(/:\/\/.*@/s, "://…@"));
 }

@@ -10,23 +10,23 @@ export interface LimitsConfig {
     readonly store: "memory" | "postgres";
     readonly replicas: number;
   };
-  /** Connections of each listener at once, in total and from one remote IPv4 address or IPv6 /64 network. */
+  /** Limits of the open connections of each listener, in total and from one IPv4 address or IPv6 /64 network. */
   readonly connections: { readonly maxConnections: number; readonly maxConnectionsPerNetwork: number };
   readonly runningCalls: {
-    /** Calls of all tenants that may wait; undefined for a number derived from the connections. */
+    /** Calls of all tenants that may wait; undefined for a number derived from the database connections. */
     readonly waiting: number | undefined;
     readonly perPrincipal: number;
     readonly perTenant: number;
     readonly heavy: number;
     readonly heavyPerTenant: number;
   };
-  /** Streams open at once. */
+  /** Limits of the streams that are open at the same time. */
   readonly streams: { readonly perPrincipal: number; readonly perTenant: number };
   /** The highest number of live holds of a principal. */
   readonly holdsPerPrincipal: number;
 }
 
-/** Reads the limits. An invalid setting gets 0 or its default here; `read` reports it. */
+/** Reads the limits. An invalid setting becomes 0 or its default, and `read` reports it. */
 export function limitsOf(read: <T>(setting: Setting<T>) => T | undefined): LimitsConfig {
   return {
     rateLimit: {

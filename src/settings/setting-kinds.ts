@@ -15,56 +15,56 @@ export interface Setting<T> {
   readonly parse: (held: string) => T | undefined;
 }
 
-/** An IP address or a host name. */
+/** Returns a setting with an IP address or a host name. */
 export function address(name: string, defaultText: string, about: string): Setting<string> {
   const parse = (held: string) => (isIP(held) > 0 ? held : matching(/^(?=.*[A-Za-z])[A-Za-z0-9.-]+$/)(held));
   return { name, about, defaultText, takes: "an IP address or a host name", parse };
 }
 
-/** A TCP port; 0 picks a free one. */
+/** Returns a setting with a TCP port. Port 0 picks a free port. */
 export function port(name: string, defaultText: string, about: string): Setting<number> {
   return { name, about, defaultText, takes: "a whole number from 0 to 65535", parse: whole(0, 65_535) };
 }
 
-/** A whole number from 1 to 1,000,000,000. */
+/** Returns a setting with a whole number from 1 to 1,000,000,000. */
 export function count(name: string, defaultText: string, about: string): Setting<number> {
   return { name, about, defaultText, takes: "a whole number from 1 to 1000000000", parse: whole(1, 1_000_000_000) };
 }
 
-/** A whole number of minutes, up to a day. */
+/** Returns a setting with a whole number of minutes, from 0 to 1440 (a day). */
 export function minutes(name: string, defaultText: string, about: string): Setting<number> {
   return { name, about, defaultText, takes: "a whole number of minutes from 0 to 1440", parse: whole(0, 1_440) };
 }
 
-/** A postgres:// URL. It is secret, because it can contain a password. */
+/** Returns a setting with a postgres:// URL. The value is secret, because it can contain a password. */
 export function databaseUrl(name: string, about: string): Setting<string> {
   const parse = (held: string) => (/^postgres(ql)?:$/.test(urlOf(held)?.protocol ?? "") ? held : undefined);
   return { name, about, takes: "a URL such as postgres://user:password@host:5432/database", isSecret: true, parse };
 }
 
-/** Any text. */
+/** Returns a setting with any text. */
 export function text(name: string, about: string): Setting<string> {
   return { name, about, takes: "a text", parse: (held) => held };
 }
 
-/** The path of a file that exists. */
+/** Returns a setting with the path of a file that exists. */
 export function file(name: string, about: string): Setting<string> {
   const parse = (held: string) => (existsSync(held) && !statSync(held).isDirectory() ? held : undefined);
   return { name, about, takes: "the path of a file that exists", parse };
 }
 
-/** The name of a claim in access tokens. */
+/** Returns a setting with the name of a claim in access tokens. */
 export function claim(name: string, defaultText: string, about: string): Setting<string> {
   return { name, about, defaultText, takes: "the name of a claim, without blanks", parse: matching(/^\S+$/) };
 }
 
-/** Parses networks as CIDR, separated by spaces. */
+/** Parses networks in CIDR notation, separated by spaces. Returns undefined if one is invalid. */
 export function networks(held: string): readonly string[] | undefined {
   const parts = held.split(" ");
   return parts.every(isNetwork) ? parts : undefined;
 }
 
-/** Parses keys of 32 bytes in base64, separated by spaces. */
+/** Parses keys of 32 bytes in base64, separated by spaces. Returns undefined if one is invalid. */
 export function keys(held: string): readonly Uint8Array[] | undefined {
   const parts = held.split(" ");
   return parts.every((part) => /^[A-Za-z0-9+/]{43}=$/.test(part))
@@ -93,8 +93,8 @@ function urlOf(held: string): URL | undefined {
 }
 
 /**
- * A URL prefix, to which a path is appended. Callers see it, so it must have no user, password, query or fragment.
- * Trailing slashes are removed.
+ * Returns a setting with a URL to which paths are appended. Callers see the URL, so it must have no user, password,
+ * query or fragment. Trailing slashes are removed.
  */
 export function prefixUrl(name: string, about: string): Setting<string> {
   const parse = (held: string) => {
@@ -109,7 +109,9 @@ function hasMore({ username, password, search, hash }: URL): boolean {
   return [username, password, search, hash].some((part) => part !== "");
 }
 
-/** Parses origins of web pages, separated by spaces and each exactly as browsers write it, or `*` for all. */
+/**
+ * Parses origins of web pages, separated by spaces, or `*` for all. Each origin must be written as browsers send it.
+ */
 export function origins(held: string): readonly string[] | undefined {
   const all = held.split(" ");
   const isOrigin = (each: string) => /^https?:[^*]+$/.test(each) && urlOf(each)?.origin === each;

@@ -14,7 +14,7 @@ export interface Telemetry {
   readonly service: ServiceMetrics;
   /** Whether calls are traced. */
   readonly isTraced: boolean;
-  /** The fetch function for outgoing requests of the service. */
+  /** The fetch function for outgoing requests of the service. Traces each request if calls are traced. */
   readonly fetch: typeof globalThis.fetch;
   /** Returns an observer of a listener's requests. */
   requestsOf(listener: ListenerName): RequestObserver;
@@ -44,7 +44,7 @@ export interface TelemetryOptions {
 const NOTHING: TelemetryConfig = { warnings: [] };
 const LOAD_AFTER_MS = 250;
 const CLOSE_MS = 1_000;
-/** Only one collection runs at a time, and its page serves all requests of the next second. */
+/** Milliseconds for which the page of one collection serves all requests. */
 const PAGE_MAX_AGE_MS = 1_000;
 const PAGE_PATIENCE_MS = 5_000;
 
@@ -108,7 +108,7 @@ function countedBy(tell: ReturnType<typeof deferMetrics>["tell"]): Pick<Telemetr
   };
 }
 
-/** Loads the library in several steps, so that requests are served between them. */
+/** Loads the metrics library and creates the instruments. The process can serve requests between the steps. */
 async function loadMetrics(config: TelemetryConfig["metrics"]) {
   await import("@opentelemetry/api");
   await import("@opentelemetry/resources");

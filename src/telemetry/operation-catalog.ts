@@ -6,14 +6,14 @@ import { httpRuleOf } from "../proto-options.js";
 export interface CatalogedOperation {
   /** The REST path template with its base path; undefined for an operation without REST. */
   readonly route: string | undefined;
-  /** Whether its response is a stream. */
+  /** Whether the response is a stream. */
   readonly isStream: boolean;
 }
 
-/** The operations by name. Metrics and traces take operation names only from here, never from the request. */
+/** The operations by name. Metrics and traces take operation names only from this catalog, never from the request. */
 export type OperationCatalog = ReadonlyMap<string, CatalogedOperation>;
 
-/** Returns the operations of services. `basePath` is the base path of the published operations. */
+/** Returns the catalog of the services' operations. `basePath` is the base path of the published operations. */
 export function catalogOf(services: readonly DescService[], basePath: string): OperationCatalog {
   const methods = services.flatMap((service) => service.methods);
   return new Map(

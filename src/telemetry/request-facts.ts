@@ -16,13 +16,16 @@ export interface RequestFacts {
   readonly kind: "http" | "rpc" | "stream";
   /** Name of the span: the RPC, or method and route. */
   readonly name: string;
-  /** Attributes by OpenTelemetry's semantic conventions for HTTP and RPC servers, and the project's own. */
+  /** Attributes by OpenTelemetry's semantic conventions for HTTP and RPC servers, and attributes of the project. */
   readonly attributes: Attributes;
   /** Name of the operation; undefined for other requests. */
   readonly operation: string | undefined;
-  /** Whether the response repeats that of an earlier call. */
+  /** Whether the response repeats the response to an earlier call with the same idempotency key. */
   readonly isReplay: boolean;
-  /** Problem code or status if the service is at fault, otherwise undefined. It is also the attribute `error.type`. */
+  /**
+   * Problem code or status if the service is at fault, otherwise undefined. The attribute `error.type` has the same
+   * value.
+   */
   readonly errorType: string | undefined;
 }
 
@@ -38,7 +41,7 @@ const SERVICE_FAULTS = new Set([
   Code.DataLoss,
 ]);
 
-/** Returns the properties of a request that has ended: it was answered, or its caller left. */
+/** Returns the properties of a finished request. Either the service has answered it, or its caller has disconnected. */
 export function factsOf(
   request: HttpRequest,
   response: HttpResponse,
@@ -109,7 +112,10 @@ function rpcFacts(
   return { kind, name, attributes, operation: name, isReplay: isReplay(call), errorType };
 }
 
-/** Whether a limit rejected the call. The limit `load` (load of the whole process) is a fault instead. */
+/**
+ * Whether a limit rejected the call. Returns false for the limit `load`, because an overloaded process counts as a
+ * fault of the service.
+ */
 function isExpectedRejection({ limit }: Call): boolean {
   return limit !== undefined && limit !== "load";
 }
@@ -124,7 +130,7 @@ function rpcTransportOf({ headers }: HttpRequest): Transport {
   return type.startsWith("application/grpc") ? "grpc" : "connect";
 }
 
-/** Returns the name of a code, which gRPC and Connect spell differently. */
+/** Returns the name of a code as the transport spells it. An undefined code means success. */
 function statusName(code: Code | undefined, transport: Transport): string {
   if (transport === "connect") return code === undefined ? "ok" : codeToString(code);
   if (code === undefined) return "OK";

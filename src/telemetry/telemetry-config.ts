@@ -1,7 +1,7 @@
 /** The export of a signal: by OTLP over HTTP, in one of two encodings. */
 export interface ExporterConfig {
   readonly protocol: "http/protobuf" | "http/json";
-  /** The URL; default from OTEL_EXPORTER_OTLP_ENDPOINT and the related variables. */
+  /** The URL; defaults to OTEL_EXPORTER_OTLP_ENDPOINT and the related variables, which the SDK reads. */
   readonly url?: string;
 }
 
@@ -20,10 +20,10 @@ type Signal = "TRACES" | "METRICS";
 const EVERY_MS = 60_000;
 
 /**
- * Reads the exports from OpenTelemetry's variables (its specification, "Environment Variable Specification" and "OTLP
- * Exporter Configuration"). A signal is exported only if an endpoint is set or its exporter is `otlp`. An unknown value
- * is ignored with a warning, as the specification requires. The SDK itself reads the other variables, such as headers,
- * time limits and samplers.
+ * Reads the environment variables for OpenTelemetry's exporters (OpenTelemetry specification, "Environment Variable
+ * Specification" and "OTLP Exporter Configuration"). A signal is exported only if an endpoint is set or the exporter of
+ * the signal is `otlp`. An unknown value is ignored with a warning, as the specification requires. The SDK itself reads
+ * the other variables, such as headers, time limits and samplers.
  */
 export function readTelemetryConfig(environment: Environment): TelemetryConfig {
   const warnings: string[] = [];

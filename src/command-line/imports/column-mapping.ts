@@ -32,7 +32,7 @@ export function readMapping(mappings: unknown, fileName: string): ColumnMapping 
   });
 }
 
-/** Returns the JSON of a row from the cells of a record, by column. Empty cells are absent fields. */
+/** Converts the cells of a CSV record, by column, to the JSON of a row. Empty cells become absent fields. */
 export function jsonOfRecord(mapping: ColumnMapping, cells: Readonly<Record<string, string>>): string {
   const row: Record<string, unknown> = {};
   for (const { column, path, field } of mapping) {

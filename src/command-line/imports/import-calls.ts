@@ -18,12 +18,14 @@ export interface ImportTarget {
 
 /** The calls of an import. */
 export interface ImportCalls {
-  /** Imports a batch and returns the outcome of each row. */
+  /** Sends a batch, pauses, and returns the outcome of each row. */
   send(rows: readonly ImportRow[]): Promise<readonly ImportOutcome[]>;
   report(): Promise<ImportReport>;
 }
 
-/** The pause after each batch, as a fraction of the batch's duration. Other calls get their turn in it. */
+/**
+ * The pause after each batch, as a fraction of the batch's duration. The service handles other calls during the pause.
+ */
 const REST = 0.5;
 const MAX_TRIES = 12;
 const LONGEST_PAUSE_MS = 15_000;
@@ -60,8 +62,9 @@ async function reportOf(client: Client<typeof ImportService>, sourceSystem: stri
 }
 
 /**
- * Repeats a call after a temporary failure, with the same headers. It waits for the time in Retry-After, otherwise for
- * a growing pause of at most 15 s. It gives up after 12 attempts.
+ * Returns the result of `call`. Repeats the call after a temporary failure, or after any error with Retry-After. Waits
+ * for the time in Retry-After, otherwise for a growing pause of at most 15 s. Throws any other error, and the error of
+ * the 12th attempt.
  */
 export async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

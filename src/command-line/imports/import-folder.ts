@@ -13,7 +13,7 @@ import { type RowError, readRows, type SourceRow } from "./source-rows.js";
 
 /** The outputs and the clock of an import. */
 export interface ImportOutputs {
-  /** Rejected rows and the report. */
+  /** Receives the rejected rows and the report. */
   readonly output: { write(text: string): unknown };
   readonly progress: ProgressOutput;
   /** Returns milliseconds since the epoch. */
@@ -25,8 +25,9 @@ export const importExitCodes = { complete: 0, incomplete: 2 } as const;
 
 /**
  * Imports the files of a folder, or only checks them. Writes a line `file:line: field: message` for each error, and a
- * report at the end. Returns the exit code: 2 if a row was rejected or if the service has more or fewer rows than the
- * files, otherwise 0. Throws if the import cannot be finished; the same call then continues it.
+ * report at the end. Returns the exit code. It is 2 if a row was rejected, or if the service has more or fewer rows
+ * than the files; otherwise 0. Throws if the import cannot be finished. A later call with the same arguments continues
+ * the import.
  */
 export async function importFolder(
   folder: string,
@@ -55,7 +56,7 @@ type Reject = (file: string, line: number, errors: readonly RowError[]) => void;
 interface ImportWork {
   readonly calls: ImportCalls;
   readonly progress: Progress;
-  /** The rows so far, for a dry run only. */
+  /** The earlier rows, in a dry run only. */
   readonly seen: SeenRows | undefined;
   readonly reject: Reject;
 }

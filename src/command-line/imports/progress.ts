@@ -13,8 +13,9 @@ export interface ProgressOutput {
 }
 
 const WIDTH = 30;
-/** The pause between updates of a terminal, and between lines of other output, in milliseconds. */
+/** Milliseconds between two updates of the bar on a terminal. */
 const BAR_EVERY_MS = 100;
+/** Milliseconds between two lines of other output. */
 const LINE_EVERY_MS = 10_000;
 const ERASE_LINE = "\r\u001b[K";
 

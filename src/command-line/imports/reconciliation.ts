@@ -7,7 +7,7 @@ export interface Counted {
   created: number;
   unchanged: number;
   rejected: number;
-  /** Rows of the file that the service has, without duplicates. They include rows that changed after their import. */
+  /** The number of ids in the file for which the service has a resource. Rows that changed after their import count. */
   readonly kept: number;
   /** The number of resources of this kind that the service has from this source; undefined in a dry run. */
   server: number | undefined;
@@ -18,7 +18,7 @@ export function emptyCount(name: FileName): Counted {
   return { name, rows: 0, created: 0, unchanged: 0, rejected: 0, kept: 0, server: undefined };
 }
 
-/** Whether every row was imported, and the service has these rows and no others. */
+/** Whether no row was rejected and the service has as many resources as the file. A dry run checks only the rows. */
 export function isComplete({ rejected, kept, server }: Counted): boolean {
   return rejected === 0 && (server === undefined || server === kept);
 }

@@ -8,7 +8,7 @@ import type { SourceRow } from "./source-rows.js";
  */
 const MOST_ROWS = 20;
 const MOST_BYTES = 63 * 1024;
-/** The bytes that the list needs for each row, in addition to the row. */
+/** The bytes that the request message needs for each row, in addition to the row itself. */
 const ROW_OVERHEAD = 4;
 
 /**
@@ -31,7 +31,7 @@ export async function* batchesOf(rows: AsyncIterable<SourceRow>): AsyncGenerator
   if (batch.length > 0) yield batch;
 }
 
-/** Yields items in order. It requests the next item before it yields the current one. */
+/** Yields items in order. Requests the next item before the current one is yielded. */
 export async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next();
   for (;;) {

@@ -1,8 +1,8 @@
 import { setPriority } from "node:os";
 
 /**
- * Priority of an import (nice value). An import takes minutes, so it runs after other programs of the machine, such as
- * the service.
+ * Priority of an import (nice value). An import takes minutes, so other programs of the machine, such as the service,
+ * get the processor first.
  */
 const BELOW_OTHERS = 10;
 

@@ -7,7 +7,7 @@ import type { RowError } from "./source-rows.js";
 /** Returns a name for the resource of a reference. All references to a resource have the same name. */
 export type NameReference = (kind: "patient" | "practitioner", reference: ImportReference) => string;
 
-/** The appointments that a dry run would have imported, and the times at which they make people busy. */
+/** The appointments that a dry run would have imported, and the times at which patients and practitioners are busy. */
 export class SeenAppointments {
   readonly #patients = new Diary();
   readonly #practitioners = new Diary();
@@ -24,7 +24,7 @@ export class SeenAppointments {
     if (time.isAhead) this.#practitioners.add(this.nameOf("practitioner", appointment.practitioner), time);
   }
 
-  /** Returns the errors that the service would find in an import, because an appointment overlaps with earlier ones. */
+  /** Returns the errors with which an import would reject an appointment that overlaps with earlier ones. */
   overlaps(appointment: ImportedAppointmentValid): readonly RowError[] {
     const { patient, practitioner, overbookingReason } = appointment;
     const time = readTime(appointment, this.now());

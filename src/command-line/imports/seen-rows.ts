@@ -16,7 +16,7 @@ const REFERENCES = new Set(["patient", "practitioner", "service", "location", "p
 
 /**
  * The rows that a dry run would have imported. A dry run imports nothing, so the service does not know the rows of
- * earlier batches. This class checks what depends on these rows.
+ * earlier batches. This class makes the checks that depend on these rows.
  */
 export class SeenRows {
   /** The hash of each row, by kind and id. */
@@ -43,9 +43,10 @@ export class SeenRows {
   }
 
   /**
-   * Returns the errors that a row would have after the import of the earlier rows. It removes errors for references to
-   * earlier rows. It adds errors for an id, a document or a time that an earlier row has. A row that equals an earlier
-   * one has no errors. The time of an appointment that was imported before is not checked.
+   * Returns the errors that a row would have after the import of the earlier rows. `errors` are the errors that the
+   * service found. Removes errors for references to earlier rows. Adds errors for an id, a document or a time that an
+   * earlier row has. A row that equals an earlier one has no errors. The time of an appointment that was imported
+   * before is not checked.
    */
   judge({ row }: SourceRow, errors: readonly RowError[], resourceId: string | undefined): RowError[] {
     const known = this.#rows.get(nameOf(row.resource.case, row.sourceId));

@@ -31,8 +31,8 @@ export interface SourceFile {
 const MAPPING = "mapping.json";
 
 /**
- * Returns the files of a folder in the order of their import. Throws for a folder without files, for a kind in two files,
- * and for a CSV file without a mapping.
+ * Returns the files of a folder in the order of their import. Throws if the folder has no files, if a kind has two
+ * files, or if a CSV file has no mapping.
  */
 export async function findSourceFiles(folder: string): Promise<readonly SourceFile[]> {
   const present = new Set(await readdir(folder));

@@ -16,7 +16,7 @@ export interface TenantTarget {
 /** The client of the operations for tenants. */
 export type TenantClient = Client<typeof TenantService>;
 
-/** Opens a client. {@link patiently} repeats each call with the call's own idempotency key. */
+/** Opens a client. Each call has its own idempotency key. {@link patiently} repeats the call with the same key. */
 export function openTenantClient({ url, token }: TenantTarget): TenantClient {
   const patience: Interceptor = (next) => (request) => {
     request.header.set("authorization", `Bearer ${token}`);
@@ -29,7 +29,7 @@ export function openTenantClient({ url, token }: TenantTarget): TenantClient {
   );
 }
 
-/** Returns a tenant from an answer. */
+/** Returns the tenant of a response. Throws if the response has none. */
 export function tenantIn({ tenant }: { readonly tenant?: Tenant | undefined }): Tenant {
   if (tenant === undefined) throw new Error("the service sent no tenant");
   return tenant;

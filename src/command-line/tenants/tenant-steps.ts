@@ -37,7 +37,7 @@ export async function listTenants(client: TenantClient, { output }: StepOutputs)
   } while (pageToken !== "");
 }
 
-/** Reads the version of a tenant, suspends or resumes the tenant, and prints it. */
+/** Reads the version of a tenant, suspends or resumes the tenant, and prints the result. */
 export async function moveTenant(
   client: TenantClient,
   step: "suspendTenant" | "resumeTenant",

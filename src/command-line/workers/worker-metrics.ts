@@ -23,7 +23,7 @@ export class WorkerMetrics {
     return mergePages([...pages, { worker: undefined, page: this.#ended }]);
   }
 
-  /** Keeps the counters of a worker that has ended. */
+  /** Keeps the counters and histograms of a worker that has ended. */
   ended(worker: Worker): void {
     const page = this.#pages.get(worker);
     if (page === undefined) return;

@@ -36,7 +36,7 @@ const REPLACE_AFTER_MS = 1_000;
 
 /**
  * Starts workers and resolves when all of them listen. The first one starts alone, because it migrates the database. A
- * worker that ends later is replaced. If a worker does not start, this stops all others and rejects.
+ * worker that ends later is replaced. If a worker does not start, the function stops all others and rejects.
  */
 export async function openWorkerPool(start: WorkerStart, logger: Logger): Promise<WorkerPool> {
   cluster.setupPrimary({ exec: PROGRAM, args: process.argv.slice(2) });

@@ -5,11 +5,14 @@ import type { PrimaryMessage, WorkerMessage, WorkerStart } from "./messages.js";
 export interface PrimaryLink {
   readonly start: WorkerStart;
   /**
-   * Returns the metrics of all workers, or those of this worker if the primary process does not answer within
-   * `patienceMs`.
+   * Returns the metrics of all workers. If the primary process does not answer within `patienceMs`, returns only the
+   * result of `own`.
    */
   allMetrics(own: () => Promise<Buffer | undefined>, patienceMs: number): Promise<Buffer | undefined>;
-  /** Reports that the listeners are open, and answers the primary process from now on. */
+  /**
+   * Reports to the primary process that the listeners are open. From now on, handles the messages of the primary
+   * process.
+   */
   listening(
     urls: { readonly publicUrl: string; readonly internalUrl: string },
     ports: { readonly ownMetrics: () => Promise<Buffer | undefined>; readonly replaced: () => void },

@@ -14,8 +14,8 @@ export interface PublicDocumentOptions extends RestDocumentOptions {
 
 /**
  * Describes the public listener: the published operations, then the clinic's operations. The clinic's operations do not
- * change the description of the published ones. Their paths are complete and have their own server, because the
- * document's server is the base path of the published operations.
+ * change the description of the published ones. The paths of the clinic's operations are complete and have their own
+ * server. The document's server is the base path of the published operations.
  */
 export function describePublic({ clinic, rootUrl = "/", ...options }: PublicDocumentOptions): JsonObject {
   const published = describeRest(options);
@@ -52,8 +52,8 @@ function merged(published: JsonObject, added: JsonObject, schemes: JsonObject): 
 }
 
 /**
- * Merges the components of both documents. Throws if components of the same name differ, because references would
- * change their meaning.
+ * Merges the components of both documents. Throws if two components of the same name differ, because references would
+ * change their meaning. Security schemes may differ.
  */
 function mergedComponents(published: JsonObject, added: JsonObject): JsonObject {
   const kinds = Object.keys({ ...published, ...added });

@@ -22,7 +22,7 @@ export interface RestDocumentOptions extends ProblemOptions {
   readonly serverUrl?: string;
 }
 
-/** Describes the published operations as an OpenAPI document. It uses the same route table as the service. */
+/** Describes the published operations as an OpenAPI document. The document uses the same route table as the service. */
 export function describeRest(options: RestDocumentOptions): JsonObject {
   const { basePath, examples } = options;
   const services = options.services.map(({ service }) => service);

@@ -38,7 +38,10 @@ export function example(request: JsonObject): RequestExample {
   return { request };
 }
 
-/** Creates an example whose `member`, an id or a version, comes from the answer to another example. */
+/**
+ * Creates an example whose `member` comes from the answer to another example. `request` has the other members. It also
+ * has a placeholder for `member` if the value is not an id.
+ */
 export function exampleOf(member: string, source: Source, request: JsonObject = {}): RequestExample {
   return { request: { [member]: UNKNOWN_ID, ...request }, taken: { [member]: source } };
 }

@@ -77,7 +77,7 @@ function slot(index: number) {
 /** The holidays of Colombia that can be on a Tuesday, as MM-DD. */
 const HOLIDAYS = new Set(["01-01", "05-01", "07-20", "08-07", "12-08", "12-25"]);
 
-/** Returns a Tuesday. Neither this day nor the next Tuesday is a holiday. */
+/** Returns a Tuesday three to seven weeks from now. Neither this day nor the next Tuesday is a holiday. */
 function ordinaryDay(day: Day): string {
   const candidates = Array.from({ length: 28 }, (_, index) => 21 + index);
   const isOrdinary = (date: string) => new Date(date).getUTCDay() === 2 && !HOLIDAYS.has(date.slice(5));

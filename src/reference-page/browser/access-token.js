@@ -3,8 +3,8 @@ import { element } from "./elements.js";
 const HINT = "For a demo token, open the address that the service printed when it started";
 
 /**
- * Sets up the form for the access token, which stays in the memory of the page. With `tokenPath` and `key`, a button
- * fetches a demo token. Otherwise the user pastes one. Returns a function that returns the current token, or "".
+ * Sets up the form for the access token. The token stays in the memory of the page. With `tokenPath` and `key`, a
+ * button fetches a demo token. Otherwise the user pastes one. Returns a function that returns the current token, or "".
  *
  * @param {string | undefined} tokenPath
  * @param {string | undefined} key

@@ -1,9 +1,9 @@
 const NAME = "page-key";
 
 /**
- * Returns the key that the page needs for demo tokens, or undefined when there is none. The service prints the key in
- * the fragment of the page's URL, which browsers never send. This function removes it from the URL and keeps it for
- * reloads until the tab is closed.
+ * Returns the key that the page needs for demo tokens, or undefined when there is none. The service prints the page's
+ * URL with the key in the fragment, because browsers never send fragments. This function removes the key from the URL
+ * and keeps it for reloads until the tab is closed.
  *
  * @returns {string | undefined}
  */

@@ -2,8 +2,8 @@
 const MAX_SHOWN = 200_000;
 
 /**
- * Sends the request of a form and shows the answer below it. An answer that is a stream is shown as it comes, until it
- * ends or the button Stop is pressed.
+ * Sends the request of a form and shows the answer below the form. The parts of a stream are shown as they arrive. The
+ * stream ends when the service closes it or the user presses Stop.
  *
  * @param {HTMLFormElement} form
  * @param {string} token

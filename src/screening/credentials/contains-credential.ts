@@ -103,10 +103,13 @@ const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(
 const atDoor = new RegExp(`^${ofDoor}`, "iu");
 
 /**
- * Whether a plain text contains a credential, in Spanish or English. It finds a word for a credential with a likely
- * value (`clave: abc123`, `mi contraseña es X`, `X es mi clave`), a user name with its password, a code sent by
- * message, and a token or key of a known format. Complaints about passwords, `la clave del éxito`, the code of a door
- * and `token de turno A23` do not count.
+ * Whether a plain text contains a credential, in Spanish or English. These count:
+ * - the name of a credential with a likely value: `clave: abc123`, `mi contraseña es X`, `X es mi clave`
+ * - a user name with its password
+ * - a code that came by message
+ * - a token or key of a known format
+ *
+ * Complaints about passwords, `la clave del éxito`, the code of a door and `token de turno A23` do not count.
  */
 export function containsCredential(plain: string): boolean {
   return (
@@ -116,7 +119,8 @@ export function containsCredential(plain: string): boolean {
 
 /**
  * Whether the name of a thing contains a credential. In a name such as `Clave 1001` the number only counts things. So
- * the text must state the value, or the name of a password must be followed by a mix of letters, digits or signs.
+ * after the name of a credential only a stated value counts (`clave: …`). After the name of a password, a mix of
+ * letters, digits or signs counts too.
  */
 export function statesCredential(plain: string): boolean {
   return containsKeyFormat(plain) || containsLogin(plain) || containsNamedSecret(plain, kindsOfNames);
@@ -141,8 +145,8 @@ function isSecret(groups: Groups, among: typeof kinds): boolean {
 }
 
 /**
- * Whether a word after `clave` is a password. `La clave es la paciencia` names a means; `mi clave es colombia` states a
- * password.
+ * Whether the word after `clave` is a password, as in `mi clave es colombia`. In `la clave es la paciencia` the word is
+ * the key to success.
  */
 function isWordAsKey(raw: string, whose: string | undefined): boolean {
   return !isMeans(raw) && (whose === undefined || /^(?:mi|my)$/i.test(whose));

@@ -3,7 +3,7 @@ import { isMeans, readSecretValue } from "./secret-value.js";
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
-/** Words for a user name and for other login names. */
+/** Words for a user name, and for data that people use as a user name. */
 const USER = anyOf(`usuario username user_name user login cedula documento identificacion cc email correo mail`);
 const SECRET = anyOf("clave contrasena contrasenia password passwd passcode pass pwd pw pin contra");
 const either = `(?:${USER}|${SECRET})`;

@@ -1,6 +1,9 @@
 import { anyOf } from "../word-patterns.js";
 
-/** The shape of a value: digits, a mix of letters, digits or signs, or a word. */
+/**
+ * The shape of a value. DIGITS has only digits, and WORD only letters. MIXED combines letters, digits or signs, or
+ * consists of words joined by a sign.
+ */
 export type ValueShape = "DIGITS" | "MIXED" | "WORD";
 
 /** A value that may be a secret: its shape, and its length in digits or characters. */
@@ -26,7 +29,7 @@ const ordinary = new RegExp(
   "i",
 );
 
-/** Words that follow a number of things: `1000 veces`. */
+/** Words after a number that only counts something: `1000 veces`. */
 const counted = new RegExp(
   `^${anyOf(`veces horas? dias? semanas? meses anos minutos? segundos? personas? usuarios pacientes? intentos? pesos
     mil millones caracteres digitos letras numeros citas llamadas times
@@ -37,7 +40,10 @@ const counted = new RegExp(
 const clauseGoesOn =
   /^(?!(?:y|e|o|a|and|para|pa|pero|gracias|usuario|no|ni|que|q|k|en|con|por|x|todo|porque|desde|but|because|please|thanks|so|when|or|for|to)[^a-z]*$)./i;
 
-/** Words that describe passwords. Participles, adjectives and infinitives are recognized by their endings. */
+/**
+ * Ordinary words that can follow the name of a password and are not a password themselves: `la clave es larga`. {@link
+ * ORDINARY_ENDING} covers participles, adjectives and infinitives.
+ */
 const SAID_OF_PASSWORDS =
   anyOf(`nueva nuevo vieja viejo antigua antiguo larga largo fuerte debil mala malo buena bueno misma
   mismo igual otra otro esa ese esta este eso esto aquella facil dificil segura seguro insegura simple sencilla unica
@@ -55,7 +61,7 @@ const SAID_OF_PASSWORDS =
   privada publica publico rejected denied blocked locked changed broken refused accepted recognized recognised working
   valid posted visible fine easy hard complicated simple always never still gone unknown public private safe secure unsafe different
   requested needed annoying here there now today yesterday nothing something mine yours please thanks okay good numerica numerico alfanumerica automatica automatico generica generico dinamica dinamico web app portal`);
-/** Includes infinitives in -er, but not `tiger` or `flower`. */
+/** Endings of ordinary words. The ending -er is limited, so that infinitives match, but not `tiger` or `flower`. */
 const ORDINARY_ENDING = "(?:[ai]d[oa]|ble|ente|ante|cion|mente|isim[oa]|ar|(?:[bcdens]|[lo]v|og)er|ir)s?";
 const ordinaryWord = new RegExp(`^(?:${SAID_OF_PASSWORDS}|[a-z]{0,30}${ORDINARY_ENDING})$`, "i");
 
@@ -74,7 +80,7 @@ const means = new RegExp(
   "i",
 );
 
-/** Whether a word names a means or a virtue, as in `la clave: puntualidad`. */
+/** Whether a word is the key to success, as in `la clave: puntualidad`, and not a secret. */
 export function isMeans(word: string): boolean {
   return means.test(word);
 }

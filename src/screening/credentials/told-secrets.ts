@@ -4,7 +4,7 @@ import { readSecretValue } from "./secret-value.js";
 
 const SECRETS = anyOf("claves? contrasenas? contrasenia passwords? passcode pin nip token otp");
 
-/** Denials and nouns. If such a noun stands between the name of a secret and a value, the value belongs to the noun. */
+/** Denials and nouns. If one of them stands between the name of a secret and a value, the value is not the secret. */
 const OTHERS =
   anyOf(`no ni cedula documento cc celular cel telefono tel fijo numero correo radicado cita citas turno turnos
   orden factura fila horario hora sala piso consultorio puerta edificio porton reja parqueadero entrada bano usuario
@@ -62,8 +62,8 @@ const patterns = [
 const telephone = /^(?:57)?(?:3[0-9]|60)[0-9]{8}\W?$/;
 
 /**
- * Whether a plain text states a secret some words after its name (`la clave para entrar es luna55`), or a code that
- * came by message (`me llegó el código 482913`). At this distance only numbers and mixed values count.
+ * Whether a plain text states a secret some words after its name: `la clave para entrar es luna55`. Also finds a code
+ * that came by message: `me llegó el código 482913`. At a distance from the name only numbers and mixed values count.
  */
 export function containsToldSecret(plain: string): boolean {
   return patterns.some((pattern) =>

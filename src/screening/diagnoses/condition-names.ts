@@ -19,8 +19,8 @@ import { womenAndBirth } from "./conditions/women-and-birth.js";
 import { keyOf } from "./read-words.js";
 
 /**
- * The meaning of a name. CONDITION counts in every statement. UNCLEAR counts only right after a word for a diagnosis
- * (`gripa`, `dm`), and as the object of `sufro de`. PERSON is one person with a condition (`diabética`), PEOPLE several
+ * The meaning of a name. CONDITION counts in every statement. UNCLEAR (`gripa`, `dm`) counts only right after a word
+ * for a diagnosis, or as the object of `sufro de`. PERSON is one person with a condition (`diabética`), PEOPLE several
  * persons.
  */
 export type ConditionKind = "CONDITION" | "UNCLEAR" | "PERSON" | "PEOPLE";
@@ -48,7 +48,7 @@ const systems = [
   englishConditions,
 ];
 
-/** Returns all names of the lexicon. Every call reads them again. */
+/** Returns the names of all conditions and of people with a condition. Each call builds the list again. */
 export function readConditionNames(): readonly ConditionName[] {
   return [
     ...named("CONDITION", listed(systems.join(","), ",")),

@@ -9,10 +9,13 @@ const DIAGNOSIS = String.raw`${wordStart}(?:diagnos[a-z]{1,12}|${CODING}\.?)${wo
  */
 const CODE = String.raw`${wordStart}(?!b12(?![.,]?[0-9]))[a-z]-?[0-9][0-9ab](?:[.,-]?[0-9a-z]{1,4})?${wordEnd}`;
 
-/** A code with its point, a rare form in other text. Codes in V are excluded, because they look like versions. */
+/**
+ * An ICD-10 code with its point. Other text rarely has this form. Codes in V are excluded, because they look like
+ * versions.
+ */
 const POINTED_CODE = String.raw`${wordStart}[a-uw-z][0-9][0-9ab]\.[0-9][0-9a-z]{0,3}${wordEnd}`;
 
-/** Names of diseases that may stand between the word and the code. */
+/** Names of diseases that may stand between a word for a diagnosis and the code. */
 const DISEASES = `diabetes mellitus tipo hipertension arterial cancer tumor maligno mama prostata cervix colon
   leucemia linfoma asma epoc bronquitis neumonia gripa faringitis amigdalitis gastritis ulcera colitis reflujo
   depresion ansiedad trastorno bipolar esquizofrenia epilepsia migrana parkinson alzheimer demencia lupus artritis

@@ -108,7 +108,7 @@ function hasCondition(words: readonly Word[], at: number, start: number): boolea
   return isWith && !is.topic(words[topic]);
 }
 
-/** Recognizes `me dijo el doctor que es …`. Its `es` is also a filler. */
+/** Recognizes `me dijo el doctor que es …`. */
 function isExplained(words: readonly Word[], at: number, start: number): boolean {
   const path = words.slice(at, start);
   if (!path.some(({ text }) => /^(?:es|era|fue|son|que)$/.test(text))) return false;

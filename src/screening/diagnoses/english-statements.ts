@@ -7,9 +7,12 @@ import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
 const NEAR = 8;
 
 /**
- * Whether an English text says that a person has a condition: as a finding, a possession (`I have …`, `my mother's
- * lupus`), a property (`I am diabetic`), or a cause of treatment or death. The exceptions are those of
- * `statesDiagnosis`. `named` contains the words of all conditions in the text.
+ * Whether an English text says that a person has a condition. These statements count:
+ * - a finding: `diagnosed with …`
+ * - having the condition: `I have …`, `my mother's lupus`, `I am diabetic`
+ * - a treatment or a death with the condition as its cause
+ *
+ * The same exceptions apply as in `statesDiagnosis`. `named` contains the words of all conditions in the text.
  */
 export function isStatedInEnglish(words: readonly Word[], named: ReadonlySet<Word>, condition: Condition): boolean {
   if (condition.kind === "UNCLEAR" || condition.kind === "PEOPLE") return false;
@@ -46,8 +49,8 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
 }
 
 /**
- * Whether a word before the condition states the condition. The search goes backwards. It stops at a word that neither
- * links the two nor is part of a condition.
+ * Whether a word before the condition states the condition. The search goes backwards. It stops at a word that cannot
+ * stand between the statement and the condition and is not part of a condition.
  */
 function isToldBefore(text: Text, { start }: Condition): boolean {
   const { words, named } = text;

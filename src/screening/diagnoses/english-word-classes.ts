@@ -42,11 +42,11 @@ export const telling = oneOf("told said says explained informed biopsy results r
 export const person = oneOf(`patient mother mom mum father dad wife husband son daughter child kid baby boy girl
   brother sister uncle aunt cousin nephew niece grandmother grandfather grandma grandpa grandson granddaughter partner
   boyfriend girlfriend friend neighbor neighbour man woman lady roommate coworker toddler newborn teenager mama papa relative`);
-/** Words for several relatives, which count after a possessive: `my parents`. */
+/** Words for several relatives. They count after a possessive: `my parents`. */
 export const persons = oneOf("parents kids children sons daughters brothers sisters grandparents twins parent");
 /** Possessives. */
 export const owner = oneOf("my his her our");
-/** Forms of `to be`, including `m` and `hes`, which remain of `I'm` and `he's`. */
+/** Forms of `to be`, including `m` from `I'm` and `hes` from `he's`. */
 export const being = oneOf("am m im is s was been became becoming re are were being hes shes");
 /** Words for people in general: `people who have …`, `do you have …`. */
 export const anyone =

@@ -33,8 +33,9 @@ const hasDigit = /[0-9]/;
 let lexicon: Lexicon | undefined;
 
 /**
- * Returns the conditions named in a text, in order. At the same position the longest name wins. It finds names of the
- * lexicon in singular or plural, with small spelling errors, and words with the ending of a condition's name.
+ * Returns the conditions named in a text, in order. At the same position the longest name wins. Finds names of the
+ * lexicon in singular or plural, also with small spelling errors. Also finds words with the ending of a condition's
+ * name.
  */
 export function findConditions(words: readonly Word[]): Condition[] {
   const read = (lexicon ??= makeLexicon());
@@ -48,7 +49,10 @@ export function findConditions(words: readonly Word[]): Condition[] {
   return found;
 }
 
-/** Creates the lexicon on first use. That takes some tens of milliseconds, which would delay the start. */
+/**
+ * Creates the lexicon in some tens of milliseconds. {@link findConditions} calls this function on first use, so the
+ * start is not delayed.
+ */
 function makeLexicon(): Lexicon {
   const names = readConditionNames();
   const clear = names.filter(({ kind }) => kind !== "UNCLEAR").flatMap(({ keys }) => keys);

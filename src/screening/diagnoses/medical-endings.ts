@@ -14,7 +14,7 @@ const ordinary: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether a word has the ending of a condition's name: `-itis`, `-patía`. The word is in lower case without accents.
+ * Whether a word has the ending of a condition's name: `-itis`, `-patía`. `word` must be in lower case without accents.
  */
 export function hasMedicalEnding(word: string): boolean {
   return ending.test(word) && !ordinary.has(word);

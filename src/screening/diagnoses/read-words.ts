@@ -4,7 +4,8 @@ import { soundOf } from "../spelling.js";
 export interface Word {
   readonly text: string;
   /**
-   * The key for lookups: the word's sound, or the word itself if it has a digit, fewer than 4 or more than 40 letters.
+   * The key for lookups. It is the sound of the word. For a word with a digit, with fewer than 4 or with more than 40
+   * letters, it is the word itself.
    */
   readonly key: string;
   /** Index of its sentence, from 0. */
@@ -34,7 +35,7 @@ export function readWords(plain: string): Word[] {
   return words;
 }
 
-/** Returns the key of a word for lookups. */
+/** Returns the key of a word for lookups, as {@link Word.key} describes it. */
 export function keyOf(text: string): string {
   return text.length < 4 || text.length > 40 || /[0-9]/.test(text) ? text : soundOf(text);
 }

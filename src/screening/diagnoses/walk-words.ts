@@ -13,7 +13,7 @@ export function sameSentence(words: readonly Word[], at: number, other: number):
 }
 
 /**
- * Returns the first position from `from` backwards whose word is neither skipped nor a number. It goes at most `most`
+ * Returns the first position from `from` backwards whose word is neither skipped nor a number. Skips at most `most`
  * words.
  */
 export function skipBack(words: readonly Word[], from: number, isSkipped: IsWord, most: number): number {
@@ -22,7 +22,7 @@ export function skipBack(words: readonly Word[], from: number, isSkipped: IsWord
   return at;
 }
 
-/** Returns the first position from `from` forwards whose word is not skipped. It goes at most `most` words. */
+/** Returns the first position from `from` forwards whose word is not skipped. Skips at most `most` words. */
 export function skipAhead(words: readonly Word[], from: number, isSkipped: IsWord, most: number): number {
   let at = from;
   while (at < from + most && isSkipped(words[at])) at += 1;

@@ -99,7 +99,7 @@ export const person = oneOf(`paciente persona senor senora nino nina hijo hija b
   suegra nieto nieta novio novia companero companera pareja muchacho muchacha joven adulto adulta usuario usuaria menor
   cunado cunada amigo amiga vecino vecina bisabuelo bisabuela hijito hijita mamita papito viejito viejita anciano anciana
   familiar hombre trabajador trabajadora pte pcte px pac pct`);
-/** Words for a patient in physicians' reports, where the condition follows directly. */
+/** Words for a patient in physicians' reports. There the condition can follow directly. */
 export const patient = oneOf("paciente pte pcte px pac pct");
 /** Words that may stand between a person and the condition. */
 export const age = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
@@ -125,7 +125,7 @@ export const telling = oneOf(`dijo dijeron dice dicen mio mia tengo tiene padezc
 export const backLink = oneOf(`que me le nos les se es fue era como segun el la mi su ha han habian habia sido
   cronico cronica severo severa tipo de del arterial mellitus grave avanzado avanzada mama hijo hija`);
 
-/** Whether a word means a diagnosis; a following condition is then diagnosed. */
+/** Whether a word means a diagnosis, such as `dx` or `diagnosticaron`. */
 export function diagnosis(word: Word | undefined): boolean {
   return word !== undefined && /^(?:diagnos[a-z]{1,12}|i?dxs?|diagn?)$/.test(word.text);
 }
@@ -135,7 +135,7 @@ export const numbered = oneOf(`consultorio consultorios sala salas piso torre of
   camilla puerta modulo ventanilla bloque ruta bus silla cubiculo parada formulario formato placa zona sotano nivel aula
   salida caja apartamento apto casa interior edificio lote referencia radicado vitamina la el`);
 
-/** Returns the test for a list of words, which are compared by their sounds. */
+/** Returns a function that tests whether a word sounds like one of `words`, a list separated by spaces. */
 export function oneOf(words: string): IsWord {
   const keys = new Set(words.split(/\s+/).map(keyOf));
   return (word) => word !== undefined && keys.has(word.key);

@@ -13,7 +13,7 @@ const card = new RegExp(
 );
 const code = new RegExp(`${wordStart}${anyOf("codigo cod\\.? code cvv2? cvc2? clave")}${words}[0-9]{3,4}(?![0-9])`);
 
-/** Ends the search for a card: a month in another sentence can be, for example, the expiry of a medicine. */
+/** Ends the search for card and code. A month in another sentence can be, for example, the expiry of a medicine. */
 const sentenceEnd = /[.?!] |\n/;
 
 /** The largest distance of card and code from the month, in characters. */

@@ -27,11 +27,11 @@ interface Group {
 }
 
 /**
- * Whether a plain text contains a payment card number: it is in an issuer's range and has a valid check digit (Luhn,
- * ISO/IEC 7812-1 annex B). The digits are in one piece or grouped as on cards with any separators, also among other
- * numbers. Or they are split anywhere into short groups with one and the same separator, without other numbers beside
- * them. One in ten arbitrary numbers passes the check digit, so these rules keep lists of dates, telephone numbers and
- * identity documents from matching.
+ * Whether a plain text contains a payment card number. The number must be in an issuer's range and have a valid check
+ * digit (Luhn, ISO/IEC 7812-1 annex B). Its digits can be in one piece, or grouped as on cards with any separators,
+ * even beside other numbers. They can also be in other short groups with one and the same separator, but not beside
+ * other numbers. One in ten arbitrary numbers has a valid check digit. These rules therefore exclude most dates,
+ * telephone numbers and identity documents.
  */
 export function containsCardNumber(plain: string): boolean {
   return Array.from(withoutUuids(plain).matchAll(chainPattern), ([chain]) => groupsOf(chain)).some(

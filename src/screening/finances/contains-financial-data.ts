@@ -33,7 +33,10 @@ const notOther = [
   .map((dateOrAmount) => `(?!${dateOrAmount})`)
   .join("");
 
-/** Returns a pattern for a number of `least` to `most` digits on one line. It may contain spaces, points and dashes. */
+/**
+ * Returns a pattern for a number of `least` to `most` digits on one line. The number may contain spaces, points and
+ * dashes.
+ */
 function digits(least: number, most: number): string {
   return String.raw`(?<![0-9])[0-9](?:(?:[ \p{Pd}]{0,2}|\.)[0-9]){${least - 1},${most - 1}}(?![0-9])`;
 }
@@ -44,7 +47,7 @@ const notContact = String.raw`(?<!${wordStart}(?:telefonos?|celular(?:es)?|cel|t
 const SAVINGS = String.raw`(?:ahorros?|aho|ahs|corriente|cte)\.?`;
 const notTelephone = String.raw`(?!(?:57[\s-]?)?(?:3[0-9]{2}|60[0-9])[\s-]?[0-9]{3}[\s-]?[0-9]{4}(?![0-9]))`;
 
-/** Nouns. If one stands between the word for an account and a long number, the number belongs to the noun. */
+/** Denials and nouns. If one of them stands between a word for an account and a number, it is not an account number. */
 const OTHERS =
   anyOf(`cobro contrato usuario correo luz agua acueducto gas energia internet telefono celular cel tel cedula cc
   documento nit radicado factura comprobante referencia orden autorizacion medica afiliado afiliacion no ni
@@ -65,7 +68,7 @@ const patterns = [
   String.raw`${notOther}${digits(9, 24)},?\s(?:(?:de|en|es|la|una|cuenta|cta)\s){0,3}${SAVINGS}\s(?:(?:de|en|del|banco)\s){0,2}${anyOf(BANKS)}`,
   `${digits(8, 24)}${isTheir}(?:${ACCOUNT}|cuenta)${wordEnd}`,
   `${wordStart}${CARD}${upTo(6, FILLERS)}${gap}${digits(12, 19)}`,
-  // any number of four groups after the word, because digits can be mistyped
+  // any number in four groups of four digits after the word, because a mistyped number has a wrong check digit
   String.raw`${wordStart}(?:tarjetas?|tarj|cards?|plastico)${wordEnd}${upTo(6, FILLERS)}${gap}[2-6][0-9]{3}(?<sign>[ .\p{Pd}]?)(?:[0-9]{4}\k<sign>){2}[0-9]{4}(?![0-9])`,
   String.raw`${wordStart}${VERIFICATION_VALUE}${upTo(6, FILLERS)}${gap}${digits(3, 4)}(?![\s.\p{Pd}]?[0-9])(?!${ofDoor})`,
   String.raw`${wordStart}(?:cvv2?|cvc2?)(?: [a-z]{1,12}){0,7} (?:es|era|fue|dije|di|son) ${digits(3, 4)}(?![ .\p{Pd}]?[0-9%])`,
@@ -73,9 +76,12 @@ const patterns = [
 ].map((source) => new RegExp(source, "u"));
 
 /**
- * Whether a plain text contains financial data: a payment card number, an IBAN, an account or card number next to the
- * words for it, or the verification value of a card. Amounts, invoices, tax numbers and the last four digits of a card
- * do not count.
+ * Whether a plain text contains financial data. These count:
+ * - a payment card number or an IBAN
+ * - an account or card number next to words for it, or the key of a payment scheme
+ * - the verification value of a card, or a card's code next to its expiry month
+ *
+ * Amounts, invoices, tax numbers and the last four digits of a card do not count.
  */
 export function containsFinancialData(plain: string): boolean {
   return containsCardNumber(plain) || containsAccount(plain);

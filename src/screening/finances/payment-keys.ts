@@ -1,7 +1,8 @@
 import { anyOf, gap, upTo, wordEnd, wordStart } from "../word-patterns.js";
 
-/** Colombian wallets whose account is a mobile number, and the scheme whose keys stand for an account (Bre-B). */
+/** Colombian wallets whose account is a mobile number. */
 const WALLET = anyOf("nequi daviplata dale_wallet movii transfiya (?:bancolombia|ahorro)_a_la_mano");
+/** The Colombian payment scheme whose keys stand for an account. */
 const SCHEME = String.raw`bre[ \-]?b`;
 const FILLERS = `es era is el la lo al a to at mi my numero number no\\.? nro\\.? num\\.? n cel celular linea de of the su cuenta account cedula cc documento correo email mail
   hija hijo mama papa madre padre esposa esposo hermana hermano senora senor`;
@@ -11,10 +12,10 @@ const mail = String.raw`[a-z0-9][a-z0-9._-]{1,40}@[a-z0-9-]{2,40}\.[a-z]{2}`;
 const keyValue = `(?:${handle}|${mail}|${mobile}|[0-9]{6,12}(?![0-9]))`;
 const KEY = "(?:llaves?|keys?)";
 
-/** Excludes `pagué con Nequi al …`. The number after it is the one at which the clinic receives payments. */
+/** Excludes `pagué con Nequi al …`. Such a number belongs to the clinic, which receives the payment. */
 const notPaid = String.raw`(?<!${wordStart}(?:pague|pago|pagamos|pagaron|paid) (?:con|por|with|by|via) )`;
 
-/** Patterns for text in lower case, like the other patterns of this folder. */
+/** Sources of patterns for wallets and payment keys with their numbers. They expect text in lower case. */
 export const paymentKeyPatterns: readonly string[] = [
   // mi nequi es 300 123 4567
   `${notPaid}${wordStart}${WALLET}${wordEnd}${upTo(5, FILLERS)}${gap}${mobile}`,

@@ -7,8 +7,8 @@ const separator = String.raw`(?<sign>[^0-9A-Za-z+]{1,3})`;
 const piece = /(?<![0-9])[0-9]{14,19}(?![0-9])/g;
 
 /**
- * Digits in groups as on cards, or as single digits and pairs, with one and the same separator. So two telephone numbers
- * side by side do not match: the separator between them differs from the one inside.
+ * Digits in groups as on cards, or as single digits and pairs, with one and the same separator. So two telephone
+ * numbers side by side do not match: the separator between them differs from the separators within.
  */
 const groups = [
   String.raw`[0-9]{4}${separator}[0-9]{4}\k<sign>[0-9]{4}\k<sign>[0-9]{4}`,
@@ -16,7 +16,7 @@ const groups = [
   String.raw`[0-9]{1,2}${separator}(?:[0-9]{1,2}\k<sign>){6,14}[0-9]{1,2}`,
 ].map((source) => new RegExp(`(?<![0-9])(?=(?<number>${source})(?![0-9]))`, "gu"));
 
-/** An international number (ITU-T E.164), which has at most 15 digits after the sign. */
+/** Digits after a plus sign or 00. An international telephone number has at most 15 of them (ITU-T E.164). */
 const international = /(?:\+|(?<![0-9])00)[0-9][0-9 ().-]{0,40}/g;
 const MOST_INTERNATIONAL = 15;
 
@@ -39,9 +39,9 @@ export function isTelephoneWithCard(plain: string): boolean {
 }
 
 /**
- * Whether a document number contains a payment card number. In one piece only 16 digits that begin with 4 (Visa) count.
- * National numbers of 14 to 18 digits can begin with any other first digit of card numbers. No country has 16 digits
- * that begin with 4.
+ * Whether a document number contains a payment card number. A number in one piece counts only if it looks like a Visa
+ * number: 16 digits, of which the first is 4. National document numbers of 14 to 18 digits can look like the numbers of
+ * all other issuers.
  */
 export function isDocumentWithCard(plain: string): boolean {
   const text = withoutUuids(plain);

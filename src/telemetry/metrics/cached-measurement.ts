@@ -8,9 +8,9 @@ export interface MeasurementCacheOptions {
 }
 
 /**
- * Returns a function that measures at most once per `maxAgeMs`, one measurement at a time. The function resolves to
- * undefined if the last measurement failed or does not finish within `timeoutMs`. So it never returns an outdated
- * value.
+ * Returns a function that resolves to the latest measured value. It calls `measure` at most once per `maxAgeMs`, and
+ * never twice at the same time. It resolves to undefined if the latest measurement failed, or does not finish within
+ * `timeoutMs` of the call.
  */
 export function cachedMeasurement<T>(
   measure: () => Promise<T>,

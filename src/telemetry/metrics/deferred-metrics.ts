@@ -10,12 +10,12 @@ export interface DeferredMetrics {
   close(): Promise<void>;
 }
 
-/** The largest number of kept measurements; further ones are dropped. A starting process makes fewer. */
+/** The largest number of kept measurements. Further measurements are dropped. A starting process makes fewer. */
 const MAX_KEPT = 50_000;
 
 /**
- * Delays loading and creating the instruments, so that they do not slow down the start of the service. Keeps
- * measurements until then.
+ * Returns metrics that keep measurements until `load` has created the instruments with `open`. So the instruments do
+ * not slow down the start of the service.
  */
 export function deferMetrics(open: () => Promise<LiveMetrics>): DeferredMetrics {
   let live: LiveMetrics | undefined;

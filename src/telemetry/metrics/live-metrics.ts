@@ -17,7 +17,7 @@ export interface LiveMetrics {
   close(): Promise<void>;
 }
 
-/** Creates all instruments. */
+/** Creates all instruments and starts to measure the process. The metrics are exported if `config` is given. */
 export async function openLiveMetrics(config: TelemetryConfig["metrics"]): Promise<LiveMetrics> {
   const { meter, page, close } = await openMeters(config, describeProcess());
   const stopMeasuring = measureProcess(meter);

@@ -1,6 +1,6 @@
 import type { Attributes, Meter } from "@opentelemetry/api";
 
-/** The measured properties of a connection pool; a pool of pg has them. */
+/** The measured properties of a connection pool. Pools of the package `pg` have them. */
 export interface MeasuredPool {
   readonly totalCount: number;
   readonly idleCount: number;
@@ -10,7 +10,7 @@ export interface MeasuredPool {
 
 /** Metrics of the process's database connections. */
 export interface PoolMetrics {
-  /** Measures a pool under a name. */
+  /** Measures a pool and reports the values under this name. */
   watch(name: "calls" | "jobs" | "quotas" | "replica", pool: MeasuredPool): void;
   /** Records how long a call waited for a connection of the pool `calls`, and whether the call got a connection. */
   acquired(ms: number, isGiven: boolean): void;

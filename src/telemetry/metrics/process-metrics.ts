@@ -22,7 +22,10 @@ export function measureProcess(meter: Meter): () => void {
   return stop;
 }
 
-/** Measures the delay of the event loop since the last collection, without the timer's own interval. */
+/**
+ * Measures the delay and the utilization of the event loop since the last collection. The delay excludes the interval
+ * of the measuring timer. Returns a function that stops the measurement.
+ */
 function measureEventLoop(meter: Meter): () => void {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();

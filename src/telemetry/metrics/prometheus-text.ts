@@ -9,15 +9,18 @@ const SUFFIXES: Readonly<Record<string, string>> = { s: "seconds", By: "bytes" }
 const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
 
 /**
- * Formats metrics for Prometheus. It appends units to names, as OpenTelemetry's collector does; the serializer does
- * not. Example: `http_server_request_duration_seconds`.
+ * Formats metrics in Prometheus' text format. Appends units to names, as OpenTelemetry's collector does. The serializer
+ * itself does not append units. Example: `http_server_request_duration_seconds`.
  */
 export function prometheusText(metrics: ResourceMetrics): string {
   const scopeMetrics = metrics.scopeMetrics.map((scope) => ({ ...scope, metrics: scope.metrics.map(withUnit) }));
   return serializer.serialize({ ...metrics, scopeMetrics });
 }
 
-/** Returns a metric with its Prometheus name. The serializer later adds the suffixes of counters and histograms. */
+/**
+ * Returns a metric with its unit at the end of its name. The serializer later adds the suffixes of counters and
+ * histograms.
+ */
 function withUnit(metric: MetricData): MetricData {
   const { name, unit } = metric.descriptor;
   const isShare = unit === "1" && metric.dataPointType === DataPointType.GAUGE;

@@ -9,8 +9,8 @@ export interface RequestMetrics {
 }
 
 /**
- * Histogram boundaries in seconds. Each adds a line per operation to the Prometheus page. Most calls take a few
- * milliseconds.
+ * Histogram boundaries in seconds. Each boundary adds a line per operation to the Prometheus page. Most calls take a
+ * few milliseconds.
  */
 const LATENCIES = [0.005, 0.05, 0.3, 1, 2.5];
 const LIVES = [1, 10, 60, 300, 1_800, 3_600, 21_600, 86_400];

@@ -3,20 +3,22 @@ import type { Call } from "../../call.js";
 import { type CupoError, type LimitName, reasonOf } from "../../errors.js";
 import { type TokenFault, tokenFaults } from "../../token-faults.js";
 
-/** The due background work of all processes together. */
+/** The state of the background work and of holds, for all tenants together. */
 export interface Backlog {
-  /** The largest gap between the end of a schedule and the horizon, in days. */
+  /**
+   * Days from the end of the schedule that is furthest behind to its horizon, the date up to which slots are planned.
+   */
   readonly scheduleDays: number;
   readonly jobs: Waiting;
-  /** Events without a position in their feed. */
+  /** Events that do not yet have a position in the event feed of their tenant. */
   readonly events: Waiting;
   /** Pending deliveries of active webhooks. */
   readonly deliveries: Waiting;
   /** The number of webhooks that the service disabled. */
   readonly disabledWebhooks: number;
   /**
-   * The number of holds by state: `live` (holds of clients), `offered` (to waitlist entries), `expired` (of both kinds,
-   * in the last hour).
+   * The number of holds by state. `live` are holds of clients, and `offered` are offers to waitlist entries. `expired`
+   * are holds of both kinds that expired in the last hour.
    */
   readonly holds: Readonly<Record<(typeof HOLD_STATES)[number], number>>;
 }
@@ -29,7 +31,7 @@ export interface Waiting {
   readonly oldestSeconds: number;
 }
 
-/** Metrics of the service besides those of requests. */
+/** Metrics of the service other than the request metrics. */
 export interface ServiceMetrics {
   /** Records a failed call, or a failed request that did not become a call. */
   failed(error: CupoError, call: Call): void;
@@ -47,20 +49,20 @@ export interface ServiceMetrics {
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
   /** Measures the age of the issuer's keys in milliseconds. */
   watchKeys(ageMs: () => number | undefined): void;
-  /** Measures how many calls wait for their turn. */
+  /** Measures how many calls wait to run. */
   watchWaiting(count: () => number): void;
-  /** Measures the backlog. `read` resolves to undefined if it is unknown. */
+  /** Measures the backlog. `read` resolves to undefined if the backlog is unknown. */
   watchBacklog(read: () => Promise<Backlog | undefined>): void;
 }
 
 /**
- * Outcomes of a read that was offered to the replica. The replica served the read, was behind the primary, was
- * promoted, was away, or was unable to serve the read.
+ * Outcomes of a read that was offered to the replica. `behind`: it was too far behind the primary. `promoted`: it was
+ * no standby any more. `away`: it was unreachable or too slow. `unable`: it could not run the statements.
  */
 const REPLICA_OUTCOMES = ["served", "behind", "promoted", "away", "unable"] as const;
 type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
 
-/** Outcomes of an attempt to send an event. DROPPED: not sent, because the event no longer applied. */
+/** Outcomes of an attempt to send an event. `dropped` means that the event no longer applied, so it was not sent. */
 const DELIVERY_OUTCOMES = ["delivered", "failed", "dropped"] as const;
 type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 

@@ -6,8 +6,9 @@ import { asCupoError } from "../../problems/problem.js";
 import { summarize } from "./statement-summary.js";
 
 /**
- * Creates the trace of a call, with a span for each part. A part that begins within another part gets a nested span.
- * `context` holds the span of the request. Creates no spans for a request that is not sampled.
+ * Creates the trace of a call, with a span for each part of its work and for each SQL statement. A part that begins
+ * within another part gets a nested span. `context` holds the span of the request. Creates no spans for a request that
+ * is not sampled.
  */
 export function createCallTrace(tracer: Tracer, span: Span, context: Context): CallTrace {
   const { traceId, spanId } = span.spanContext();
@@ -40,7 +41,7 @@ export function createCallTrace(tracer: Tracer, span: Span, context: Context): C
   };
 }
 
-/** Ends a span. For a failure it records the type of the error, but not its message. */
+/** Ends a span. If `failure` is given, records the type of the error but not its message. */
 export function endSpan(span: Span, failure?: unknown): void {
   if (failure !== undefined) {
     const known = failure instanceof RestError ? asCupoError(failure) : failure;

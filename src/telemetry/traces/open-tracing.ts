@@ -15,8 +15,8 @@ export interface Tracing {
 }
 
 /**
- * Opens tracing and its exporter. OTEL_TRACES_SAMPLER sets the sampler. Without it, the caller's trace context decides,
- * and requests without one are sampled.
+ * Opens tracing and its exporter. OTEL_TRACES_SAMPLER sets the sampler. By default, the trace context of the caller
+ * decides. Requests without a trace context are sampled.
  */
 export async function openTracing(config: ExporterConfig): Promise<Tracing> {
   const exporter = await openExporter(config);

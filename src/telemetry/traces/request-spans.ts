@@ -20,13 +20,13 @@ export interface RequestSpans {
   ended(facts: RequestFacts, call: Call): void;
 }
 
-/** Paths of regular probes, which are not traced. */
+/** Paths of regular probes. They are not traced. */
 const PROBES: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
 
 /**
- * Creates a span for each request in the trace of its caller (W3C Trace Context: `traceparent` and `tracestate`), and
- * sets the trace of the call. The span omits the caller's address. It also omits the request URL, because URLs contain
- * ids.
+ * Returns functions that create a span for each request. The span belongs to the trace of the caller (W3C Trace
+ * Context: `traceparent` and `tracestate`). `began` also sets the trace of the call. The span omits the caller's
+ * address and the URL, because URLs contain ids.
  */
 export function createRequestSpans(tracer: Tracer, propagator: TextMapPropagator): RequestSpans {
   const spans = new WeakMap<Call, Span>();

@@ -1,6 +1,6 @@
 /** The published summary of an SQL statement: its verb, and the first table after the verb. */
 export interface StatementSummary {
-  /** In upper case: SELECT, INSERT, UPDATE, DELETE, COMMIT. */
+  /** In upper case, such as SELECT, INSERT or COMMIT. */
   readonly verb: string;
   readonly table: string | undefined;
 }
@@ -15,10 +15,7 @@ const TABLE_OF: Readonly<Record<string, RegExp>> = {
 };
 const summaries = new Map<string, StatementSummary>();
 
-/**
- * Summarizes a statement (OpenTelemetry's "db.query.summary"). The text itself is not published, although its values
- * are bound parameters.
- */
+/** Summarizes a statement (OpenTelemetry's "db.query.summary"). Traces contain the summary instead of the text. */
 export function summarize(text: string): StatementSummary {
   const known = summaries.get(text);
   if (known !== undefined) return known;
@@ -29,8 +26,8 @@ export function summarize(text: string): StatementSummary {
 }
 
 /**
- * Returns the verb of a statement. For a statement that begins with WITH, the verb is INSERT, UPDATE or DELETE: the
- * first in this order that occurs. Without any of them it is SELECT.
+ * Returns the first word of a statement, in upper case. For WITH, returns the first of INSERT, UPDATE and DELETE that
+ * the statement contains, otherwise SELECT.
  */
 function verbOf(text: string): string {
   const first = /^\W*([a-z]+)/i.exec(text)?.[1]?.toUpperCase() ?? "SQL";

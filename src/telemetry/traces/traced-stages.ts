@@ -5,12 +5,12 @@ import { type Call, callOf, type EndOfPart } from "../../call.js";
 /** Compiles an interceptor for a method, or returns undefined if the method needs none. */
 type Stage = (method: DescMethod) => Interceptor | undefined;
 
-/** Traces a stage until it passes the call on or rejects it. */
+/** Returns a stage with a span that ends when the stage passes the call on or rejects the call. */
 export function tracedJudgement(name: string, stage: Stage): Stage {
   return (method) => traced(stage(method), (interceptor) => judging(name, interceptor));
 }
 
-/** Traces a stage together with all later stages. */
+/** Returns a stage with a span that also covers all later stages. */
 export function tracedWork(name: string, stage: Stage): Stage {
   return (method) => traced(stage(method), (interceptor) => working(name, interceptor));
 }
@@ -42,7 +42,10 @@ function working(name: string, stage: Interceptor): Interceptor {
   };
 }
 
-/** Traces the reading of the message, which a transport does between the stages `begin` and `end`. */
+/**
+ * Returns two stages, `begin` and `end`, with one span from the first to the second. The transport reads the message
+ * between these stages.
+ */
 export function tracedReading(name: string): { readonly begin: Stage; readonly end: Stage } {
   const ends = new WeakMap<Call, EndOfPart>();
   return {
@@ -62,7 +65,7 @@ function beginPart(values: Parameters<typeof callOf>[0], name: string): EndOfPar
   return callOf(values).trace?.begin(name) ?? nothing;
 }
 
-/** Runs the work and ends the part if the work fails. A stage may reject a call by a promise or by throwing. */
+/** Runs the work, and ends the span if the work fails. A stage may reject a call by a promise or by throwing. */
 async function ended<T>(work: () => Promise<T>, end: EndOfPart): Promise<T> {
   try {
     return await work();

@@ -2,7 +2,7 @@ const ORGANS = `breast lung prostate colon rectal colorectal stomach gastric cer
   liver pancreatic kidney bladder esophageal throat tongue testicular brain bone blood`;
 const BONES = `hip femur ankle knee wrist arm shoulder leg skull pelvis spine rib nose jaw`;
 
-/** Conditions in English, by the same systems of the body as the Spanish ones. */
+/** Conditions in English, in the order of the systems of the body. */
 export const englishConditions = `
   hypertension, high blood pressure, low blood pressure, hypotension, heart attack, heart failure, heart disease,
   heart condition, congenital heart disease, heart murmur, coronary disease, coronary artery disease, arrhythmia,
