@@ -4,11 +4,11 @@ import type { KeySet } from "./key-set.js";
 import { openRefreshingKeySet } from "./refreshing-key-set.js";
 import { usableKeys } from "./usable-keys.js";
 
-/** The file with the keys. */
+/** The key set file, and a callback for failed loads. */
 export interface FileKeySetOptions {
   /** Path of a JSON Web Key Set (RFC 7517) in UTF-8. */
   readonly path: string;
-  /** Called for each failed load, to log it. Must not throw. */
+  /** Called for each load that fails or returns no usable key. Must not throw. */
   readonly onError?: (error: Error) => void;
 }
 

@@ -17,10 +17,10 @@ export interface CleartextOptions {
 
 /**
  * Creates a function that accepts cleartext connections. It detects HTTP/1.1 or HTTP/2 with prior knowledge and passes
- * the connection to that server.
+ * the connection to the server for this protocol.
  *
  * A connection without a byte in `limits.openingMs` is closed without an answer. Proxies open such connections in
- * advance, and would use the answer for their next request.
+ * advance. They would take an answer for the response to their next request.
  */
 export function acceptCleartext(options: CleartextOptions): (socket: Socket) => void {
   const { limits, idle } = options;

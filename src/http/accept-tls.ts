@@ -88,8 +88,8 @@ export function acceptTls({ server, limits, idle, http1, http2 }: TlsOptions): (
  * Tracks connections in their handshake, each with a deadline. Node's `handshakeTimeout` is not used, because it
  * restarts with every byte.
  *
- * Node does not report which connection a TLS socket came from. The addresses of both ends identify it while it is
- * open.
+ * Node does not report which connection a TLS socket came from. The addresses of both ends identify the connection
+ * while it is open.
  */
 function createHandshakes(timeoutMs: number, idle: IdleConnections) {
   const pending = new Map<string, { socket: Socket; timer: NodeJS.Timeout }>();

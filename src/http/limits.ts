@@ -12,7 +12,10 @@ export interface ListenLimits {
    * its clients.
    */
   readonly maxConnectionsPerNetwork: number;
-  /** Time from the accepted connection to its first byte (cleartext) or to the end of the handshake (TLS). */
+  /**
+   * Time from the accepted connection to the bytes that show its protocol (cleartext) or to the end of the handshake
+   * (TLS).
+   */
   readonly openingMs: number;
   /**
    * Time from the first byte of an HTTP/1.1 request to the end of its headers, at most `requestMs`. After this time,
@@ -25,8 +28,8 @@ export interface ListenLimits {
    */
   readonly requestMs: number;
   /**
-   * Interval between checks of HTTP/1.1 connections against `headersMs` and `requestMs`. These limits are late by at
-   * most this much.
+   * Interval between checks of HTTP/1.1 connections against `headersMs` and `requestMs`. Both limits take effect at
+   * most this much late.
    */
   readonly checkEveryMs: number;
   /**
@@ -73,15 +76,15 @@ export interface ListenLimits {
    */
   readonly maxUnreadBytesOfConnection: number;
   /**
-   * Unread answers of one network, see {@link maxConnectionsPerNetwork}. Ignored when one network may have all
+   * Bytes of unread answers of one network, see {@link maxConnectionsPerNetwork}. Ignored when one network may have all
    * connections.
    */
   readonly maxUnreadBytesOfNetwork: number;
-  /** Unread answers of all connections of the listener. */
+  /** Bytes of unread answers of all connections of the listener. */
   readonly maxUnreadBytes: number;
   /**
-   * HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). A further stream is refused. It ends
-   * the session if the peer has acknowledged the setting.
+   * HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). A further stream is refused. If the
+   * peer has acknowledged the setting, a further stream ends the session.
    */
   readonly maxStreams: number;
   /** An HTTP/2 session is ended after this many of its streams were refused for lack of memory. */

@@ -30,7 +30,7 @@ export interface ProtocolServer {
 /** The handlers of a listener: for requests, and for input that is not a valid request. */
 export interface Answerer {
   /**
-   * Answers a request. It must neither throw nor reject. The headers of the request have been accepted, its body has
+   * Answers a request. It must neither throw nor reject. The headers of the request are read and checked; the body is
    * not.
    */
   readonly handler: (req: IncomingMessage | Http2ServerRequest, res: ServerResponse | Http2ServerResponse) => void;

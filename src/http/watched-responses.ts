@@ -2,7 +2,9 @@ import { ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { AnswerAccount, UnreadAnswer } from "./unread-answers.js";
 
-/** Cost of an unread answer in addition to its body and request headers: objects of Node and of the service. */
+/**
+ * Bytes that an unread answer costs in addition to its body and request headers: objects of Node and of the service.
+ */
 const ANSWER_BYTES = 16 * 1024;
 /**
  * Longer bodies are written in pieces of this size, each after the client has read the previous piece. This shows the
@@ -19,7 +21,7 @@ export class WatchedResponse extends ServerResponse implements UnreadAnswer {
     this.account = account;
   }
 
-  /** Stops counting. Called when the answer is sent, or its connection has closed. */
+  /** Stops counting the answer. Called when the answer is sent or its connection has closed. */
   release(): void {
     this.account?.release(this);
     this.account = undefined;
@@ -51,7 +53,10 @@ export class WatchedHttp2Response<Request extends Http2ServerRequest = Http2Serv
   private account: AnswerAccount | undefined;
   private requestBytes = 0;
 
-  /** Counts the answer in `account` from now on, plus the size of the request's headers in bytes. */
+  /**
+   * Counts the answer in `account` until it closes. `requestBytes`, the memory of the request's headers, is counted
+   * too.
+   */
   watch(account: AnswerAccount, requestBytes: number): void {
     this.account = account;
     this.requestBytes = requestBytes;

@@ -16,7 +16,7 @@ export interface PermitRequest {
   readonly signal: AbortSignal;
 }
 
-/** Releases a permit to run. Later calls do nothing. */
+/** A permit to run. Calling it releases the permit. Further calls do nothing. */
 export type Permit = () => void;
 
 /**

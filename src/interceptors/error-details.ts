@@ -8,7 +8,10 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../gen/googl
 type Detail = ConstructorParameters<typeof ConnectError>[3];
 
 const DOMAIN = "cupo";
-/** gRPC sends details in trailers, and some clients accept at most 8 KiB of trailers. */
+/**
+ * The highest number of field errors in BadRequest. gRPC sends details in trailers, and some clients accept at most 8
+ * KiB of trailers.
+ */
 const MAX_FIELD_VIOLATIONS = 20;
 
 /**
