@@ -73,9 +73,7 @@ export type LimitName =
   | ("quota" | "calls" | "tenant_calls" | "heavy_calls" | "load" | "streams" | "tenant_streams")
   | ("planned_slots" | "open_slots");
 
-/**
- * A field error. `field` is a JSON path (`practitionerIds[2]`), a header name or empty. `message` contains no input.
- */
+/** A field error. `field`: a JSON path (`practitionerIds[2]`), a header name or empty. `message` contains no input. */
 export interface FieldError {
   readonly code: FieldErrorCode;
   readonly field: string;

@@ -48,7 +48,7 @@ export interface ServerPorts {
   readonly logger: Logger;
   /** Returns milliseconds since the epoch. The clock of tokens and services. */
   readonly now: () => number;
-  /** Returns the service to serve in place of a service, on both listeners. Defaults to the same service. */
+  /** Replaces a service on both listeners. By default, no service is replaced. */
   readonly served?: (entry: ServiceEntry) => ServiceEntry;
   /** Whether the process runs background jobs. Defaults to true. */
   readonly runsJobs?: boolean;

@@ -25,7 +25,7 @@ type IssuerSettings = Pick<Config, "issuer" | "tokenTypes" | "tokenClaims" | "da
 
 /**
  * Opens the configured issuer: a real one, with its keys at a URL or in a file, or the development issuer. `fetch`
- * loads keys from a URL. `onRefused` is called for each request whose token is rejected.
+ * loads keys from a URL. `onRefused` is called for each request whose token is rejected or missing.
  */
 export async function openTrustedIssuer(
   config: IssuerSettings,

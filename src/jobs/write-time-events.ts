@@ -30,8 +30,8 @@ export interface TimeEventPorts {
  * continues. Of two runs at the same time, the second one waits for the first and then finds nothing left. While an
  * older release serves the database, nothing is written. Later runs catch up.
  *
- * If the events of a tenant cannot be written, the run continues with other tenants and throws the error at the end. An
- * aborted signal stops the run after the current transaction.
+ * If the events of a tenant cannot be written, the run continues with other tenants and throws the first error at the
+ * end. An aborted signal stops the run after the current transaction.
  */
 export async function writeTimeEvents(ports: TimeEventPorts, signal?: AbortSignal): Promise<number> {
   const { database, now, noShowGraceMinutes } = ports;
@@ -58,7 +58,7 @@ export async function writeTimeEvents(ports: TimeEventPorts, signal?: AbortSigna
   return written;
 }
 
-/** Writes the events of a tenant. One transaction writes the events of at most an hour. */
+/** Writes the due events of a tenant and returns their number. One transaction writes the events of at most an hour. */
 async function writeTenant(
   tenantId: string,
   { until, notBefore }: { readonly until: Date; readonly notBefore: Date },

@@ -15,8 +15,8 @@ export function clinicServices<T extends Pick<ServiceEntry, "service">>(services
 const INTERNAL: ReadonlySet<string> = new Set(["TenantService"]);
 
 /**
- * Returns the clinic's own services for the public listener: those with these names, in any order, or all for ["all"].
- * Throws for a name that no such service has.
+ * Returns the clinic's own services whose names are in `names`, or all if `names` contains "all". The public listener
+ * serves them. Services of operators are never returned. Throws for an unknown name.
  */
 export function publicClinicServices<T extends Pick<ServiceEntry, "service">>(
   services: readonly T[],

@@ -33,8 +33,8 @@ export interface RestApiOptions extends ProblemOptions {
 const NO_HEADERS = new Headers();
 
 /**
- * A hash of the bytes. The version is not enough: names of other resources and the scopes of the caller can change an
- * answer without changing the version.
+ * Returns the entity tag of an answer: a hash of the body. The version of the resource is not enough: names of other
+ * resources and the scopes of the caller can change an answer without changing the version.
  */
 const tagOfBytes: EntityTag = ({ body }) => `"${hash("sha256", body, "base64url")}"`;
 

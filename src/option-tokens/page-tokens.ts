@@ -18,7 +18,8 @@ export interface PageTokens {
 const digestBytes = 16;
 
 /**
- * Creates the functions that seal and open page tokens. They share the keys of option tokens; the token header differs.
+ * Creates the functions that seal and open page tokens. Page tokens and option tokens have the same keys and different
+ * headers.
  */
 export function createPageTokens(keyRing: KeyRing): PageTokens {
   return {

@@ -38,9 +38,8 @@ export function headerOf({ header }: TokenForm, kid: string) {
 
 /**
  * Returns the key id of a token, or undefined for a token that this service cannot have sealed in this form. So such a
- * token is rejected before any decryption or key lookup. A valid header contains exactly the algorithms above, the key
- * id and the fields of the form. All parts are canonical base64url without padding, so that a token has only one
- * spelling.
+ * token is rejected before any decryption or key lookup. A valid header contains exactly the JWE algorithms, the key id
+ * and the fields of the form. All parts are canonical base64url without padding, so that a token has only one spelling.
  */
 export function readKeyId(token: string, form: TokenForm): string | undefined {
   if (!form.shape.test(token)) return undefined;

@@ -106,7 +106,7 @@ function demandOf({ policy, held, left }: Holding, requests: number, replicas: n
   return { policy, wanted: Math.max(missing, Math.floor(left / PARTS / replicas)) };
 }
 
-/** Adds a share. In this process, a window ends no later than in the store, but never before the share can be used. */
+/** Adds a share. In this process, the window ends no later than in the store, but at least 1 ms from now. */
 function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number, now: number): void {
   if (share === undefined) throw new Error("the quota store must return a share for each demand");
   holding.held += share.granted;
@@ -129,7 +129,7 @@ function needsMore({ second, minute }: Account, requests: number): boolean {
   return !holdings.some((each) => isUsedUp(each, requests)) && holdings.some((each) => isShort(each, requests));
 }
 
-/** Takes the cost of the requests from each quota. Takes nothing if one of the quotas rejects them. */
+/** Takes the cost of the requests from each quota. Takes nothing if one quota rejects them. Returns both states. */
 function countIn({ second, minute }: Account, requests: number, now: number): readonly QuotaState[] {
   const holdings = [second, minute];
   const isRefused = holdings.some((each) => isUsedUp(each, requests));

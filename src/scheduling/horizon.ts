@@ -41,8 +41,8 @@ export function plannedThrough(reach: Pick<Reach, "horizonDays">, nowMs: number)
 }
 
 /**
- * Returns the dates on which a change of a program can change slots. They reach beyond the horizon if slots were made
- * there before the horizon became shorter.
+ * Returns the dates on which a change of a program can change slots. The dates reach beyond the horizon if slots were
+ * made for later dates before the horizon became shorter.
  */
 export function changeableSpan(reach: Reach, nowMs: number): DateSpan {
   const planned = horizonFrom(nowMs, plannedDays(reach));

@@ -16,7 +16,7 @@ const lastInstantMs = Date.parse("9999-12-31T23:59:59Z");
 /** Caches the last local day that was returned, because most calls are about today. */
 let latestDay = { date: "", startMs: 0, endMs: 0 };
 
-/** Returns the local date at an instant, which is in milliseconds since the epoch. */
+/** Returns the local date at an instant. `instantMs` is in milliseconds since the epoch. */
 export function localDateAt(instantMs: number): string {
   if (instantMs >= latestDay.startMs && instantMs < latestDay.endMs) return latestDay.date;
   const date = PlainDate.toString(ZonedDateTime.toPlainDate(zonedAt(instantMs)));
@@ -51,8 +51,9 @@ export function instantMsOf(date: string, secondOfDay: number): number {
 }
 
 /**
- * Returns the first instant of a day without a clock change, and undefined for other days. Results are cached, because
- * schedules use the same few hundred days. A query of the time zone database takes longer than planning a day's slots.
+ * Returns the first instant of a day without a clock change, in milliseconds since the epoch. Returns undefined for a
+ * day with a clock change. Results are cached, because schedules use the same few hundred days. A query of the time
+ * zone database takes longer than planning a day's slots.
  */
 function startOfEvenDay(date: string): number | undefined {
   if (evenDays.has(date)) return evenDays.get(date);

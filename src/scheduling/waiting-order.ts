@@ -13,7 +13,8 @@ export interface Waiting {
 
 const MINUTE_MS = 60_000;
 /**
- * The shortest time from the end of an offer to the start of its slot. Another patient can then still take the slot.
+ * The shortest time from the end of an offer to the start of its slot. In this time, another patient can still take the
+ * slot.
  */
 const NOTICE_MINUTES = 60;
 

@@ -18,7 +18,7 @@ const CODES: readonly (readonly [RegExp, SendFailure])[] = [
   ],
 ];
 
-/** Returns the kind of an error of a request. Its message is omitted everywhere, because it can contain addresses. */
+/** Returns the kind of an error of a request. The error's message is not used, because it can contain addresses. */
 export function failureOf(error: unknown): SendFailure {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return CODES.find(([pattern]) => pattern.test(code))?.[1] ?? "CONNECTION_FAILED";

@@ -44,7 +44,10 @@ export function withGivenKeys(given: readonly Uint8Array[], behind: KeyRing): Ke
   };
 }
 
-/** Derives the id of a key, which sealed values contain. A key is random, so its hash does not reveal it. */
+/**
+ * Derives the id of a key from its hash. Sealed values contain the id. The key is random, so the hash does not reveal
+ * it.
+ */
 function keyIdOf(secret: Uint8Array): string {
   return Buffer.from(hash("sha256", secret, "hex"), "hex")
     .subarray(0, KEY_ID_BYTES)

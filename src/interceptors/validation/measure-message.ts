@@ -10,8 +10,8 @@ export interface MeasuredMessage<D extends DescMessage> {
 
 /**
  * Compiles a function that measures the lists and single texts of a message before they are validated. So the size
- * limits also limit the work on a request. It does not measure nested messages. It returns the same message if nothing
- * is too large.
+ * limits also limit the work on a request. The function does not measure nested messages. If nothing is too large, the
+ * result contains the message itself.
  */
 export function createMeasure<D extends DescMessage>(schema: D): (message: MessageShape<D>) => MeasuredMessage<D> {
   const limits = sizeLimits(schema);
@@ -24,7 +24,7 @@ export function createMeasure<D extends DescMessage>(schema: D): (message: Messa
   };
 }
 
-/** Returns a copy of a message without these fields. */
+/** Returns a copy of a message without the fields in `left`. */
 export function messageWithout<D extends DescMessage>(
   schema: D,
   message: MessageShape<D>,
