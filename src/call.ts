@@ -47,7 +47,8 @@ export type ResourceType =
   | "Webhook";
 
 /**
- * The organization and company that own a resource within its tenant. Undefined allows every organization or company.
+ * The organization and company that own a resource within its tenant. If undefined, callers of every organization or
+ * company may see the resource.
  */
 export interface Owner {
   readonly organizationId: string | undefined;
@@ -92,7 +93,7 @@ export interface Transaction {
    * error when it ends.
    */
   rows<Row extends object>(statement: Statement): Promise<Row[]>;
-  /** Sends a statement whose result the response does not need. If it fails, the commit fails. */
+  /** Sends a statement whose result the response does not need. If the statement fails, the commit fails. */
   send(statement: Statement): void;
   /**
    * Sends a statement that requires a row, without waiting for it. Without a row, the transaction aborts, and the call
@@ -101,7 +102,7 @@ export interface Transaction {
   require(statement: RequiredStatement, refusal: () => unknown): void;
 }
 
-/** The request headers that the stages read. Each has all values that were sent. */
+/** The request headers that the stages read. Each header has all values that were sent. */
 export interface CallHeaders {
   readonly authorization: readonly string[];
   readonly idempotencyKey: readonly string[];
@@ -133,7 +134,7 @@ export interface Call {
   readonly startedAt: number;
   /** Response headers that the stages add. Both successful answers and errors have these headers. */
   readonly responseHeaders: Record<string, string>;
-  /** The changes of the call so far. Cleared when its transaction is repeated. */
+  /** The changes of the call so far. Cleared when the transaction is repeated. */
   readonly effects: Effect[];
   /** Returns the id for a new resource: a UUID of version 7. */
   readonly newId: () => string;
@@ -192,23 +193,20 @@ export function callOf(values: ContextValues): Call {
   return call;
 }
 
-/** Returns the principal of a call that passed authentication. Throws if it did not. */
+/** Returns the principal of a call. Throws if the call is not authenticated. */
 export function principalOf(values: ContextValues): Principal {
   const { principal } = callOf(values);
   if (principal === undefined) throw new Error("the call is not authenticated");
   return principal;
 }
 
-/**
- * Returns the call as a {@link ReadyCall}. Throws if the call has not passed every stage. The order of the stages is
- * then wrong.
- */
+/** Returns the call as a {@link ReadyCall}. Throws if the call has not passed every stage. */
 export function readyCall(call: Call): ReadyCall {
   if (!isReady(call)) throw new Error("the call has not passed every stage");
   return call;
 }
 
-/** Returns the call as the call of a stream, which ends when `signal` aborts. Throws like {@link readyCall}. */
+/** Returns the call of a stream that ends when `signal` aborts. Throws if the call is not authenticated. */
 export function streamCall(call: Call, signal: AbortSignal): StreamCall {
   const { operation, principal } = call;
   if (operation === undefined || principal === undefined) throw new Error("the call has not passed every stage");

@@ -82,7 +82,7 @@ export interface FieldError {
 
 /** The data of a {@link CupoError} in addition to its code. */
 export interface CupoErrorInit {
-  /** A sentence without personal data, secrets or input. Without it, `errors` explain the error. */
+  /** A sentence without personal data, secrets or input. Without this sentence, `errors` explain the error. */
   readonly detail?: string;
   readonly errors?: readonly FieldError[];
   /** Response headers that belong to the error, such as Retry-After (RFC 9110) or WWW-Authenticate (RFC 6750). */
@@ -130,7 +130,7 @@ export function insufficientScope(scope: string, detail = `The access token lack
   });
 }
 
-/** 404: the resource does not exist, or the principal may not see it. The answers are the same. */
+/** 404: the resource does not exist, or the principal may not see it. The answer is the same in both cases. */
 export function notFound(detail: string): CupoError {
   return new CupoError("RESOURCE_NOT_FOUND", { detail });
 }

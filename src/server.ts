@@ -34,8 +34,8 @@ export interface RunningServer {
   readonly internalUrl: string;
   /**
    * Stops gracefully. Readiness becomes false. For `drainMs` (default 0), requests are still served, and clients are
-   * asked to disconnect. Then no new connections are accepted, and requests in flight finish (GOAWAY on HTTP/2).
-   * Finally the pool is closed. Takes less than 8 s in addition to `drainMs`. Further calls wait for the first.
+   * asked to disconnect. Then no new connections are accepted, and requests in flight finish within 8 s. Finally the
+   * jobs stop and the pools are closed. Further calls wait for the first.
    */
   close(drainMs?: number): Promise<void>;
 }

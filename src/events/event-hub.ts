@@ -4,8 +4,8 @@ import type { LiveEvents } from "./live-events.js";
 import { TenantFeed } from "./tenant-feed.js";
 
 /**
- * The source of events for the watches of this process. All methods reject with SERVICE_UNAVAILABLE while the database
- * is unavailable.
+ * The source of events for the watches of this process. A watch is an open stream of a tenant's events. All methods
+ * reject with SERVICE_UNAVAILABLE while the database is unavailable.
  */
 export interface EventHub {
   /** Subscribes to the events of a tenant from now on. Close the result to unsubscribe. */
@@ -51,8 +51,8 @@ const SLOW_POLL_MS = 2_000;
 const FAST_POLL_MS = 100;
 
 /**
- * Creates the hub, which reads the feeds of the tenants that have watches in this process. Each new event is read once
- * for all watches of its tenant.
+ * Creates the hub. It reads the feeds of all tenants with watches in this process. Each new event is read once for all
+ * watches of its tenant.
  *
  * Notifications of changes start a read at once. The hub also polls all of these feeds with one query, to find changes
  * that were not notified. It polls every 2 s, or every 100 ms while notifications are not known to arrive.

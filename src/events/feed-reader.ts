@@ -64,7 +64,7 @@ export function createFeedReader(database: Database, limits = LIMITS): FeedReade
 }
 
 /**
- * Returns a function that runs `work` while at most `most` works run. Other works wait and start in the order of the
+ * Returns a function that runs at most `most` works at the same time. Further works wait and start in the order of the
  * calls.
  */
 function atOnce(most: number): <T>(work: () => Promise<T>) => Promise<T> {

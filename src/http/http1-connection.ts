@@ -94,9 +94,9 @@ export function endWith(connection: Http1Connection, lastWord: LastWord): void {
 
 /**
  * Prepares a connection for its end: its last response has `Connection: close`, and Node closes the connection after
- * it. When the headers of that response are already sent, the client may send another request. That request is still
- * served while the end is only announced; while draining, the connection is closed instead. A connection without an
- * open response stays open.
+ * this response. When the headers of that response are already sent, the client may send another request. That request
+ * is still served while the end is only announced; while draining, the connection is closed instead. A connection
+ * without an open response stays open.
  */
 export function endConnection(connection: Http1Connection, ending: "announced" | "draining"): void {
   const { open, newest } = connection;

@@ -44,16 +44,16 @@ export interface ListenLimits {
    */
   readonly stalledMs: number;
   /**
-   * How long the peer has to close its side after this side has ended. Its remaining bytes are discarded. Closing at
-   * once would make TCP reset the connection and lose the last answer (RFC 9112 section 9.6).
+   * How long the peer has to close its side after this side has ended. The peer's remaining bytes are discarded.
+   * Closing at once would make TCP reset the connection and lose the last answer (RFC 9112 section 9.6).
    */
   readonly lingerMs: number;
   /** After this long without data, TCP probes whether the peer still exists. */
   readonly probeAfterMs: number;
   /**
-   * Size of the request line and headers on HTTP/1.1, or of the header list on HTTP/2 as RFC 9113 counts it. Above it,
-   * the answer is 431. HTTP/2 announces and reads up to twice as much, so that it can answer 431. It resets streams
-   * with larger lists.
+   * Size of the request line and headers on HTTP/1.1, or of the header list on HTTP/2 as RFC 9113 counts it. A larger
+   * size is answered with 431. HTTP/2 announces and reads up to twice the limit, so that it can answer 431. It resets
+   * streams with even larger lists.
    */
   readonly maxHeaderBytes: number;
   /** HTTP/1.1 requests of one connection that wait for their answers. With more, the connection is destroyed. */
@@ -66,8 +66,8 @@ export interface ListenLimits {
   /** How long an answer, or a 64 KiB piece of an answer, may stay unread. Then the answer is ended. */
   readonly unreadMs: number;
   /**
-   * When memory is needed, an unread answer is ended after this time without progress. If the client does not read that
-   * end within this time, the connection is destroyed.
+   * When memory is needed, an unread answer is ended after this time without progress. If the client does not read the
+   * end of the answer within this time, the connection is destroyed.
    */
   readonly unreadGraceMs: number;
   /**
@@ -91,11 +91,11 @@ export interface ListenLimits {
   readonly maxRejectedStreams: number;
   /** An HTTP/2 session is ended after this many invalid or empty frames. */
   readonly maxInvalidFrames: number;
-  /** Memory of one HTTP/2 session, in units of 1,000,000 bytes. Above this, new streams are refused. */
+  /** Memory of one HTTP/2 session, in units of 1,000,000 bytes. Above this size, new streams are refused. */
   readonly maxSessionMegabytes: number;
   /**
    * How long an HTTP/2 session may have no stream, even when it receives other frames. GOAWAY reports which streams
-   * were accepted, so this may be shorter than the idle timeout of proxies.
+   * were accepted, so this time may be shorter than the idle timeout of proxies.
    */
   readonly sessionIdleMs: number;
   /** An HTTP/2 session with open streams is ended after this long without any frame, even a PING. */

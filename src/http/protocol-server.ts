@@ -15,7 +15,7 @@ export interface ProtocolServer {
   accept(socket: Socket): void;
   /**
    * Announces the end to the peers and continues to serve. Each HTTP/1.1 connection is closed after its next response,
-   * which has `Connection: close`. HTTP/2 clients are asked to open a new connection, which is served.
+   * which has `Connection: close`. HTTP/2 clients are asked to open a new connection. New connections are still served.
    */
   announceEnd(): void;
   /**
@@ -49,7 +49,7 @@ export interface ServeOptions extends Answerer {
 
 /**
  * Sends `100 Continue` for a request that expects it (RFC 9110 section 10.1.1) when its body is first read and no
- * answer has begun. A request that is refused for its headers is then refused before its body is sent.
+ * answer has begun. So a request with refused headers is answered before its body is sent.
  */
 export function continueWhenRead(
   req: IncomingMessage | Http2ServerRequest,

@@ -26,7 +26,10 @@ export type Outcome =
   | {
       readonly kind: "REPLAY";
       readonly response: Uint8Array;
-      /** The earlier call is this call: its COMMIT succeeded, but the connection broke before the answer arrived. */
+      /**
+       * Whether the earlier call is this call. Its COMMIT then succeeded, but the connection broke before the answer
+       * arrived.
+       */
       readonly isOwn: boolean;
     }
   /** The key was used for another request. */
@@ -37,9 +40,9 @@ export type Outcome =
   | { readonly kind: "IN_PROGRESS" };
 
 /**
- * The transactions that the stage needs. `execute` runs the work in one transaction, `call.transaction`, which commits
- * the claim, all effects and the result together. If the key is taken, the statements of the work have no effect and
- * its result is discarded. A failed call leaves its key free.
+ * The transactions that the stage needs. `execute` runs the work in one transaction, `call.transaction`. This
+ * transaction commits the claim, all effects and the result together. If the key is taken, the statements of the work
+ * have no effect and its result is discarded. A failed call leaves its key free.
  */
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;

@@ -80,7 +80,7 @@ const BUSY_MS = 1_000;
  * - every minute: writes the events that become due, offers freed slots, erases tenants
  * - every 5 min: summarizes waits
  * - every 10 min: purges expired data, assigns positions to events
- * - every hour and on request: extends schedules to the horizon
+ * - every hour and on request: extends schedules to the booking horizon
  * - every hour: creates and drops partitions
  *
  * Every process runs jobs. Each job runs in one process; if that process dies, another process repeats the job.

@@ -21,7 +21,7 @@ const BUSY_MS = 1_000;
 const AFTER_LEASE_MS = 500;
 
 /**
- * Runs the jobs that send events to webhooks, until it is stopped. The jobs have workers of their own, so that slow
+ * Runs the jobs that send events to webhooks, until they are stopped. The jobs have workers of their own, so that slow
  * receivers do not delay other background jobs. A job sends for one webhook for about 10 s and then queues itself
  * again, after the jobs of other webhooks.
  *

@@ -15,8 +15,8 @@ const KNOWN_SINCE = "0044-opportunity-summaries";
 
 /**
  * Builds missing summaries of appointments and moves the recorded changes of all tenants into the summaries. Without
- * this job, the indicators are correct, but slower. While an older release serves the database, the job drops all
- * summaries instead. An aborted signal stops the job after the current transaction.
+ * this job, the opportunity indicators are correct, but slower. While an older release serves the database, the job
+ * drops all summaries instead. An aborted signal stops the job after the current transaction.
  */
 export async function summarizeWaits(database: TransactionSource, signal?: AbortSignal): Promise<void> {
   if (await isOlderServing(database, KNOWN_SINCE)) return dropAllSummaries(database);

@@ -21,7 +21,7 @@ export interface SpanLimits {
   readonly notBefore: Date;
   /** The longest span, in milliseconds. */
   readonly maxMs: number;
-  /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own. */
+  /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own number. */
   readonly noShowGraceMinutes: number;
   readonly correlationId: string;
 }

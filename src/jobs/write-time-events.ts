@@ -9,7 +9,7 @@ const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs
 const HOUR_MS = 3_600_000;
 /** Events that became due longer ago than this are not written, in milliseconds. */
 export const CAUGHT_UP_MS = 24 * HOUR_MS;
-/** The last migration for these events. Releases without it do not know the events. */
+/** The last migration for events that become due by the clock. Releases without it do not know these events. */
 const KNOWN_SINCE = "0038-time-events-validated";
 
 /** Dependencies of writing events that become due by the clock. */

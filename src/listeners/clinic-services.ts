@@ -15,8 +15,8 @@ export function clinicServices<T extends Pick<ServiceEntry, "service">>(services
 const INTERNAL: ReadonlySet<string> = new Set(["TenantService"]);
 
 /**
- * Returns the clinic's own services whose names are in `names`, or all if `names` contains "all". The public listener
- * serves them. Services of operators are never returned. Throws for an unknown name.
+ * Returns the clinic's own services that the public listener serves: the services in `names`, or all if `names`
+ * contains "all". Services of operators are never returned. Throws for an unknown name.
  */
 export function publicClinicServices<T extends Pick<ServiceEntry, "service">>(
   services: readonly T[],

@@ -104,7 +104,9 @@ function createOperations({ services, problemsUrl, chain, validate, observe }: I
   });
 }
 
-/** Creates the handler of the OpenAPI document and the reference page. It returns false for any other request. */
+/**
+ * Creates the handler of the OpenAPI document and the reference page. The handler returns false for any other request.
+ */
 function createPages(options: InternalApiOptions): (request: HttpRequest, response: HttpResponse) => boolean {
   const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
     sendProblem(request, response, error, options);

@@ -40,8 +40,8 @@ export interface OpenListeners {
   readonly internalUrl: string;
   /**
    * Stops gracefully. Readiness becomes false and streams end. For `drainMs`, requests are still served, and clients
-   * are asked to disconnect, so that load balancers can react. Then requests in flight finish. Resolves within {@link
-   * GRACE_MS} after that, when all connections are closed.
+   * are asked to disconnect, so that load balancers can react. Then requests in flight finish. Resolves when all
+   * connections are closed, at most {@link GRACE_MS} milliseconds after `drainMs`.
    */
   close(drainMs: number): Promise<void>;
 }

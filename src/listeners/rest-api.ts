@@ -29,7 +29,7 @@ export interface RestApiOptions extends ProblemOptions {
   readonly takesActor: boolean;
 }
 
-/** The stages read raw headers from the call, so no Headers object is built. */
+/** An empty object. The stages read raw headers from the call, so no Headers object is built for each request. */
 const NO_HEADERS = new Headers();
 
 /**

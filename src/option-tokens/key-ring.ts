@@ -48,7 +48,7 @@ const hourMs = 60 * 60 * 1000;
  */
 const ROTATION_MS = 24 * hourMs;
 /**
- * Every process learns of a new key within an hour, and seals with the old one until then. The second hour is for
+ * Every process learns of a new key within an hour, and seals with the old key until then. The second hour is for
  * tokens in use: option tokens are valid for ten minutes, page tokens for an hour.
  */
 const RETENTION_MS = 2 * hourMs;

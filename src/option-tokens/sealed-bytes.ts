@@ -52,8 +52,8 @@ export async function openBytes(keyRing: KeyRing, form: TokenForm, token: string
 }
 
 /**
- * Returns undefined if the token was altered. `readKeyId` has checked that the token has five parts of known lengths,
- * and that the second part is empty.
+ * Decrypts a token and returns its bytes, or undefined if the token was altered. `readKeyId` has checked that the token
+ * has five parts of known lengths, and that the second part is empty.
  */
 function decrypt(token: string, key: KeyObject): Uint8Array | undefined {
   const [header = "", , nonce = "", sealed = "", tag = ""] = token.split(".");

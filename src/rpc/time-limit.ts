@@ -48,8 +48,8 @@ export function openTimeLimit(limitMs: number, gone: AbortSignal): OpenTimeLimit
  * Answers a unary call with deadline_exceeded when its time limit expires. Work in progress continues and may take
  * effect, as when an answer is lost.
  *
- * A stream ends itself when the signal of the call aborts. Any error after the time limit becomes deadline_exceeded:
- * functions of Node.js then throw an AbortError.
+ * A stream ends itself when the signal of the call aborts. Any error after the time limit becomes deadline_exceeded,
+ * because functions of Node.js throw an AbortError when the signal aborts.
  */
 export const endAtTimeLimit: Interceptor = (next) => async (request) => {
   const { signal } = request;

@@ -13,7 +13,7 @@ export const HORIZON_DAYS = 90;
 /** The longest horizon of a tenant or a program, in days after today. */
 export const MAX_HORIZON_DAYS = 400;
 
-/** Returns the dates from today to a horizon, in days after today. */
+/** Returns the dates from today to the date `days` days after today. */
 export function horizonFrom(nowMs: number, days = HORIZON_DAYS): DateSpan {
   const today = localDateAt(nowMs);
   return { from: today, through: addCalendarDays(today, days) };

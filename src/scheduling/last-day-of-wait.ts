@@ -1,6 +1,6 @@
 import { addCalendarDays, dayNumberOf } from "./local-date.js";
 
-/** The longest wait that is allowed, and the days that it counts. */
+/** The longest allowed wait, and which days count. */
 export interface WaitLimit {
   /** 1 to 3650. */
   readonly maxWaitDays: number;

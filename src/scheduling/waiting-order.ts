@@ -18,15 +18,15 @@ const MINUTE_MS = 60_000;
  */
 const NOTICE_MINUTES = 60;
 
-/** Whether a slot can be offered for some minutes: the offer ends at least an hour before the slot begins. */
+/** Whether a slot can be offered for `minutes` minutes: the offer ends at least an hour before the slot begins. */
 export function isOfferable(startsAtMs: number, nowMs: number, minutes: number): boolean {
   return startsAtMs - nowMs >= (minutes + NOTICE_MINUTES) * MINUTE_MS;
 }
 
 /**
  * Returns the order in which waiting entries are offered a slot on a date: by request date, by due date (entries
- * without a due date last), by days between the wished date and the date of the slot, and by id. Entries with different
- * ids are never equal.
+ * without a due date last), by days between the first wished date and the date of the slot, and by id. Entries with
+ * different ids are never equal.
  */
 export function waitingOrder(slotDate: string): (one: Waiting, other: Waiting) => number {
   const slotDay = dayNumberOf(slotDate);

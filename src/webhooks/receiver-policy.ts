@@ -30,8 +30,8 @@ const LOCAL_NAME = /^[^.]*$|(^|\.)(localhost|local|internal|home\.arpa)$/;
 
 /**
  * Creates the policy: https to public addresses, at port 443 or a port from 1024. The settings can also allow http and
- * other networks. The URL parser of Node.js has already turned odd forms of addresses, such as decimal, octal and
- * hexadecimal addresses, into the usual form.
+ * other networks. The URL parser of Node.js turns decimal, octal and hexadecimal addresses into the usual form before
+ * the check.
  */
 export function createReceiverPolicy({ allowHttp, allowAddresses }: ReceiverSettings): ReceiverPolicy {
   const allowed = networksOf(allowAddresses);

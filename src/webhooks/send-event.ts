@@ -4,7 +4,7 @@ import { createGuardedLookup, type ResolveHost } from "./guarded-lookup.js";
 import type { ReceiverPolicy } from "./receiver-policy.js";
 import { failureOf, type SendFailure } from "./send-failures.js";
 
-/** The result of one attempt. STOPPED: the process stops, and nothing is known about the event. */
+/** The result of one attempt. STOPPED: the process stops, and it is unknown whether the event arrived. */
 export type Attempt = { readonly status: number } | { readonly failure: SendFailure | "STOPPED" };
 
 /** An event to send. */

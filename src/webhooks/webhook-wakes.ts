@@ -23,7 +23,7 @@ const GATHER_MS = 100;
 /** How long the webhooks of a tenant are cached, in milliseconds. */
 const KNOWN_MS = 2_000;
 
-/** The cached webhooks of a tenant. They are valid until a time in milliseconds of the monotonic clock. */
+/** The cached webhooks of a tenant. `until` is the end of their validity, in milliseconds of the monotonic clock. */
 interface Known {
   readonly webhooks: readonly WebhookKey[];
   readonly until: number;

@@ -25,7 +25,7 @@ const rejectionTexts: Readonly<Record<"calls" | "streams", Readonly<Record<Permi
   },
 };
 
-/** Returns the error of a call or a stream that this limit rejects. */
+/** Returns the error of a call or a stream that the limit `rejection` rejects. */
 export function rejectionError(
   rejection: PermitRejection,
   what: "calls" | "streams",

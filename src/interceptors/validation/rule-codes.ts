@@ -9,8 +9,8 @@ export interface RuleCode {
    */
   readonly message?: string;
   /**
-   * For a rule on a message instead of a field: the proto names of the fields that it compares. The error is reported
-   * on the last of these fields. The error is omitted if one of these fields breaks a rule of its own.
+   * For a rule on a message instead of a field: the proto names of the fields that the rule compares. The error is
+   * reported on the last of these fields. The error is omitted if one of these fields breaks a rule of its own.
    */
   readonly fields?: readonly string[];
 }

@@ -27,7 +27,7 @@ export function ruleIdsOfField(field: DescField): string[] {
   return [...standardIds(field), ...own, ...byExtension.map(({ id }) => id)];
 }
 
-/** Returns the ids of the rules on a message, without those of its fields. */
+/** Returns the ids of the rules on a message, without the rules on its fields. */
 export function ruleIdsOfMessage(message: DescMessage): string[] {
   return getOption(message, messageOption).cel.map(({ id }) => id);
 }

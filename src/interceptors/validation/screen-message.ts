@@ -94,7 +94,7 @@ function screenOf(field: DescField): ScreenText | undefined {
   return kind === undefined ? screenText : (text) => screenShortText(text, kind);
 }
 
-/** Returns the codes that screening can report for a field. Empty if the field is not screened. */
+/** Returns the codes that screening can report for a field. Returns no codes if the field is not screened. */
 export function screeningCodesOf(field: DescField): readonly ScreeningCode[] {
   const kind = kinds.get(screenedAsOf(field));
   if (kind !== undefined) return codesOfKind(kind);

@@ -51,7 +51,7 @@ interface Item {
  * - `field` is a JSON path such as `practitionerIds[2]`.
  * - No item contains a value of the message.
  * - The content of a list or text that is too large is not validated. So the time is linear in the allowed size.
- * - It throws if a rule is faulty: it does not compile, fails while it runs, or has no entry in the table of codes.
+ * - It throws for a rule that does not compile, fails while it runs, or has no entry in the table of codes.
  */
 export function createMessageValidator(): <D extends DescMessage>(
   schema: D,

@@ -17,7 +17,7 @@ export type ListErrors = (schema: DescMessage, errors: readonly FieldError[]) =>
 
 /**
  * Validates a request by the rules of the proto, then normalizes it for fingerprints and services. The request of a
- * stream is a list of one message, so several stages can iterate over it.
+ * stream is a list of one message, so several stages can iterate over the list.
  */
 export function validation(validatorOf: MessageValidator, listErrors: ListErrors): Stage {
   return (method) => {
