@@ -75,9 +75,9 @@ async function openKeySet(
 }
 
 /**
- * Returns a function that says whether a principal is an operator, who may manage all tenants. Without
- * `operatorTenantId`, a real issuer has no operators. Every principal of the development issuer is then an operator,
- * because anybody can get its tokens.
+ * Returns a function that returns whether a principal is an operator. An operator may manage all tenants. Operators are
+ * the principals of the tenant `operatorTenantId`. Without this setting, a real issuer has no operators. All principals
+ * of the development issuer are operators then, because anybody can get its tokens.
  */
 export function operatorsOf({
   operatorTenantId,

@@ -20,7 +20,7 @@ export async function assignPositions(database: TransactionSource, signal?: Abor
   }
 }
 
-/** Assigns the positions of one batch. Returns whether the batch was full, so that more events may be left. */
+/** Assigns positions to one batch of events. Returns whether the batch was full, so that more events may be left. */
 function assignBatch(database: TransactionSource, tenantId: string): Promise<boolean> {
   return runTransaction(database, { scope: { tenantId }, limits: LIMITS }, async (transaction) => {
     const before = readFeed(transaction, BEHIND_ALL, 1);

@@ -73,8 +73,8 @@ export function dayNumberOf(date: string): number {
 }
 
 /**
- * Counts the days between two {@link dayNumberOf} numbers, both included, that fall on these ISO weekdays. The time
- * does not depend on the length of the range.
+ * Counts the days between two {@link dayNumberOf} numbers, both included, that fall on these ISO weekdays. The time of
+ * the calculation does not depend on the length of the range.
  */
 export function countDaysOn(weekdays: Iterable<number>, from: number, to: number): number {
   if (from > to) return 0;

@@ -16,7 +16,7 @@ export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
  */
 export type JudgeDelivery = (delivery: DeliveryRecord, tenantId: string) => Promise<"SEND" | "DROP">;
 
-/** The dependencies of sending. */
+/** The dependencies of sending events to webhooks. */
 export interface DeliveryPorts {
   readonly database: TransactionSource;
   readonly reader: FeedReader;

@@ -14,7 +14,7 @@ export interface WebhookWakesPorts {
   readonly findActive: (tenantIds: readonly string[]) => Promise<readonly WebhookKey[]>;
   /** Queues a job for each of these webhooks. */
   readonly addJobs: (webhooks: readonly WebhookKey[]) => Promise<void>;
-  /** Called with the first failure after a success. A job that runs every minute then finds the webhooks. */
+  /** Called with the first failure after a success. Every minute, a job finds the webhooks that were not queued. */
   readonly onError: (error: unknown) => void;
 }
 

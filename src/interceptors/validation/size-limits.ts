@@ -12,7 +12,7 @@ export interface SizeLimit {
   readonly limit: number;
 }
 
-/** The project's rules that limit the length of a text. The value of each is the highest number of code points. */
+/** The project's rules that limit the length of a text. The value of each rule is the highest number of code points. */
 const lengthRules = projectRules.extensions.filter(
   ({ extendee, scalar }) => extendee.typeName === StringRulesSchema.typeName && scalar === ScalarType.INT32,
 );
