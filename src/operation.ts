@@ -43,7 +43,7 @@ function sharedStatuses(method: DescMethod, { idempotencyKey }: Operation): numb
   return statuses;
 }
 
-/** Whether calls of an RPC require an idempotency key. They do unless the proto states `idempotency_key: NONE`. */
+/** Whether calls of an RPC require an idempotency key: yes, unless the proto states `idempotency_key: NONE`. */
 export function takesIdempotencyKey(method: DescMethod): boolean {
   return operationOf(method).idempotencyKey !== Operation_IdempotencyKey.NONE;
 }

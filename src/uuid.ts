@@ -86,7 +86,7 @@ export function timeOfUuid7(uuid7: string): number {
 
 /**
  * Creates a source of random bytes. Each call returns `bytes` new bytes. Copy or use them at once: one of the next 256
- * calls overwrites them, possibly the very next one.
+ * calls overwrites them, possibly the next call.
  */
 export function createRandomSource(bytes: number): () => Buffer {
   const pool = Buffer.allocUnsafeSlow(bytes * USES_A_FILL);

@@ -108,7 +108,7 @@ function optionalUuidOf(claims: Claims, name: string): string | undefined {
  * Returns the scopes of a token. The standard claim `scope` is a string of scope tokens, separated by single spaces
  * (RFC 8693 section 4.2, RFC 6749 section 3.3). A claim with another name, such as `scp`, may also be an array of scope
  * tokens. An empty string or array means no scopes. Such a token is accepted here. A later stage answers "insufficient
- * scope", which explains the problem better than "invalid token".
+ * scope". This explains the problem better than "invalid token".
  */
 function scopesOf(claims: Claims, name: string): ReadonlySet<string> {
   const tokens = scopeTokensOf(claims[name], name);

@@ -15,7 +15,7 @@ export interface EventHub {
    * page share one query.
    */
   read(tenantId: string, after: number): Promise<FeedPage>;
-  /** Returns the position just before the oldest event that is kept. The tenant must have a watch. */
+  /** Returns the position just before the oldest stored event. The tenant must have a watch. */
   findOldest(tenantId: string): Promise<number>;
 }
 

@@ -5,7 +5,7 @@ import { type Peeked, peekProtocol } from "./peek-protocol.js";
 import type { ProtocolServer } from "./protocol-server.js";
 import { afterPoll, limitLinger } from "./sockets.js";
 
-/** Options of accepting cleartext connections: their limits and the servers that take them over. */
+/** Options of accepting cleartext connections: the limits, and the servers that take over the connections. */
 export interface CleartextOptions {
   readonly limits: ListenLimits;
   readonly idle: IdleConnections;

@@ -31,7 +31,9 @@ export function withStrictTransport({ handler, socketError }: Answerer): Answere
   };
 }
 
-/** Options of accepting TLS connections: their limits and the servers that take them over after the handshake. */
+/**
+ * Options of accepting TLS connections: the limits, and the servers that take over the connections after the handshake.
+ */
 export interface TlsOptions {
   readonly server: Server;
   readonly limits: ListenLimits;
@@ -58,8 +60,8 @@ const CIPHERS = [
 
 /**
  * Creates a server for handshakes on connections that are accepted elsewhere. It requires TLS 1.2 or later. The client
- * selects HTTP/2 or HTTP/1.1 by ALPN (RFC 7301); the default is HTTP/1.1. Throws when the certificate or key is
- * unreadable or they do not match.
+ * selects HTTP/2 or HTTP/1.1 by ALPN (RFC 7301); the default is HTTP/1.1. Throws when the certificate or the key is
+ * unreadable, or when the key does not belong to the certificate.
  */
 export function createTlsServer(tls: TlsIdentity): Server {
   const ciphers = CIPHERS.join(":");

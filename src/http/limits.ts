@@ -34,8 +34,8 @@ export interface ListenLimits {
   readonly checkEveryMs: number;
   /**
    * How long an HTTP/1.1 connection may stay without a request. It must exceed the 60 s after which nginx and the load
-   * balancers of the large clouds close their connections. The proxy must be the side that closes. Otherwise it may
-   * send a request on a closing connection and has to answer 502.
+   * balancers of the large clouds close their connections. The proxy must be the side that closes. Otherwise the proxy
+   * may send a request on a closing connection and has to answer 502.
    */
   readonly keepAliveMs: number;
   /**

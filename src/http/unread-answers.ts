@@ -14,8 +14,8 @@ export interface AccountOptions {
 }
 
 /**
- * The answers that share one limit: those of a connection, a network or the listener. The answers are in the order of
- * their last progress.
+ * The unread answers that share one limit: all answers of a connection, of a network or of the listener. The answers
+ * are in the order of their last progress.
  */
 interface Scope {
   readonly maxBytes: number;

@@ -11,7 +11,7 @@ export function clinicServices<T extends Pick<ServiceEntry, "service">>(services
   return services.filter(({ service }) => !isPublished(service));
 }
 
-/** Services of operators. The public listener never has them. */
+/** Services of operators. The public listener never serves these services. */
 const INTERNAL: ReadonlySet<string> = new Set(["TenantService"]);
 
 /**

@@ -48,7 +48,7 @@ const watchIds: EventIds = {
 
 /**
  * Creates the listener of services over REST, by their google.api.http options. If no operation has the path of a
- * request, the listener calls `next`, its third argument, if there is one.
+ * request, the listener calls `next`, its optional third argument.
  */
 export function createRestApi(options: RestApiOptions): NodeListener {
   const { chain } = options;

@@ -32,7 +32,8 @@ export interface OptionSubject {
 }
 
 /**
- * The callers who can use an option: only those of this tenant, organization and company. Ids are UUIDs in lower case.
+ * The callers who can use an option: all callers of this tenant, organization and company, and no others. Ids are UUIDs
+ * in lower case.
  */
 export interface OptionHolder {
   readonly tenantId: string;

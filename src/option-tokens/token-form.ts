@@ -1,6 +1,6 @@
 /** The form of one kind of tokens. */
 export interface TokenForm {
-  /** Header fields beside the algorithms and the key id. They distinguish the kinds of tokens. */
+  /** Header fields beside the algorithms and the key id. These fields distinguish the kinds of tokens. */
   readonly header: Readonly<Record<string, string>>;
   /** The five parts of the token and their lengths. */
   readonly shape: RegExp;

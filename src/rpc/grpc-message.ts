@@ -18,7 +18,7 @@ const encoded = /%|[^\x20-\x7e]+|^ +| +$/gu;
 /**
  * Encodes `grpc-message` by gRPC's specification (PROTOCOL-HTTP2.md, Percent-Encoded): only `%`, characters outside
  * printable ASCII and blanks at both ends. The library encodes more characters, as in a URI. Clients such as grpc-js do
- * not decode all of them. So the message is encoded again.
+ * not decode all these characters. So the message is encoded again.
  */
 export function specifyMessage(answered: UniversalServerResponse): UniversalServerResponse {
   const { body, header, trailer } = answered;

@@ -5,7 +5,7 @@ import { isPublicAddress } from "./blocked-addresses.js";
 export interface ReceiverPolicy {
   /**
    * Returns why events must not be sent to a URL, as the end of a sentence that begins "the URL must". Returns
-   * undefined if they may be sent. Host names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their
+   * undefined if events may be sent. Host names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their
    * addresses.
    */
   refusalOf(url: string): string | undefined;

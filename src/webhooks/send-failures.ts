@@ -1,4 +1,4 @@
-/** Why an event was not answered with an HTTP status. The names are those in the proto. */
+/** Why an event was not answered with an HTTP status. The proto has the same names. */
 export type SendFailure =
   | "TIMED_OUT"
   | "NAME_NOT_RESOLVED"

@@ -16,9 +16,9 @@ export interface RuleCode {
 }
 
 /**
- * Maps the ids of rules to field errors. The rules are those of protovalidate, of cupo/options/v1/rules.proto and of
- * messages. If a field breaks several rules with the same code, only the first rule in this table is reported. So more
- * specific rules come first.
+ * Maps the ids of rules to field errors. The rules come from protovalidate, from cupo/options/v1/rules.proto and from
+ * the options of messages. If a field breaks several rules with the same code, only the first rule in this table is
+ * reported. So more specific rules come first.
  */
 const ruleCodes = {
   required: { code: "REQUIRED", message: "the field is required" },
