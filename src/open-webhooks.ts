@@ -25,7 +25,7 @@ export interface Webhooks {
   readonly resultSeal: ResultSeal;
   readonly vault: Vault;
   readonly policy: ReceiverPolicy;
-  /** Call this after a transaction of the tenant has committed. It queues deliveries to the webhooks of the tenant. */
+  /** Queues deliveries to the webhooks of a tenant. Call this after a transaction of the tenant has committed. */
   committed(tenantId: string): void;
   close(): Promise<void>;
 }

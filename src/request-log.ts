@@ -19,9 +19,9 @@ export interface RequestObserver {
 
 /**
  * Adds X-Correlation-Id to every answer of a listener and logs one line when the answer ends. The line has the
- * operation, caller, tenant, result, duration, correlation id and trace. It has no status if the caller disconnected
- * before the answer. It has no other data of the request, because paths, queries, headers and bodies can hold personal
- * data.
+ * operation, caller, tenant, result, duration, correlation id and trace. The line has no status if the caller
+ * disconnected before the answer. The line has no other data of the request, because paths, queries, headers and bodies
+ * can hold personal data.
  */
 export function logged(handle: HttpHandler, logger: Logger, observer?: RequestObserver): HttpHandler {
   return (request, response) => {

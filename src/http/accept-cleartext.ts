@@ -20,7 +20,7 @@ export interface CleartextOptions {
  * the connection to the server for this protocol.
  *
  * A connection without a byte in `limits.openingMs` is closed without an answer. Proxies open such connections in
- * advance. They would take an answer for the response to their next request.
+ * advance, and would take an answer for the response to their next request.
  */
 export function acceptCleartext(options: CleartextOptions): (socket: Socket) => void {
   const { limits, idle } = options;

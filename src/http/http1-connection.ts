@@ -94,8 +94,8 @@ export function endWith(connection: Http1Connection, lastWord: LastWord): void {
 
 /**
  * Prepares a connection for its end: its last response has `Connection: close`, and Node closes the connection after
- * this response. When the headers of that response are already sent, the client may send another request. That request
- * is still served while the end is only announced; while draining, the connection is closed instead. A connection
+ * this response. When the headers of that response are already sent, the client may send another request. This other
+ * request is still served if the end is only announced. While draining, the connection is closed instead. A connection
  * without an open response stays open.
  */
 export function endConnection(connection: Http1Connection, ending: "announced" | "draining"): void {

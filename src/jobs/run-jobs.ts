@@ -83,7 +83,7 @@ const BUSY_MS = 1_000;
  * - every hour and on request: extends schedules to the booking horizon
  * - every hour: creates and drops partitions
  *
- * Every process runs jobs. Each job runs in one process; if that process dies, another process repeats the job.
+ * Every process runs jobs. Each job runs in one process. If the process dies, another process repeats the job.
  *
  * An extension job extends one schedule of a tenant by a limited number of slots. Then it queues the tenant's next
  * extension, so that tenants take turns. Returns a function that stops the jobs and waits until the current job reaches

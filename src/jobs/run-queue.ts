@@ -29,9 +29,9 @@ const POLL_MS = 5_000;
 const RESTART_AFTER_MS = 5_000;
 
 /**
- * Runs jobs until they are stopped. Every process runs jobs. Each job runs in one process; if that process dies,
- * another process repeats the job. Returns a function that stops the workers and waits until the current jobs reach a
- * point where they can stop.
+ * Runs jobs until they are stopped. Every process runs jobs. Each job runs in one process. If the process dies, another
+ * process repeats the job. Returns a function that stops the workers and waits until the current jobs reach a point
+ * where they can stop.
  */
 export function runQueue(ports: QueuePorts, jobs: QueueJobs): () => Promise<void> {
   const ending = new AbortController();

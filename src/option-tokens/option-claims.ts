@@ -10,7 +10,7 @@ export interface OptionClaims {
   /** Duration of all slots together in minutes, 1 to 65,535. */
   readonly minutes: number;
   /**
-   * The generation of the schedule that made the slot, 0 to 4,294,967,295; the latest one if there are several slots.
+   * The generation of the schedule that made the slot, 0 to 4,294,967,295. For several slots, the latest generation.
    */
   readonly generation: number;
   readonly serviceId: string;

@@ -26,8 +26,8 @@ export function localDateAt(instantMs: number): string {
 }
 
 /**
- * Returns the first instant of a local date, as UTC text. It differs from local midnight where a clock change skips
- * midnight.
+ * Returns the first instant of a local date, as UTC text. The first instant is not local midnight if a clock change
+ * skips midnight.
  */
 export function startOfLocalDay(date: string): string {
   return formatInstant(instantMsOf(date, 0));
@@ -41,8 +41,8 @@ export function endOfLocalDay(date: string): string {
 /**
  * Returns the milliseconds since the epoch at a second of a local day; 86,400 is the end of the day. A local time that
  * a clock change skips becomes the instant of the change. A local time that occurs twice becomes its first instant.
- * This keeps local times in order, so that windows without a local overlap have no overlap in UTC. The latest result is
- * the last second that RFC 3339 and a Timestamp can represent.
+ * Both rules keep local times in order, so that windows without a local overlap have no overlap in UTC. The latest
+ * result is the last second that RFC 3339 and a Timestamp can represent.
  */
 export function instantMsOf(date: string, secondOfDay: number): number {
   const startMs = startOfEvenDay(date);

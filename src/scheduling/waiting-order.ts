@@ -24,9 +24,9 @@ export function isOfferable(startsAtMs: number, nowMs: number, minutes: number):
 }
 
 /**
- * Returns the order in which waiting entries are offered a slot on a date: by request date, by due date (entries
- * without a due date last), by days between the first wished date and the date of the slot, and by id. Entries with
- * different ids are never equal.
+ * Returns a function that sorts waiting entries in the order in which they are offered a slot on `slotDate`. It
+ * compares the request dates, then the due dates (entries without a due date last). Then it compares the days between
+ * the first wished date and the slot, then the ids. Entries with different ids are never equal.
  */
 export function waitingOrder(slotDate: string): (one: Waiting, other: Waiting) => number {
   const slotDay = dayNumberOf(slotDate);

@@ -24,9 +24,9 @@ const MAX_PENDING = 500;
 const LOOK_MS = 500;
 
 /**
- * Sends the events of a leased webhook: the events of a resource in order, one at a time, and the events of up to eight
- * resources at once. The result of an event is stored before the next event of its resource is fetched. Sending ends
- * early if eight attempts failed and the receiver has accepted no event.
+ * Sends the events of a leased webhook. The events of one resource are sent in order, one at a time. The events of up
+ * to eight resources are sent at once. The result of an event is stored before the next event of its resource is
+ * fetched. Sending ends early if eight attempts failed and the receiver has accepted no event.
  */
 export class DeliveryRun {
   readonly #queue: DeliveryRecord[] = [];

@@ -9,9 +9,9 @@ export interface MeasuredMessage<D extends DescMessage> {
 }
 
 /**
- * Compiles a function that removes the lists and single texts of a message that are too large. It runs before
- * validation, so the size limits also limit the work on a request. The function does not measure nested messages. If
- * nothing is too large, the result contains the message itself.
+ * Compiles a function that finds lists and single texts that are too large in a message, and returns the message
+ * without them. It runs before validation, so the size limits also limit the work on a request. The function does not
+ * measure nested messages. If nothing is too large, the result contains the message itself.
  */
 export function createMeasure<D extends DescMessage>(schema: D): (message: MessageShape<D>) => MeasuredMessage<D> {
   const limits = sizeLimits(schema);

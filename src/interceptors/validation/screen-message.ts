@@ -45,8 +45,8 @@ type Step = { readonly field: DescField } & (
 );
 
 /**
- * Compiles a function that screens the texts of a message, at any depth, and returns a finding for each kind of
- * forbidden content in a text. The function screens the texts that the proto marks `(cupo.options.v1.screened)` or
+ * Compiles a function that screens the texts of a message at any depth. The function returns a finding for each kind of
+ * forbidden content in a text. It screens the texts that the proto marks `(cupo.options.v1.screened)` or
  * `(cupo.options.v1.screened_as)`. Throws if such a mark is on a field that is not a text.
  */
 export function createScreening<D extends DescMessage>(schema: D): (message: MessageShape<D>) => ScreeningFinding[] {
