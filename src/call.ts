@@ -119,7 +119,7 @@ export interface CallTrace {
   readonly traceId: string;
   /** 16 hexadecimal digits. */
   readonly spanId: string;
-  /** Starts a part within the current part and makes it the current one until it ends. */
+  /** Starts a part within the current part. The new part is the current part until it ends. */
   begin(name: string): EndOfPart;
   /** Starts the span of a statement, with only its verb and table, in the current part. Statements can overlap. */
   beginStatement(text: string): EndOfPart;

@@ -34,7 +34,7 @@ export interface RunningServer {
   readonly internalUrl: string;
   /**
    * Stops gracefully. Readiness becomes false. For `drainMs` (default 0), requests are still served, and clients are
-   * asked to disconnect. Then no new connections are accepted, and requests in flight finish within 8 s. Finally the
+   * asked to disconnect. Then no new connections are accepted, and requests in flight have 8 s to finish. Finally the
    * jobs stop and the pools are closed. Further calls wait for the first.
    */
   close(drainMs?: number): Promise<void>;

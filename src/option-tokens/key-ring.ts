@@ -13,7 +13,7 @@ export interface TokenKey {
  * another one for stored values of webhooks.
  */
 export interface KeyRing {
-  /** Returns the key for sealing: the newest key of this process whose time of creation has passed. */
+  /** Returns the key for sealing: the newest known key whose time of creation has passed, else the oldest key. */
   current(): TokenKey;
   /**
    * Returns the key with an id, or undefined. Reloads the store for an unknown id, because another process may just
