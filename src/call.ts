@@ -97,7 +97,7 @@ export interface Transaction {
   send(statement: Statement): void;
   /**
    * Sends a statement that requires a row, without waiting for it. Without a row, the transaction aborts, and the call
-   * fails with the result of `refusal`. So the last check of a call shares one round trip with its effects and COMMIT.
+   * fails with the result of `refusal`. So the last check of a call shares one round trip with the effects and COMMIT.
    */
   require(statement: RequiredStatement, refusal: () => unknown): void;
 }

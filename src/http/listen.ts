@@ -53,8 +53,8 @@ export interface Listener {
    */
   announceEnd(): void;
   /**
-   * Stops accepting and finishes the requests in progress. Idle connections are closed at once, HTTP/1.1 responses have
-   * `Connection: close`, HTTP/2 sessions receive GOAWAY. Resolves when all connections are closed. `forced` is the
+   * Stops accepting and finishes the requests in progress. Idle connections are closed at once. HTTP/1.1 responses have
+   * `Connection: close`, and HTTP/2 sessions receive GOAWAY. Resolves when all connections are closed. `forced` is the
    * number of connections that were destroyed after `graceMs` milliseconds. A second call returns the promise of the
    * first.
    */

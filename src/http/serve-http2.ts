@@ -21,7 +21,7 @@ import { WatchedHttp2Response } from "./watched-responses.js";
 const HEADER_OVERHEAD_BYTES = 32;
 
 /**
- * Number of times that request headers are in memory: in the framer, the raw list, the object, and as garbage of
+ * How many copies of the request headers are in memory: in the framer, the raw list, the object, and as garbage of
  * parsing.
  */
 const HEADER_COPIES = 4;

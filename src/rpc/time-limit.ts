@@ -12,9 +12,8 @@ export const timeLimitHeaders: Readonly<Record<Protocol, string>> = {
 };
 
 /**
- * Returns a caller's time limit in whole milliseconds, reduced to `maxMs`. Longer limits are not an error: a caller
- * that would wait longer loses nothing. Returns undefined without the header and "bad" for a header in the wrong
- * format.
+ * Returns a caller's time limit in whole milliseconds, at most `maxMs`. A longer limit is reduced and is not an error.
+ * Returns undefined without the header and "bad" for a header in the wrong format.
  */
 export function readTimeLimit(headers: Headers, protocol: Protocol, maxMs: number): number | "bad" | undefined {
   const parse = protocol === "connect" ? parseConnectTimeout : parseGrpcTimeout;

@@ -10,8 +10,9 @@ const SHORT = 16;
 
 /**
  * Compiles a function that verifies the long lists of distinct UUIDs in a message and returns a copy without these
- * lists. For 500 items, this takes 0.1 ms. CEL takes 5 ms, because it compares each item with every other. A list that
- * breaks a rule stays, so that the validator reports it. The function returns the message itself if no list is removed.
+ * lists. For 500 items, the function takes 0.1 ms. CEL takes 5 ms, because it compares each item with every other. A
+ * list that breaks a rule stays, so that the validator reports it. The function returns the message itself if no list
+ * is removed.
  */
 export function createListSkipper<D extends DescMessage>(schema: D): (message: MessageShape<D>) => MessageShape<D> {
   const lists = schema.fields.filter(isListOfDifferentUuids);
