@@ -19,8 +19,8 @@ const maxDocumentBytes = 256 * 1024;
 
 /**
  * Opens the key set that an issuer publishes, refreshed every 5 min by the rules of {@link openRefreshingKeySet}. A
- * load follows no redirect, so that keys come only from the configured URL. It reads at most 256 KiB. Throws an Error
- * for a URL that the setting AUTH_JWKS_URL does not accept.
+ * load follows no redirect, so that keys come only from the configured URL. A load reads at most 256 KiB. Throws an
+ * Error for a URL that the setting AUTH_JWKS_URL does not accept.
  */
 export function openRemoteKeySet(options: RemoteKeySetOptions): KeySet {
   const { onError = () => {}, fetch = globalThis.fetch, timeoutMs = 3000 } = options;

@@ -6,7 +6,7 @@ export function publishedServices<T extends Pick<ServiceEntry, "service">>(servi
   return services.filter(({ service }) => isPublished(service));
 }
 
-/** Returns the clinic's own services, for the internal listener. */
+/** Returns the clinic's own services: all services that are not in the interface specification. */
 export function clinicServices<T extends Pick<ServiceEntry, "service">>(services: readonly T[]): readonly T[] {
   return services.filter(({ service }) => !isPublished(service));
 }
