@@ -47,7 +47,8 @@ export type ResourceType =
   | "Webhook";
 
 /**
- * The organization and company that own a resource within its tenant. Undefined allows every organization or company.
+ * The organization and company that own a resource within its tenant. If undefined, callers of every organization or
+ * company may see the resource.
  */
 export interface Owner {
   readonly organizationId: string | undefined;
@@ -58,7 +59,7 @@ export interface Owner {
 export interface Effect {
   readonly resourceType: ResourceType;
   readonly resourceId: string;
-  /** OFFERED: a time was offered to a waitlist entry, which did not change. */
+  /** OFFERED: a slot was offered to a waitlist entry. The entry did not change. */
   readonly action: "CREATE" | "UPDATE" | "DELETE" | "OFFERED";
   /** The version of the resource after the change. Absent if the resource has no versions. */
   readonly version?: number;
@@ -81,27 +82,27 @@ export interface RequiredStatement {
 
 /**
  * The database transaction of a call, bound to its tenant. Statements are sent in the order of the method calls,
- * without waiting for earlier results. Statements of one turn of the event loop share a round trip. In reads, plain
- * queries of one turn also share a transaction.
+ * without waiting for earlier results. Statements that are sent in the same turn of the event loop share a round trip.
+ * In a read operation, each round trip of plain queries is a separate database transaction.
  */
 export interface Transaction {
-  /** The tenant of the transaction. Every statement must also name it. */
+  /** The tenant of the transaction. Every statement must also name this tenant. */
   readonly tenantId: string;
   /**
    * Runs a statement and returns its rows. Rejects with the error of the database driver. The call translates this
    * error when it ends.
    */
   rows<Row extends object>(statement: Statement): Promise<Row[]>;
-  /** Sends a statement whose result the response does not need. If it fails, the commit fails. */
+  /** Sends a statement whose result the response does not need. If the statement fails, the commit fails. */
   send(statement: Statement): void;
   /**
    * Sends a statement that requires a row, without waiting for it. Without a row, the transaction aborts, and the call
-   * fails with the result of `refusal`. So the last check of a call shares one round trip with its effects and COMMIT.
+   * fails with the result of `refusal`. So the last check of a call shares one round trip with the effects and COMMIT.
    */
   require(statement: RequiredStatement, refusal: () => unknown): void;
 }
 
-/** The request headers that the stages read. Each has all values that were sent. */
+/** The request headers that the stages read. Each header has all values that were sent. */
 export interface CallHeaders {
   readonly authorization: readonly string[];
   readonly idempotencyKey: readonly string[];
@@ -109,18 +110,18 @@ export interface CallHeaders {
   readonly actorId: readonly string[];
 }
 
-/** Ends a part of a call, with its error if it failed. Ending the same part again does nothing. */
+/** Ends a part of a traced call. `failure` is the error of the part, if it failed. Further calls do nothing. */
 export type EndOfPart = (failure?: unknown) => void;
 
-/** Records the parts of a traced call as spans. It never contains data of messages or headers. */
+/** Records the parts of a traced call as spans. The spans never contain data of messages or headers. */
 export interface CallTrace {
   /** 32 hexadecimal digits (W3C Trace Context), for log lines. */
   readonly traceId: string;
   /** 16 hexadecimal digits. */
   readonly spanId: string;
-  /** Starts a part within the current part and makes it the current one until it ends. */
+  /** Starts a part within the current part. The new part is the current part until it ends. */
   begin(name: string): EndOfPart;
-  /** Starts a statement within the current part; statements can overlap. Its span has only the verb and the table. */
+  /** Starts the span of a statement, with only its verb and table, in the current part. Statements can overlap. */
   beginStatement(text: string): EndOfPart;
 }
 
@@ -129,11 +130,11 @@ export interface Call {
   /** UUID: the caller's X-Correlation-Id as sent, or a generated one. */
   readonly correlationId: string;
   readonly headers: CallHeaders;
-  /** Milliseconds of a monotonic clock. */
+  /** The start of the call, in milliseconds of a monotonic clock. */
   readonly startedAt: number;
   /** Response headers that the stages add. Both successful answers and errors have these headers. */
   readonly responseHeaders: Record<string, string>;
-  /** The changes of the call so far. Cleared when its transaction is repeated. */
+  /** The changes of the call so far. Cleared when the transaction is repeated. */
   readonly effects: Effect[];
   /** Returns the id for a new resource: a UUID of version 7. */
   readonly newId: () => string;
@@ -143,7 +144,7 @@ export interface Call {
   problemCode?: string;
   /** The limit that rejected the call, by its name in metrics. */
   limit?: string;
-  /** The code of any error on RPC. Absent for successful calls and over REST. */
+  /** The Connect code of the error, if the call failed over Connect, gRPC or gRPC-Web. */
   rpcCode?: Code;
   trace?: CallTrace;
   principal?: Principal;
@@ -192,23 +193,20 @@ export function callOf(values: ContextValues): Call {
   return call;
 }
 
-/** Returns the principal of a call that passed authentication. Throws if it did not. */
+/** Returns the principal of a call. Throws if the call is not authenticated. */
 export function principalOf(values: ContextValues): Principal {
   const { principal } = callOf(values);
   if (principal === undefined) throw new Error("the call is not authenticated");
   return principal;
 }
 
-/**
- * Returns the call as a {@link ReadyCall}. Throws if it has not passed every stage, which is a fault in the order of
- * the stages.
- */
+/** Returns the call as a {@link ReadyCall}. Throws if the call has not passed every stage. */
 export function readyCall(call: Call): ReadyCall {
   if (!isReady(call)) throw new Error("the call has not passed every stage");
   return call;
 }
 
-/** Returns the call as the call of a stream, which ends when `signal` aborts. Throws like {@link readyCall}. */
+/** Returns the call of a stream that ends when `signal` aborts. Throws if the call is not authenticated. */
 export function streamCall(call: Call, signal: AbortSignal): StreamCall {
   const { operation, principal } = call;
   if (operation === undefined || principal === undefined) throw new Error("the call has not passed every stage");

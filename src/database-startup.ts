@@ -34,7 +34,7 @@ const UNREACHABLE_WARNING =
 /** The number of connections for calls, and how many seconds a call waits for a connection. */
 export type CallConnections = Pick<Config, "databaseConnections" | "waitSeconds">;
 
-/** The addresses of the database. */
+/** The URLs of the database, and the options of its migration. */
 export interface DatabaseUrls {
   /** The postgres:// URL of the service's role. */
   readonly databaseUrl: string;
@@ -87,7 +87,7 @@ export interface Replica {
 
 /**
  * Opens the pool of the streaming replica, if one is configured. If the replica is unavailable, the primary serves the
- * reads. Rejects if row-level security does not bind the role.
+ * reads. Rejects if row-level security does not bind the replica's role.
  */
 export async function openReplica(
   { replicaUrl, ...connections }: CallConnections & Pick<Config, "replicaUrl">,
@@ -127,8 +127,9 @@ function poolOptions(
 }
 
 /**
- * Creates the transactions of calls. `onCommitted` is called with the tenant of each transaction that changed
- * something. `replica` serves the reads that may run on a replica.
+ * Returns the store that runs the transactions of calls, and the function that records accesses to patients.
+ * `onCommitted` is called with the tenant of each transaction that changed something. `replica` serves the reads that
+ * may run on a replica.
  */
 export function createCallStore(
   database: Database,
@@ -142,8 +143,8 @@ export function createCallStore(
 }
 
 /**
- * Rejects if row-level security does not bind the role. Called before the role creates anything. Accepts a role that
- * does not exist yet if another role migrates.
+ * Rejects if row-level security does not bind the role. Called before the role creates anything. If another role
+ * migrates, a role that the server rejects is accepted, because the migration can create the role.
  */
 async function requireBoundRole(
   database: Database,
@@ -162,7 +163,10 @@ async function requireBoundRole(
   );
 }
 
-/** Returns an error with the remedy if the database or the role does not exist. Returns other errors unchanged. */
+/**
+ * Returns an error with the remedy if the database does not exist or the server rejects the role. Returns other errors
+ * unchanged.
+ */
 function explainStart(error: unknown, { databaseUrl, migrationDatabaseUrl = databaseUrl }: DatabaseUrls): unknown {
   const failure = classifyFailure(error);
   if (!(error instanceof Error)) return error;

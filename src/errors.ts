@@ -27,8 +27,8 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable;
 
 /**
- * The codes of the items of `errors`. `src/problems` documents the meaning, the causes, the remedy and the operations
- * of each. The compiler requires an entry there.
+ * The codes of the items of `errors` in a Problem. `src/problems` documents the meaning, causes, remedy and operations
+ * of each code. The compiler requires such an entry for each code.
  */
 export type FieldErrorCode =
   | "REQUIRED"
@@ -73,7 +73,7 @@ export type LimitName =
   | ("quota" | "calls" | "tenant_calls" | "heavy_calls" | "load" | "streams" | "tenant_streams")
   | ("planned_slots" | "open_slots");
 
-/** A field error. `field` is a JSON path (`practitionerIds[2]`) or a header name. `message` contains no input. */
+/** A field error. `field`: a JSON path (`practitionerIds[2]`), a header name or empty. `message` contains no input. */
 export interface FieldError {
   readonly code: FieldErrorCode;
   readonly field: string;
@@ -82,7 +82,7 @@ export interface FieldError {
 
 /** The data of a {@link CupoError} in addition to its code. */
 export interface CupoErrorInit {
-  /** A sentence without personal data, secrets or input. Without it, `errors` explain the error. */
+  /** A sentence without personal data, secrets or input. Without this sentence, `errors` explain the error. */
   readonly detail?: string;
   readonly errors?: readonly FieldError[];
   /** Response headers that belong to the error, such as Retry-After (RFC 9110) or WWW-Authenticate (RFC 6750). */
@@ -130,7 +130,7 @@ export function insufficientScope(scope: string, detail = `The access token lack
   });
 }
 
-/** 404: the resource does not exist, or the principal may not see it. The answers are the same. */
+/** 404: the resource does not exist, or the principal may not see it. The answer is the same in both cases. */
 export function notFound(detail: string): CupoError {
   return new CupoError("RESOURCE_NOT_FOUND", { detail });
 }
@@ -185,8 +185,8 @@ export function serviceUnavailable(retryAfterSeconds: number, cause?: unknown): 
 }
 
 /**
- * 503 with the reason BUSY: a resource is used up by other requests, so this one did not run or did not finish.
- * `message` says which resource is busy. The item concerns the whole request, so its `field` is empty.
+ * 503 with the reason BUSY: other requests use up a resource, so this request did not run or did not finish. `message`
+ * says which resource is busy. The only item of `errors` has an empty `field`, because it concerns the whole request.
  */
 export function busy(message: string, retryAfterSeconds: number, init: CupoErrorInit = {}): CupoError {
   const detail = `${message} Nothing was changed. Send the request again with the same Idempotency-Key.`;
@@ -202,13 +202,13 @@ export function unavailable(detail: string, retryAfterSeconds: number, init: Cup
   });
 }
 
-/** Returns the code of the first item for a conflict or a 503, otherwise the code of the Problem. */
+/** Returns the code of the first item for a conflict or a 503 with items; otherwise the code of the Problem. */
 export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCode {
   const [reason] = errors;
   return reason !== undefined && isExplainedByItem(code) ? reason.code : code;
 }
 
-/** Whether the first item states the reason of an error with this code. For other codes, items state request faults. */
+/** Whether the first item states the reason of an error with this code. For other codes, items list request faults. */
 export function isExplainedByItem(code: ErrorCode): boolean {
   return code === "CONCURRENT_MODIFICATION" || code === "SERVICE_UNAVAILABLE";
 }

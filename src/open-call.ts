@@ -45,7 +45,7 @@ export function valuesOf(call: Call): ContextValues {
 
 const calls = new WeakMap<RawHeaders, Call>();
 
-/** Returns the call of a request. The first use opens it, and later uses return the same call. */
+/** Returns the call of a request. The first use opens the call, and later uses return the same call. */
 export function callFor(request: RawHeaders): Call {
   const known = calls.get(request);
   if (known !== undefined) return known;

@@ -20,8 +20,8 @@ const WAITING_FOR_EACH = 10;
 const BULK_CALLS = { bulk: 2, bulkPerTenant: 1 };
 
 /**
- * Opens the quotas and the concurrency limiters, with their metrics. The number of concurrent calls is the number of
- * connections, including those to the replica.
+ * Opens the quotas and the concurrency limiters, with their metrics. At most as many calls run at once as there are
+ * connections, including the connections to the replica.
  */
 export function openLimits(
   {

@@ -11,7 +11,7 @@ export interface QuotaOptions extends RateQuotas {
   readonly store: "memory" | "postgres";
   /** Number of processes that share the quotas. */
   readonly replicas: number;
-  /** Milliseconds that a call waits for a share of a quota. */
+  /** The longest time that a call waits for a share of a quota, in milliseconds. */
   readonly withinMs: number;
 }
 
@@ -26,7 +26,7 @@ export interface OpenQuotas {
 const AWAY = "shared quotas unavailable: this process counts its own part until the database answers";
 
 /**
- * Opens the quotas in memory or in PostgreSQL, as the settings say. Sends nothing to the database before the first
+ * Opens the quotas in memory or in PostgreSQL, as `options.store` says. Sends nothing to the database before the first
  * request.
  */
 export function openQuotas(

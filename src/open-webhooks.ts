@@ -19,13 +19,13 @@ import { openSender } from "./webhooks/send-event.js";
 import { createVault, newWebhookSecret, type Vault, withGivenKeys } from "./webhooks/webhook-secrets.js";
 import { createWebhookWakes } from "./webhooks/webhook-wakes.js";
 
-/** The webhooks of a process. */
+/** The parts of webhooks that the services and the calls of a process use. */
 export interface Webhooks {
   readonly service: WebhookPorts;
   readonly resultSeal: ResultSeal;
   readonly vault: Vault;
   readonly policy: ReceiverPolicy;
-  /** Call this after a transaction of the tenant has committed. It queues deliveries to the webhooks of the tenant. */
+  /** Queues deliveries to the webhooks of a tenant. Call this after a transaction of the tenant has committed. */
   committed(tenantId: string): void;
   close(): Promise<void>;
 }
@@ -40,7 +40,10 @@ export interface WebhooksOptions {
   readonly sendTimeoutMs?: number | undefined;
 }
 
-/** A new key seals values every 30 days. Old keys are kept for ever, because a secret lives as long as its webhook. */
+/**
+ * Every 30 days, values are sealed with a new key. Old keys stay for ever, because a secret lives as long as its
+ * webhook.
+ */
 const KEY_LIFE = { rotationMs: 30 * 24 * 60 * 60 * 1_000, retentionMs: Number.POSITIVE_INFINITY };
 
 /** Opens the parts of webhooks that the service and the calls use. Jobs send the events: see {@link openDeliveries}. */

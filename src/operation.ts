@@ -9,7 +9,7 @@ const ACCESS_PACKAGE = "cupo.access.v1";
 /** The prefix of the clinic's own operations over REST, on both listeners. */
 export const CLINIC_BASE_PATH = "/api/clinic/v1";
 
-/** Whether a service belongs to the interface specification. Its operations are published over REST. */
+/** Whether a service belongs to the interface specification. Operations of such a service are published over REST. */
 export function isPublished({ file }: Pick<DescService, "file">): boolean {
   return file.proto.package === ACCESS_PACKAGE;
 }
@@ -43,7 +43,7 @@ function sharedStatuses(method: DescMethod, { idempotencyKey }: Operation): numb
   return statuses;
 }
 
-/** Whether calls of an RPC require an idempotency key. They do unless the proto states `idempotency_key: NONE`. */
+/** Whether calls of an RPC require an idempotency key: yes, unless the proto states `idempotency_key: NONE`. */
 export function takesIdempotencyKey(method: DescMethod): boolean {
   return operationOf(method).idempotencyKey !== Operation_IdempotencyKey.NONE;
 }
@@ -58,7 +58,7 @@ export function hasEntityTag(method: DescMethod): boolean {
 
 /**
  * Whether an RPC may run on a replica: it has no side effects, and it is heavy or has pages. A read on a replica first
- * asks the primary for its log position. For cheaper reads, this costs too much.
+ * asks the primary for its log position. For cheaper reads, this question costs too much.
  */
 export function isReplicable(method: DescMethod): boolean {
   const isLarge = operationOf(method).heavy || method.input.fields.some(({ name }) => name === "page_size");

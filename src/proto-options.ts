@@ -31,8 +31,8 @@ export const httpRuleOf = decodedOnce((method: DescMethod) => getOption(method, 
 export const statedOperationOf = decodedOnce((method: DescMethod) => getOption(method, operation));
 
 /**
- * Returns `decode` with a cache. Options never change, and decoding an option takes 50 µs: without a cache, the service
- * would spend most of its start on decoding.
+ * Returns `decode` with a cache. Options never change, and decoding one option takes 50 µs: without a cache, the
+ * service would spend most of its start on decoding.
  */
 export function decodedOnce<K extends object, V>(decode: (key: K) => V): (key: K) => V {
   const decoded = new WeakMap<K, { readonly value: V }>();

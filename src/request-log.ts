@@ -18,9 +18,10 @@ export interface RequestObserver {
 }
 
 /**
- * Adds X-Correlation-Id to every answer of a listener and logs one line when it ends. The line has the operation,
- * caller, result, duration and trace. It has no status if the caller disconnected before the answer. It has nothing
- * else of the request, because paths, queries, headers and bodies can hold personal data.
+ * Adds X-Correlation-Id to every answer of a listener and logs one line when the answer ends. The line has the
+ * operation, caller, tenant, result, duration, correlation id and trace. The line has no status if the caller
+ * disconnected before the answer. The line has no other data of the request, because paths, queries, headers and bodies
+ * can hold personal data.
  */
 export function logged(handle: HttpHandler, logger: Logger, observer?: RequestObserver): HttpHandler {
   return (request, response) => {
@@ -49,7 +50,7 @@ export function logged(handle: HttpHandler, logger: Logger, observer?: RequestOb
 
 /**
  * Returns a function that logs rejected connections, at most once per `everyMs`, because an attack can cause any number
- * of them.
+ * of rejections.
  */
 export function logRefusedConnections(logger: Logger, everyMs: number): (limit: string) => void {
   return rarely(everyMs, (limit) => logger.warn({ limit }, "connections are rejected: a connection limit is reached"));

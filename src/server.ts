@@ -34,8 +34,8 @@ export interface RunningServer {
   readonly internalUrl: string;
   /**
    * Stops gracefully. Readiness becomes false. For `drainMs` (default 0), requests are still served, and clients are
-   * asked to disconnect. Then no new connections are accepted, and requests in flight finish (GOAWAY on HTTP/2).
-   * Finally the pool is closed. Takes less than 8 s in addition to `drainMs`. Further calls wait for the first.
+   * asked to disconnect. Then no new connections are accepted, and requests in flight have 8 s to finish. Finally the
+   * jobs stop and the pools are closed. Further calls wait for the first.
    */
   close(drainMs?: number): Promise<void>;
 }
@@ -48,7 +48,7 @@ export interface ServerPorts {
   readonly logger: Logger;
   /** Returns milliseconds since the epoch. The clock of tokens and services. */
   readonly now: () => number;
-  /** Returns the service to serve in place of a service, on both listeners. Defaults to the same service. */
+  /** Replaces a service on both listeners. By default, no service is replaced. */
   readonly served?: (entry: ServiceEntry) => ServiceEntry;
   /** Whether the process runs background jobs. Defaults to true. */
   readonly runsJobs?: boolean;

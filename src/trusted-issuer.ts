@@ -25,7 +25,7 @@ type IssuerSettings = Pick<Config, "issuer" | "tokenTypes" | "tokenClaims" | "da
 
 /**
  * Opens the configured issuer: a real one, with its keys at a URL or in a file, or the development issuer. `fetch`
- * loads keys from a URL. `onRefused` is called for each request whose token is rejected.
+ * loads keys from a URL. `onRefused` is called for each request whose token is rejected or missing.
  */
 export async function openTrustedIssuer(
   config: IssuerSettings,
@@ -75,9 +75,9 @@ async function openKeySet(
 }
 
 /**
- * Returns a function that says whether a principal is an operator, who may manage all tenants. Without
- * `operatorTenantId`, a real issuer has no operators. Every principal of the development issuer is then an operator,
- * because anybody can get its tokens.
+ * Returns a function that returns whether a principal is an operator. An operator may manage all tenants. Operators are
+ * the principals of the tenant `operatorTenantId`. Without this setting, a real issuer has no operators. All principals
+ * of the development issuer are operators then, because anybody can get its tokens.
  */
 export function operatorsOf({
   operatorTenantId,

@@ -5,7 +5,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Whether a text is a UUID (RFC 9562 section 4) in upper or lower case, of any version and variant. Clients and issuers
- * may use versions that are not in the RFC. The check of the package `uuid` rejects these.
+ * may use versions that are not in the RFC. The check of the package `uuid` rejects such versions.
  */
 export function isUuid(text: string): boolean {
   return uuid.test(text);
@@ -86,7 +86,7 @@ export function timeOfUuid7(uuid7: string): number {
 
 /**
  * Creates a source of random bytes. Each call returns `bytes` new bytes. Copy or use them at once: one of the next 256
- * calls overwrites them, possibly the very next one.
+ * calls overwrites them, possibly the next call.
  */
 export function createRandomSource(bytes: number): () => Buffer {
   const pool = Buffer.allocUnsafeSlow(bytes * USES_A_FILL);

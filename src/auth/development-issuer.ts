@@ -29,9 +29,9 @@ export const developmentIssuer = "urn:cupo:development-issuer";
 const developmentAudience = "urn:cupo:api";
 
 /**
- * Opens the development issuer of a data folder. Its key pair is created on the first start and kept. So tokens stay
- * valid after a restart, and tokens of another process are accepted. `now` is wall-clock time in milliseconds. Rejects
- * as {@link openDevelopmentKey} does.
+ * Opens the development issuer of a data folder. The first start creates its key pair in the folder. So tokens stay
+ * valid after a restart, and every process with this folder accepts them. `now` is wall-clock time in milliseconds.
+ * Rejects as {@link openDevelopmentKey} does.
  */
 export async function openDevelopmentIssuer(options: {
   readonly dataDir: string;

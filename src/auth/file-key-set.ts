@@ -4,11 +4,11 @@ import type { KeySet } from "./key-set.js";
 import { openRefreshingKeySet } from "./refreshing-key-set.js";
 import { usableKeys } from "./usable-keys.js";
 
-/** The file with the keys. */
+/** The key set file, and a callback for failed loads. */
 export interface FileKeySetOptions {
   /** Path of a JSON Web Key Set (RFC 7517) in UTF-8. */
   readonly path: string;
-  /** Called for each failed load, to log it. Must not throw. */
+  /** Called for each load that fails or returns no usable key. Must not throw. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -17,8 +17,9 @@ const timeoutMs = 3_000;
 
 /**
  * Opens the key set in a file. The file is read again every 30 s by the rules of {@link openRefreshingKeySet}. Changes
- * are detected by the content and not by the modification time. That time is coarse, and a file that replaces another
- * may have an older time. Rejects with an Error that names the path if the first read fails or finds no usable key.
+ * are detected by the content and not by the modification time. The modification time is coarse, and a file that
+ * replaces another file may have an older time. Rejects with an Error that names the path if the first read fails or
+ * finds no usable key.
  */
 export async function readFileKeySet({ path, onError = () => {} }: FileKeySetOptions): Promise<KeySet> {
   await requireKeys(await readDocument(path), path);

@@ -32,16 +32,16 @@ export function invalidToken(fault: SentenceFault): RefusedToken {
 }
 
 /**
- * Returns a 401 for a signed token with a missing or malformed claim. `claim` is a name from the configuration without
- * quotes and backslashes, because RFC 6750 allows neither in `error_description`.
+ * Returns a 401 for a signed token with a missing or malformed claim. The name `claim` must not contain quotes or
+ * backslashes, because RFC 6750 allows neither in `error_description`.
  */
 export function invalidClaim(claim: string): RefusedToken {
   return refused("CLAIM", `The claim ${claim} of the access token is missing or malformed`);
 }
 
 /**
- * Returns a 401 for a request without bearer credentials, or with credentials of another scheme. It contains no error
- * code: RFC 6750 section 3.1 omits the code if the client presented no token.
+ * Returns a 401 for a request without bearer credentials, or with credentials of another scheme. The 401 has no error
+ * code, because RFC 6750 section 3.1 omits the code if the client presented no token.
  */
 export function missingToken(): RefusedToken {
   return new RefusedToken("MISSING", {

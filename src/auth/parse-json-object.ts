@@ -20,7 +20,10 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const stringOrMark = /"(?:[^"\\]|\\.)*"|[{}:]/g;
 
-/** `text` is valid JSON, so a colon outside of strings always follows a member name. */
+/**
+ * Throws SyntaxError if an object has two members of the same name. `text` must be valid JSON: every colon outside of
+ * strings then follows a member name.
+ */
 function requireUniqueNames(text: string): void {
   const open: Set<unknown>[] = [];
   let lastString = "";

@@ -5,8 +5,8 @@ import { usableKeys } from "./usable-keys.js";
 const WITHIN_MS = 5_000;
 
 /**
- * Loads an issuer's key set once and returns the number of keys that can verify access tokens. Rejects if the key set
- * cannot be loaded within 5 s (from a URL) or is not a key set.
+ * Loads an issuer's key set once and returns the number of keys that can verify access tokens. Rejects if the document
+ * cannot be loaded or is not a key set. Loading from a URL is limited to 5 s.
  */
 export async function countPublishedKeys(
   source: { readonly url: string } | { readonly file: string },

@@ -3,14 +3,14 @@ import { isUuid } from "../uuid.js";
 import { invalidClaim, invalidToken } from "./invalid-token.js";
 import { parseJsonObject } from "./parse-json-object.js";
 
-/** The values and names that the claims of an access token are checked against. */
+/** The issuer and audience that access tokens must name, and the names of their claims. */
 export interface ClaimRules {
   readonly issuer: string;
   readonly audience: string;
   readonly claims: ClaimNames;
 }
 
-/** The names of claims that differ between issuers. */
+/** The claims whose names differ between issuers, each with its name. */
 export interface ClaimNames {
   readonly client: string;
   readonly tenant: string;
@@ -31,7 +31,7 @@ const clockToleranceMs = 5000;
 /**
  * Reads the claims of a signed access token (RFC 9068 section 2.2). Required are `iss` (equal to `issuer`), `aud`
  * (contains `audience`), `exp`, `iat`, `sub`, `jti`, the client, the tenant (a UUID) and the scopes. Optional are
- * `nbf`, and `organization_id` and `company_id` (UUIDs). A claim with the value `null` is rejected.
+ * `nbf`, and `organization_id` and `company_id` (UUIDs). None of these claims may be `null`.
  *
  * The function does not compare times with the clock. A token is valid from 5 s before the later of `iat` and `nbf`,
  * because the issuer's clock may be ahead. It is valid until `exp`, without tolerance (RFC 7519 section 4.1.4). Throws
@@ -84,7 +84,10 @@ function requireString(claims: Claims, name: string): string {
 
 const visibleAscii = /^[\x20-\x7e]{1,255}$/;
 
-/** RFC 6749 appendix A.1 allows visible ASCII only. Other characters must not reach the database or a log. */
+/**
+ * Returns the client id: 1 to 255 printable ASCII characters (RFC 6749 appendix A.1). Other characters must not reach
+ * the database or a log.
+ */
 function clientIdOf(claims: Claims, name: string): string {
   const value = requireString(claims, name);
   if (!visibleAscii.test(value)) throw invalidClaim(name);
@@ -102,10 +105,10 @@ function optionalUuidOf(claims: Claims, name: string): string | undefined {
 }
 
 /**
- * The standard `scope` is a string of scope tokens, separated by single spaces (RFC 8693 section 4.2, RFC 6749 section
- * 3.3). A claim with another name, such as `scp`, may also be an array of scope tokens. An empty string or array means
- * no scopes. Such a token is accepted here, because the later "insufficient scope" explains the problem better than
- * "invalid token".
+ * Returns the scopes of a token. The standard claim `scope` is a string of scope tokens, separated by single spaces
+ * (RFC 8693 section 4.2, RFC 6749 section 3.3). A claim with another name, such as `scp`, may also be an array of scope
+ * tokens. An empty string or array means no scopes. Such a token is accepted here. A later stage answers "insufficient
+ * scope". This explains the problem better than "invalid token".
  */
 function scopesOf(claims: Claims, name: string): ReadonlySet<string> {
   const tokens = scopeTokensOf(claims[name], name);

@@ -3,7 +3,7 @@ import { CupoError } from "../errors.js";
 import type { KeySet } from "./key-set.js";
 import { usableKeys } from "./usable-keys.js";
 
-/** The source of the keys and the times of its loads. */
+/** How to load the keys, how often, and within which time. */
 export interface KeySource {
   readonly url: URL;
   /** Loads the current JSON Web Key Set document. Rejects if it cannot be loaded, and when the signal aborts. */
@@ -24,14 +24,14 @@ const tickMs = 1_000;
 /**
  * Opens a key set that loads its keys at once and again in the background.
  *
- * jose runs one load at a time and keeps the last good set for 24 h while loads fail. It also loads when a token names
- * an unknown key, which may be new. It does not do so within 30 s of the last successful load. This function adds a
- * pause between failed loads. Without it, each invented key id would cause a request to a failing issuer. The pause is
- * 30 s, or 5 s while no set is available.
+ * jose runs one load at a time and keeps the last good set for 24 h while loads fail. jose also loads when a token
+ * names an unknown key, because the key may be new. It does not load for such a token within 30 s of the last
+ * successful load. This function adds a pause between failed loads. Without the pause, each invented key id would cause
+ * a request to a failing issuer. The pause is 30 s, or 5 s while no set is available.
  *
- * A document without a usable key is a successful load, because an issuer revokes all keys that way. It is reported to
- * `onError`. A pause is measured as an absolute difference, so that a clock set back does not stop the loads. The timer
- * does not keep the process alive.
+ * A document without a usable key is a successful load, because this is how an issuer revokes all its keys. Such a
+ * document is also reported to `onError`. A pause is measured as an absolute difference, so that a clock set back does
+ * not stop the loads. The timer of the background loads does not keep the process alive.
  */
 export function openRefreshingKeySet(source: KeySource): KeySet {
   const closing = new AbortController();
@@ -104,7 +104,7 @@ function paceLoads(source: KeySource, closing: AbortSignal, isFresh: () => boole
   };
 }
 
-/** Counts the changes of a remote set as they happen: jose writes each accepted set to this cache. */
+/** Returns a cache that counts the changes of a key set. jose writes each accepted set to the cache. */
 function countChanges(): { readonly cache: ExportedJWKSCache; count(): number } {
   let count = 0;
   let current = "";

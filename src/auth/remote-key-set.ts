@@ -6,7 +6,7 @@ import { openRefreshingKeySet } from "./refreshing-key-set.js";
 export interface RemoteKeySetOptions {
   /** URL of the JSON Web Key Set, in the format of the setting AUTH_JWKS_URL. */
   readonly url: string;
-  /** Called for each failed load, to log it. Must not throw. */
+  /** Called for each load that fails or returns no usable key. Must not throw. */
   readonly onError?: (error: Error) => void;
   /** Replaces the global fetch. */
   readonly fetch?: typeof globalThis.fetch;
@@ -19,8 +19,8 @@ const maxDocumentBytes = 256 * 1024;
 
 /**
  * Opens the key set that an issuer publishes, refreshed every 5 min by the rules of {@link openRefreshingKeySet}. A
- * load follows no redirect, so that keys come only from the configured URL. It reads at most 256 KiB. Throws an Error
- * for a URL that AUTH_JWKS_URL does not accept.
+ * load follows no redirect, so that keys come only from the configured URL. A load reads at most 256 KiB. Throws an
+ * Error for a URL that the setting AUTH_JWKS_URL does not accept.
  */
 export function openRemoteKeySet(options: RemoteKeySetOptions): KeySet {
   const { onError = () => {}, fetch = globalThis.fetch, timeoutMs = 3000 } = options;
@@ -43,7 +43,7 @@ function parseKeySetUrl(text: string): URL {
   return new URL(text);
 }
 
-/** Loads the document of a key set. Rejects for a redirect, a status other than 200 and a body over 256 KiB. */
+/** Loads the document of a key set. Rejects for a redirect, a status other than 200, no body or a body over 256 KiB. */
 export async function fetchDocument(fetch: typeof globalThis.fetch, url: URL, signal: AbortSignal): Promise<string> {
   const accept = "application/jwk-set+json, application/json";
   const { status, body } = await fetch(url, { redirect: "error", headers: { accept }, signal });

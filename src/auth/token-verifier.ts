@@ -36,10 +36,11 @@ const maxRememberedTokens = 10_000;
 /**
  * Creates a verifier of access tokens (RFC 9068) by the rules of RFC 8725. Verifying a signature takes about 130 µs, so
  * the verifier caches verified tokens. The key of the cache is the SHA-256 of the token, never its text. For a cached
- * token, only the times are checked. Simultaneous first uses of one token share the work. After an issuer withdraws a
- * key, tokens with its signature are accepted until the key set is loaded again. The cache does not make this longer.
+ * token, only the times are checked. Simultaneous first uses of one token share one verification. After an issuer
+ * withdraws a key, tokens signed with the key are accepted until the key set is loaded again. The cache does not extend
+ * this time.
  *
- * Throws an Error for an issuer that is empty or contains white space, because it would make `Principal.id` ambiguous.
+ * Throws an Error for an issuer that is empty or contains white space. White space would make `Principal.id` ambiguous.
  * Also throws for a claim name that is not allowed in WWW-Authenticate.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {

@@ -24,7 +24,10 @@ export async function usableKeys(document: string): Promise<JSONWebKeySet> {
 
 const minRsaBits = 2048;
 
-/** jose checks type, curve, `use` and `key_ops`, and imports the key as a public key. */
+/**
+ * Whether a key can verify signatures of its `alg`. jose checks type, curve, `use` and `key_ops`, and imports the key
+ * as a public key. The size of RSA keys is checked here.
+ */
 async function canVerify(jwk: JWK & KeyReference): Promise<boolean> {
   try {
     const { algorithm } = await createLocalJWKSet({ keys: [jwk] })({ kid: jwk.kid, alg: jwk.alg });

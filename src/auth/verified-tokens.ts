@@ -1,17 +1,17 @@
 import type { TokenClaims } from "./read-claims.js";
 
-/** A cache of verified tokens. The caller must still check their times. */
+/** A cache of verified tokens. The caller must still check the times in the claims. */
 export interface VerifiedTokens {
   /**
    * Returns the claims of a token. Returns undefined if the token is unknown or was verified under another generation
    * of keys.
    */
   get(digest: string, generation: number): TokenClaims | undefined;
-  /** Adds a token. Removes the least recently used token if the cache is full. */
+  /** Adds the claims of a token. Removes the least recently used token if the cache is full. */
   put(digest: string, generation: number, claims: TokenClaims): void;
 }
 
-/** Creates an LRU cache of at most `maxEntries` tokens by digest. A new generation of keys empties it. */
+/** Creates an LRU cache of at most `maxEntries` tokens by digest. A new generation of keys empties the cache. */
 export function createVerifiedTokens(maxEntries: number): VerifiedTokens {
   const entries = new Map<string, TokenClaims>();
   let entriesGeneration = 0;

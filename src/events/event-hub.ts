@@ -4,8 +4,8 @@ import type { LiveEvents } from "./live-events.js";
 import { TenantFeed } from "./tenant-feed.js";
 
 /**
- * The source of events for the watches of this process. All methods reject with SERVICE_UNAVAILABLE while the database
- * is unavailable.
+ * The source of events for the watches of this process. A watch is an open stream of a tenant's events. All methods
+ * reject with SERVICE_UNAVAILABLE while the database is unavailable.
  */
 export interface EventHub {
   /** Subscribes to the events of a tenant from now on. Close the result to unsubscribe. */
@@ -15,7 +15,7 @@ export interface EventHub {
    * page share one query.
    */
   read(tenantId: string, after: number): Promise<FeedPage>;
-  /** Returns the position just before the oldest event that is kept. The tenant must have a watch. */
+  /** Returns the position just before the oldest stored event. The tenant must have a watch. */
   findOldest(tenantId: string): Promise<number>;
 }
 
@@ -29,10 +29,10 @@ export interface Listening {
 /** The dependencies of the hub. */
 export interface EventHubPorts {
   readonly reader: FeedReader;
-  /** Returns the tenants whose feeds have events after their position in `known`: the last position that was read. */
+  /** Returns the tenants whose feeds have new events. `known` maps a tenant to the last position that was read. */
   readonly findChanged: (known: ReadonlyMap<string, number>) => Promise<ReadonlySet<string>>;
   readonly listen: (onChanged: (tenantIds: readonly string[]) => void) => Listening;
-  /** Called with the first of several failures in a row. */
+  /** Called with a failure. Further failures are not reported until a poll succeeds. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -47,15 +47,15 @@ export interface RunningEventHub extends EventHub {
 const PAGE_EVENTS = 500;
 /** Milliseconds between polls while notifications are known to arrive. */
 const SLOW_POLL_MS = 2_000;
-/** Milliseconds between polls at other times. */
+/** Milliseconds between polls while notifications are not known to arrive. */
 const FAST_POLL_MS = 100;
 
 /**
- * Creates the hub, which reads the feeds of the tenants that have watches in this process. Each new event is read once
- * for all watches of its tenant.
+ * Creates the hub. It reads the feeds of all tenants with watches in this process. Each new event is read once for all
+ * watches of its tenant.
  *
- * Notifications of changes start a read at once. The hub also polls all of these feeds with one query, which finds
- * changes without a notification. It polls every 2 s, or every 100 ms while notifications are not known to arrive.
+ * Notifications of changes start a read at once. The hub also polls all of these feeds with one query, to find changes
+ * that were not notified. It polls every 2 s, or every 100 ms while notifications are not known to arrive.
  */
 export function createEventHub(ports: EventHubPorts): RunningEventHub {
   const hub = new Hub(ports);

@@ -15,22 +15,28 @@ import type { TransactionLimits } from "../postgres/transaction-start.js";
  * unavailable or busy.
  */
 export interface FeedReader {
-  /** Returns at most `limit` events after a position. It first assigns positions to committed events that have none. */
+  /**
+   * Returns a page of at most `limit` events after a position. First assigns positions to committed events without a
+   * position.
+   */
   read(tenantId: string, after: number, limit: number): Promise<FeedPage>;
-  /** Returns the position just before the oldest event that is kept. The feed must have been read before. */
+  /** Returns the position just before the oldest stored event. The feed must have been read before. */
   findOldest(tenantId: string): Promise<number>;
 }
 
 const LIMITS: TransactionLimits = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 2_000 };
-/** The highest number of connections that are used at the same time. The others remain for calls. */
+/**
+ * The highest number of the pool's connections that the reader uses at the same time. The other connections remain for
+ * calls.
+ */
 const MAX_CONNECTIONS = 2;
 
 /**
  * Creates a reader that uses short transactions on the pool, at most two at the same time.
  *
  * If all committed events have positions, a read is one statement in one round trip. Otherwise a second transaction
- * assigns positions. That transaction sends COMMIT together with its statements, so it holds its lock only while they
- * run.
+ * assigns positions. That transaction sends COMMIT together with its statements, so it holds its lock only while the
+ * statements run.
  */
 export function createFeedReader(database: Database, limits = LIMITS): FeedReader {
   const inTurn = atOnce(MAX_CONNECTIONS);
@@ -57,7 +63,10 @@ export function createFeedReader(database: Database, limits = LIMITS): FeedReade
   };
 }
 
-/** Limits concurrency: at most `most` functions run at the same time, in the order of their calls. */
+/**
+ * Returns a function that runs at most `most` works at the same time. Further works wait and start in the order of the
+ * calls.
+ */
 function atOnce(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = most;

@@ -6,20 +6,20 @@ export type News = readonly EventRecord[] | "QUIET" | "BEHIND";
 /** The highest number of events that are buffered for one watcher. */
 const MAX_KEPT = 1_000;
 
-/** The events of a tenant after a cursor, as they arrive. Each watcher has its own buffer. The records are shared. */
+/** Buffers for one watcher the events of a tenant that arrive after a cursor. All watchers share the event records. */
 export class LiveEvents {
   #kept: EventRecord[] = [];
   #isBehind = false;
   #stopWaiting: () => void = () => undefined;
 
   constructor(
-    /** The position after which all events arrive. */
+    /** The watcher receives all events after this position. */
     readonly from: FeedCursor,
     /** Unsubscribes. No events arrive afterwards. */
     readonly close: () => void,
   ) {}
 
-  /** Adds events to the buffer. If it would become too large, the watcher must read the events from the database. */
+  /** Adds events to the buffer. If the buffer would become too large, calls {@link fallBehind} instead. */
   add(events: readonly EventRecord[]): void {
     if (this.#kept.length + events.length > MAX_KEPT) return this.fallBehind();
     this.#kept.push(...events);
@@ -36,7 +36,10 @@ export class LiveEvents {
     this.#stopWaiting();
   }
 
-  /** Returns all events since the previous call. Waits for an event until the timeout ends or the signal aborts. */
+  /**
+   * Returns the events since the previous call. If there are none, waits until an event arrives, the timeout ends or
+   * the signal aborts.
+   */
   async next(timeoutMs: number, signal: AbortSignal): Promise<News> {
     if (!this.#isBehind && this.#kept.length === 0 && !signal.aborted) await this.#wait(timeoutMs, signal);
     if (this.#isBehind) return "BEHIND";

@@ -14,7 +14,7 @@ export interface EventFeedsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** The feeds of a process. */
+/** The open event feeds of a process. */
 export interface EventFeeds {
   readonly hub: EventHub;
   /** The longest time without a response on a watch, in milliseconds. */
@@ -27,9 +27,9 @@ export interface EventFeeds {
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches. Without named prepared
- * statements, this connection is not used: the database is then behind a connection pooler, which does not support
- * LISTEN.
+ * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches. The connection is not
+ * opened if named prepared statements are off. The database is then behind a connection pooler, and poolers do not
+ * support LISTEN.
  */
 export function openEventFeeds({ database, databaseUrl: url, onError }: EventFeedsOptions): EventFeeds {
   const { pool } = database;

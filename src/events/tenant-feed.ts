@@ -3,7 +3,7 @@ import { type FeedCursor, type FeedPage, goesOn } from "../postgres/tables/event
 import type { FeedReader } from "./feed-reader.js";
 import { LiveEvents } from "./live-events.js";
 
-/** The highest number of events of one read. */
+/** The highest number of events that one read returns. */
 const TURN_EVENTS = 500;
 /** The shortest pause between reads, in milliseconds. Events that arrive meanwhile are read together. */
 const TURN_GAP_MS = 20;
@@ -87,8 +87,8 @@ export class TenantFeed {
   }
 
   /**
-   * Handles a feed that was reset: it continues at the end of the new feed, and all watchers must read again from their
-   * cursors.
+   * Handles a reset of the feed. Reading continues at the end of the new feed. All watchers must read the database
+   * again from their cursors.
    */
   #beginAnew({ feedId, lastPosition }: FeedPage): void {
     this.#cursor = { feedId, position: lastPosition };

@@ -5,7 +5,7 @@ import { type Peeked, peekProtocol } from "./peek-protocol.js";
 import type { ProtocolServer } from "./protocol-server.js";
 import { afterPoll, limitLinger } from "./sockets.js";
 
-/** Options of accepting cleartext connections: their limits and the servers that take them over. */
+/** Options of accepting cleartext connections: the limits, and the servers that take over the connections. */
 export interface CleartextOptions {
   readonly limits: ListenLimits;
   readonly idle: IdleConnections;
@@ -17,10 +17,10 @@ export interface CleartextOptions {
 
 /**
  * Creates a function that accepts cleartext connections. It detects HTTP/1.1 or HTTP/2 with prior knowledge and passes
- * the connection to that server.
+ * the connection to the server for this protocol.
  *
  * A connection without a byte in `limits.openingMs` is closed without an answer. Proxies open such connections in
- * advance, and would use the answer for their next request.
+ * advance, and would take an answer for the response to their next request.
  */
 export function acceptCleartext(options: CleartextOptions): (socket: Socket) => void {
   const { limits, idle } = options;

@@ -31,7 +31,9 @@ export function withStrictTransport({ handler, socketError }: Answerer): Answere
   };
 }
 
-/** Options of accepting TLS connections: their limits and the servers that take them over after the handshake. */
+/**
+ * Options of accepting TLS connections: the limits, and the servers that take over the connections after the handshake.
+ */
 export interface TlsOptions {
   readonly server: Server;
   readonly limits: ListenLimits;
@@ -58,8 +60,8 @@ const CIPHERS = [
 
 /**
  * Creates a server for handshakes on connections that are accepted elsewhere. It requires TLS 1.2 or later. The client
- * selects HTTP/2 or HTTP/1.1 by ALPN (RFC 7301); the default is HTTP/1.1. Throws when the certificate or key is
- * unreadable or they do not match.
+ * selects HTTP/2 or HTTP/1.1 by ALPN (RFC 7301); the default is HTTP/1.1. Throws when the certificate or the key is
+ * unreadable, or when the key does not belong to the certificate.
  */
 export function createTlsServer(tls: TlsIdentity): Server {
   const ciphers = CIPHERS.join(":");
@@ -88,8 +90,8 @@ export function acceptTls({ server, limits, idle, http1, http2 }: TlsOptions): (
  * Tracks connections in their handshake, each with a deadline. Node's `handshakeTimeout` is not used, because it
  * restarts with every byte.
  *
- * Node does not report which connection a TLS socket came from. The addresses of both ends identify it while it is
- * open.
+ * Node does not report which connection a TLS socket came from. The addresses of both ends identify the connection
+ * while it is open.
  */
 function createHandshakes(timeoutMs: number, idle: IdleConnections) {
   const pending = new Map<string, { socket: Socket; timer: NodeJS.Timeout }>();

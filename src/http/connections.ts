@@ -5,8 +5,8 @@ import { afterPoll } from "./sockets.js";
 
 /**
  * The connections without a request, longest idle first, each with a function. The function ends the connection unless
- * a request has begun to arrive. The server of a connection adds it when it becomes idle, and removes it when a request
- * arrives or the connection closes.
+ * a request has begun to arrive. The HTTP server adds a connection that becomes idle. It removes a connection when a
+ * request arrives or the connection closes.
  */
 export type IdleConnections = Map<Duplex, () => void>;
 
@@ -14,13 +14,13 @@ export type IdleConnections = Map<Duplex, () => void>;
 export interface Connections {
   readonly idle: IdleConnections;
   /**
-   * Counts a connection until it closes. Returns false and destroys it when its network has reached the limit. When
-   * more than nine tenths of all connections are in use, it also ends the longest idle connection.
+   * Counts a connection until it closes. Returns false and destroys the connection when its network has reached the
+   * limit. Also ends the longest idle connection when more than nine tenths of all connections are in use.
    */
   admit(socket: Socket): boolean;
   /**
-   * Stops accepting, calls `drain`, ends idle connections and destroys the rest after `graceMs` milliseconds. Resolves
-   * when all connections are closed; `forced` is the number that were destroyed.
+   * Calls `drain`, stops accepting, ends idle connections and destroys the rest after `graceMs` milliseconds. Resolves
+   * when all connections are closed. `forced` is the number of destroyed connections.
    */
   close(server: Server, drain: () => void, graceMs: number): Promise<{ forced: number }>;
 }
@@ -79,8 +79,8 @@ interface Closing {
 }
 
 /**
- * Closes the listener. Connections that the operating system has already accepted are served first, because closing the
- * listener earlier would reset them.
+ * Closes the listener and its connections. Connections that the operating system has already accepted are taken over
+ * first, because closing the listener would reset them.
  */
 async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Closing): Promise<{ forced: number }> {
   let forced = 0;

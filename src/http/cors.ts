@@ -70,7 +70,7 @@ const ALLOW_ORIGIN = "Access-Control-Allow-Origin";
 
 /**
  * Returns a function that creates the CORS headers of an answer. If answers depend on Origin, every answer has `Vary:
- * Origin`, so that caches store them separately.
+ * Origin`. Caches then store the answers for each origin separately.
  */
 function createCorsHeaders(origins: readonly string[]): (request?: Request) => Record<string, string> {
   const exposed = { "Access-Control-Expose-Headers": corsResponseHeaders.join(", ") };

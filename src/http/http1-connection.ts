@@ -11,14 +11,14 @@ export interface Http1Connection {
   readonly idle: IdleConnections;
   /** Responses that are not yet completely written, in the order of their requests. */
   readonly open: Set<WatchedResponse>;
-  /** Functions that start the waiting requests. A request waits until enough earlier requests are answered and read. */
+  /** Functions that start the waiting requests. A request waits until the client has read enough earlier answers. */
   readonly waiting: (() => void)[];
   readonly account: AnswerAccount;
   /** The response to the newest request, until both are complete. */
   newest: WatchedResponse | undefined;
   /** Value of `socket.bytesRead` when the last open response ended. A larger value means that a request has begun. */
   bytesWhenIdle: number;
-  /** Sends the final answer after all earlier responses. Set when input cannot be read; nothing more is read then. */
+  /** Sends the final answer after all earlier responses. Set when input is unreadable. No more input is read then. */
   lastWord: LastWord | undefined;
   ending: Ending;
 }
@@ -59,9 +59,9 @@ export function keepPaused({ socket, waiting }: Http1Connection): void {
 }
 
 /**
- * Tracks a response from its request to its end, and ends the connection after its last response. It calls `begin` at
- * once when fewer than `maxAtWork` earlier requests are unanswered or unread. Otherwise the request waits, and no more
- * requests are read meanwhile.
+ * Tracks a response from its request to its end, and ends the connection after its last response. Calls `begin` at once
+ * when fewer than `maxAtWork` earlier responses are unsent or unread. Otherwise the request waits, and no more requests
+ * are read meanwhile.
  */
 export function beginExchange(
   connection: Http1Connection,
@@ -83,8 +83,8 @@ export function beginExchange(
 
 /**
  * Ends a connection with an answer to unreadable input. This input follows the newest request or is in its body. The
- * answer is sent after every earlier response, because HTTP/1.1 matches answers to requests by order. It is sent at
- * most once. It is not sent when the refused request has an answer or its response has begun.
+ * answer is sent after every earlier response, because HTTP/1.1 matches answers to requests by order. The answer is
+ * sent at most once. It is not sent if the response to the unreadable request has begun.
  */
 export function endWith(connection: Http1Connection, lastWord: LastWord): void {
   if (connection.lastWord !== undefined) return;
@@ -94,9 +94,9 @@ export function endWith(connection: Http1Connection, lastWord: LastWord): void {
 
 /**
  * Prepares a connection for its end: its last response has `Connection: close`, and Node closes the connection after
- * it. When the headers of that response are already sent, the client may send another request. That request is still
- * served while the end is only announced; while draining, the connection is closed instead. A connection without an
- * open response stays open.
+ * this response. When the headers of that response are already sent, the client may send another request. This other
+ * request is still served if the end is only announced. While draining, the connection is closed instead. A connection
+ * without an open response stays open.
  */
 export function endConnection(connection: Http1Connection, ending: "announced" | "draining"): void {
   const { open, newest } = connection;

@@ -12,7 +12,10 @@ export interface ListenLimits {
    * its clients.
    */
   readonly maxConnectionsPerNetwork: number;
-  /** Time from the accepted connection to its first byte (cleartext) or to the end of the handshake (TLS). */
+  /**
+   * Time from the accepted connection to the bytes that show its protocol (cleartext) or to the end of the handshake
+   * (TLS).
+   */
   readonly openingMs: number;
   /**
    * Time from the first byte of an HTTP/1.1 request to the end of its headers, at most `requestMs`. After this time,
@@ -25,14 +28,14 @@ export interface ListenLimits {
    */
   readonly requestMs: number;
   /**
-   * Interval between checks of HTTP/1.1 connections against `headersMs` and `requestMs`. These limits are late by at
-   * most this much.
+   * Interval between checks of HTTP/1.1 connections against `headersMs` and `requestMs`. Both limits take effect at
+   * most this much late.
    */
   readonly checkEveryMs: number;
   /**
    * How long an HTTP/1.1 connection may stay without a request. It must exceed the 60 s after which nginx and the load
-   * balancers of the large clouds close their connections. The proxy must be the side that closes. Otherwise it may
-   * send a request on a closing connection and has to answer 502.
+   * balancers of the large clouds close their connections. The proxy must be the side that closes. Otherwise the proxy
+   * may send a request on a closing connection and has to answer 502.
    */
   readonly keepAliveMs: number;
   /**
@@ -41,16 +44,16 @@ export interface ListenLimits {
    */
   readonly stalledMs: number;
   /**
-   * How long the peer has to close its side after this side has ended. Its remaining bytes are discarded. Closing at
-   * once would make TCP reset the connection and lose the last answer (RFC 9112 section 9.6).
+   * How long the peer has to close its side after this side has ended. The peer's remaining bytes are discarded.
+   * Closing at once would make TCP reset the connection and lose the last answer (RFC 9112 section 9.6).
    */
   readonly lingerMs: number;
   /** After this long without data, TCP probes whether the peer still exists. */
   readonly probeAfterMs: number;
   /**
-   * Size of the request line and headers on HTTP/1.1, or of the header list on HTTP/2 as RFC 9113 counts it. Above it,
-   * the answer is 431. HTTP/2 announces and reads up to twice as much, so that it can answer 431. It resets streams
-   * with larger lists.
+   * Size of the request line and headers on HTTP/1.1, or of the header list on HTTP/2 as RFC 9113 counts it. A larger
+   * size is answered with 431. HTTP/2 announces and reads up to twice the limit, so that it can answer 431. It resets
+   * streams with even larger lists.
    */
   readonly maxHeaderBytes: number;
   /** HTTP/1.1 requests of one connection that wait for their answers. With more, the connection is destroyed. */
@@ -63,8 +66,8 @@ export interface ListenLimits {
   /** How long an answer, or a 64 KiB piece of an answer, may stay unread. Then the answer is ended. */
   readonly unreadMs: number;
   /**
-   * When memory is needed, an unread answer is ended after this time without progress. If the client does not read that
-   * end within this time, the connection is destroyed.
+   * When memory is needed, an unread answer is ended after this time without progress. If the client does not read the
+   * end of the answer within this time, the connection is destroyed.
    */
   readonly unreadGraceMs: number;
   /**
@@ -73,26 +76,26 @@ export interface ListenLimits {
    */
   readonly maxUnreadBytesOfConnection: number;
   /**
-   * Unread answers of one network, see {@link maxConnectionsPerNetwork}. Ignored when one network may have all
+   * Bytes of unread answers of one network, see {@link maxConnectionsPerNetwork}. Ignored when one network may have all
    * connections.
    */
   readonly maxUnreadBytesOfNetwork: number;
-  /** Unread answers of all connections of the listener. */
+  /** Bytes of unread answers of all connections of the listener. */
   readonly maxUnreadBytes: number;
   /**
-   * HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). A further stream is refused. It ends
-   * the session if the peer has acknowledged the setting.
+   * HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). A further stream is refused. If the
+   * peer has acknowledged the setting, a further stream ends the session.
    */
   readonly maxStreams: number;
   /** An HTTP/2 session is ended after this many of its streams were refused for lack of memory. */
   readonly maxRejectedStreams: number;
   /** An HTTP/2 session is ended after this many invalid or empty frames. */
   readonly maxInvalidFrames: number;
-  /** Memory of one HTTP/2 session, in units of 1,000,000 bytes. Above this, new streams are refused. */
+  /** Memory of one HTTP/2 session, in units of 1,000,000 bytes. Above this size, new streams are refused. */
   readonly maxSessionMegabytes: number;
   /**
    * How long an HTTP/2 session may have no stream, even when it receives other frames. GOAWAY reports which streams
-   * were accepted, so this may be shorter than the idle timeout of proxies.
+   * were accepted, so this time may be shorter than the idle timeout of proxies.
    */
   readonly sessionIdleMs: number;
   /** An HTTP/2 session with open streams is ended after this long without any frame, even a PING. */

@@ -20,12 +20,15 @@ export interface ListenOptions {
   /** The names of the settings of host and port, for the error if the address is unavailable. */
   readonly settings?: string;
   /**
-   * With it, the listener serves HTTP/2 and HTTP/1.1 over TLS, selected by ALPN. Without it, it serves cleartext
+   * If set, the listener serves HTTP/2 and HTTP/1.1 over TLS, selected by ALPN. Otherwise the listener serves cleartext
    * HTTP/1.1 and HTTP/2 with prior knowledge.
    */
   readonly tls?: TlsIdentity;
   readonly limits: ListenLimits;
-  /** Returns the handlers for this URL. Called once, when the port is known and before any connection is accepted. */
+  /**
+   * Returns the handlers for a listener at `url`. Called once, when the port is known and before any connection is
+   * accepted.
+   */
   readonly answerAt: (url: string) => Answerer;
   /**
    * Called when the operating system cannot accept a connection, for example because the process has no file
@@ -33,8 +36,8 @@ export interface ListenOptions {
    */
   readonly acceptError?: (error: Error) => void;
   /**
-   * Called with the limit for each connection that is closed at once and each request that is refused before its
-   * handler.
+   * Called for each connection that is closed at once, and for each request that is refused before its handler. The
+   * argument is the limit that was reached.
    */
   readonly refused?: (limit: "maxConnections" | "maxConnectionsPerNetwork" | "maxUnreadBytes") => void;
 }
@@ -50,16 +53,17 @@ export interface Listener {
    */
   announceEnd(): void;
   /**
-   * Stops accepting and finishes the requests in progress. Idle connections are closed at once, HTTP/1.1 responses have
-   * `Connection: close`, HTTP/2 sessions receive GOAWAY. Resolves when all connections are closed. `forced` is the
-   * number that were destroyed after `graceMs` milliseconds. A second call returns the promise of the first.
+   * Stops accepting and finishes the requests in progress. Idle connections are closed at once. HTTP/1.1 responses have
+   * `Connection: close`, and HTTP/2 sessions receive GOAWAY. Resolves when all connections are closed. `forced` is the
+   * number of connections that were destroyed after `graceMs` milliseconds. A second call returns the promise of the
+   * first.
    */
   close(graceMs: number): Promise<{ forced: number }>;
 }
 
 /**
- * Listens for HTTP on one port. Rejects when the address is unavailable, with the address in the message, and when the
- * certificate or key is unusable.
+ * Listens for HTTP on one port. Rejects when the address is unavailable, or when the certificate or key is unusable.
+ * The message names an unavailable address.
  *
  * No client can make the process fail. Requests that Node would refuse with an empty answer are answered by
  * `socketError`.
@@ -86,8 +90,8 @@ interface Bound {
 }
 
 /**
- * Keeps connections until they have a handler. In a worker of `node:cluster`, the first connections can arrive together
- * with the answer of the primary process that the port is bound.
+ * Keeps new connections until the returned function sets their handler. In a worker of `node:cluster`, the first
+ * connections can arrive together with the answer of the primary process that the port is bound.
  */
 function keepConnections(server: Server): Bound["receive"] {
   const early: Socket[] = [];

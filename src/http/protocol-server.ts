@@ -14,8 +14,9 @@ export interface ProtocolServer {
   /** Takes over an open connection with all its unread bytes. Also allowed while draining. */
   accept(socket: Socket): void;
   /**
-   * Announces the end to the peers and continues to serve. Each HTTP/1.1 connection is closed after its next response,
-   * which has `Connection: close`. HTTP/2 clients are asked to open a new connection, which is served.
+   * Announces the end to the peers and continues to serve. Each HTTP/1.1 connection is closed after its next response.
+   * This response has `Connection: close`. HTTP/2 clients are asked to open a new connection. New connections are still
+   * served.
    */
   announceEnd(): void;
   /**
@@ -30,7 +31,7 @@ export interface ProtocolServer {
 /** The handlers of a listener: for requests, and for input that is not a valid request. */
 export interface Answerer {
   /**
-   * Answers a request. It must neither throw nor reject. The headers of the request have been accepted, its body has
+   * Answers a request. It must neither throw nor reject. The headers of the request are read and checked; the body is
    * not.
    */
   readonly handler: (req: IncomingMessage | Http2ServerRequest, res: ServerResponse | Http2ServerResponse) => void;
@@ -49,7 +50,7 @@ export interface ServeOptions extends Answerer {
 
 /**
  * Sends `100 Continue` for a request that expects it (RFC 9110 section 10.1.1) when its body is first read and no
- * answer has begun. A request that is refused for its headers is then refused before its body is sent.
+ * answer has begun. So a request with refused headers is answered before its body is sent.
  */
 export function continueWhenRead(
   req: IncomingMessage | Http2ServerRequest,

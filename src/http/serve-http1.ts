@@ -17,9 +17,9 @@ import type { AnswerAccount } from "./unread-answers.js";
 import { WatchedResponse } from "./watched-responses.js";
 
 /**
- * Serves HTTP/1.1 and 1.0. `socketError` renders the answers that Node would otherwise send itself and without a body.
- * These are the answers to parser errors, exceeded limits of time or size, CONNECT, and requests that {@link
- * isWellFormed} rejects.
+ * Serves HTTP/1.1 and 1.0. `socketError` renders the answers that Node would otherwise send without a body. These are
+ * the answers to parser errors, exceeded limits of time or size, CONNECT, and requests that {@link isWellFormed}
+ * rejects.
  *
  * `Upgrade`, and expectations other than 100-continue, are ignored (RFC 9110 sections 10.1.1 and 7.8).
  */
@@ -76,8 +76,8 @@ function accountOf(socket: Socket, { unread }: ServeOptions): AnswerAccount {
  * Creates Node's HTTP/1.1 server without a port of its own.
  *
  * Node starts to check `headersTimeout` and `requestTimeout` on the `listening` event. A server that receives its
- * sockets from elsewhere never emits it, so it is emitted here. A `maxHeadersCount` of 0 means no limit except the
- * size; with a count, Node silently drops the headers above it.
+ * sockets from elsewhere never emits this event, so this function emits it. A `maxHeadersCount` of 0 means no limit
+ * except the size; with a count, Node silently drops the headers above it.
  */
 function createParser({ limits }: ServeOptions): Server<typeof IncomingMessage, typeof WatchedResponse> {
   const server = createServer({
@@ -131,9 +131,9 @@ function answerAndClose(res: WatchedResponse, { status, headers, body }: SocketE
 }
 
 /**
- * Checks the rules of RFC 9112 that Node's parser does not check. Version 1.1 needs exactly one Host (section 3.2) and
- * at most one transfer coding, `chunked` (6.1). Version 1.0 must have no transfer coding (6.1). Other versions are
- * rejected.
+ * Whether a request follows the rules of RFC 9112 that Node's parser does not check. Version 1.1 needs exactly one Host
+ * (section 3.2) and at most one transfer coding, `chunked` (6.1). Version 1.0 must have no transfer coding (6.1). Other
+ * versions are rejected.
  */
 function isWellFormed({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;

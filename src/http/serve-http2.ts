@@ -21,7 +21,7 @@ import { WatchedHttp2Response } from "./watched-responses.js";
 const HEADER_OVERHEAD_BYTES = 32;
 
 /**
- * Number of times that request headers are in memory: in the framer, the raw list, the object, and as garbage of
+ * How many copies of the request headers are in memory: in the framer, the raw list, the object, and as garbage of
  * parsing.
  */
 const HEADER_COPIES = 4;
@@ -41,9 +41,9 @@ const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex")
  *   resets the stream of a client that has acknowledged the setting.
  * - Expectations other than 100-continue are ignored.
  *
- * Draining sends a GOAWAY with the last stream that was read. Without TLS, the announced end sends the notice of RFC
- * 9113 section 6.8, which still admits every stream. So a stream that a reverse proxy opens before it reads the notice
- * is served. With TLS, the announced end drains.
+ * `drain` sends a GOAWAY with the last stream that was read. Without TLS, `announceEnd` sends the notice of RFC 9113
+ * section 6.8. Every stream is still admitted after the notice. So a stream that a reverse proxy opens before it reads
+ * the notice is served. With TLS, `announceEnd` closes each session as `drain` does.
  */
 export function serveHttp2(options: ServeOptions): ProtocolServer {
   const { limits, idle, unread, handler, socketError } = options;
@@ -103,7 +103,10 @@ function announceEndOf(socket: Socket, session: ServerHttp2Session): void {
 type Sessions = Map<ServerHttp2Session, Socket>;
 type Accounts = WeakMap<Http2Session, AnswerAccount>;
 
-/** Counts the unread answers of sessions, and refuses requests above their limits. */
+/**
+ * Returns a function that counts the unread answer of a request, and refuses a request above a limit of headers or
+ * unread answers.
+ */
 function admitting(accounts: Accounts, { limits, socketError, refused }: ServeOptions) {
   return (req: Http2ServerRequest, res: WatchedHttp2Response, begin: () => void): void => {
     const account = res.stream.session && accounts.get(res.stream.session);
@@ -119,8 +122,8 @@ function admitting(accounts: Accounts, { limits, socketError, refused }: ServeOp
 
 /**
  * Creates Node's HTTP/2 server without a port of its own. It reads header lists of up to twice the limit, so that a
- * slightly larger list is answered with 431; Node itself would reset the stream. The number of headers is limited only
- * by their size, as over HTTP/1.1.
+ * list slightly above the limit is answered with 431. Node itself would reset the stream. The number of headers is
+ * limited only by their size, as over HTTP/1.1.
  */
 function createFramer({ limits }: ServeOptions) {
   const maxHeaderListSize = 2 * limits.maxHeaderBytes;

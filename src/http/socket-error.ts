@@ -4,7 +4,7 @@ import type { Http2ServerRequest } from "node:http2";
 /** Why the listener refused a request or unreadable input. OVERLOADED: too many answers are unread. */
 export type SocketErrorKind = "BAD_REQUEST" | "TIMEOUT" | "HEADERS_TOO_LARGE" | "OVERLOADED";
 
-/** A complete answer. `headers` does not include Date, Content-Length and Connection, which the connection sets. */
+/** A complete answer. The connection adds the headers Date, Content-Length and Connection. */
 export interface SocketErrorAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -12,8 +12,8 @@ export interface SocketErrorAnswer {
 }
 
 /**
- * Renders the answer to a refusal. `req` is present when the headers of a request were read before it was refused. It
- * must not throw.
+ * Renders the answer to a refusal. `req` is present when the headers of a request were read before it was refused. The
+ * function must not throw.
  */
 export type SocketError = (kind: SocketErrorKind, req?: IncomingMessage | Http2ServerRequest) => SocketErrorAnswer;
 

@@ -14,8 +14,8 @@ export interface AccountOptions {
 }
 
 /**
- * The answers that share one limit: those of a connection, a network or the listener. They are in the order of their
- * last progress.
+ * The unread answers that share one limit: all answers of a connection, of a network or of the listener. The answers
+ * are in the order of their last progress.
  */
 interface Scope {
   readonly maxBytes: number;
@@ -34,12 +34,12 @@ interface Held {
 export interface AnswerAccount {
   /**
    * Returns whether another request may be answered: the connection, its network and the listener are within their
-   * limits. If necessary, it first ends answers without progress for `unreadGraceMs`.
+   * limits. If necessary, first ends answers without progress for `unreadGraceMs`.
    */
   admits(): boolean;
   /**
-   * Counts an answer with its size in bytes until it is released. Returns false when it was already counted; its size
-   * is then updated.
+   * Counts an answer with its size in bytes until it is released. If the answer was already counted, updates its size
+   * and returns false.
    */
   hold(answer: UnreadAnswer, bytes: number): boolean;
   /** Stops counting an answer that the client read, or whose stream or connection closed. */
@@ -50,8 +50,7 @@ export interface AnswerAccount {
 
 /**
  * Limits the unread answers of a listener. An answer without progress for `unreadMs` is ended, even when the client
- * sends other frames such as PING. A connection whose client reads nothing, so that no answer on it can be ended, is
- * destroyed.
+ * sends other frames such as PING. A connection is destroyed if its client does not even read the end of an answer.
  */
 export class UnreadAnswers {
   private readonly all: Scope;
@@ -143,8 +142,8 @@ export class UnreadAnswers {
 }
 
 /**
- * Returns the limit of a network. A network that may have all connections is a proxy for many clients, so it may have
- * all unread answers.
+ * Returns the limit of a network, in bytes. A network that may have all connections is a proxy for many clients, so it
+ * may have all unread answers.
  */
 function maxBytesOfNetwork(limits: ListenLimits): number {
   const isShared = limits.maxConnectionsPerNetwork >= limits.maxConnections;

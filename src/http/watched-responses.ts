@@ -2,11 +2,13 @@ import { ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { AnswerAccount, UnreadAnswer } from "./unread-answers.js";
 
-/** Cost of an unread answer in addition to its body and request headers: objects of Node and of the service. */
+/**
+ * Bytes that an unread answer costs in addition to its body and request headers: objects of Node and of the service.
+ */
 const ANSWER_BYTES = 16 * 1024;
 /**
- * Longer bodies are written in pieces of this size, each after the client has read the previous piece. This shows the
- * client's progress, and TLS does not copy the whole body at once.
+ * Longer bodies are written in pieces of this size, each after the client has read the previous piece. The pieces show
+ * the client's progress, and TLS does not copy the whole body at once.
  */
 const PIECE_BYTES = 64 * 1024;
 
@@ -19,7 +21,7 @@ export class WatchedResponse extends ServerResponse implements UnreadAnswer {
     this.account = account;
   }
 
-  /** Stops counting. Called when the answer is sent, or its connection has closed. */
+  /** Stops counting the answer. Called when the answer is sent or its connection has closed. */
   release(): void {
     this.account?.release(this);
     this.account = undefined;
@@ -51,7 +53,10 @@ export class WatchedHttp2Response<Request extends Http2ServerRequest = Http2Serv
   private account: AnswerAccount | undefined;
   private requestBytes = 0;
 
-  /** Counts the answer in `account` from now on, plus the size of the request's headers in bytes. */
+  /**
+   * Counts the answer in `account` until it closes. `requestBytes`, the memory of the request's headers, is counted
+   * too.
+   */
   watch(account: AnswerAccount, requestBytes: number): void {
     this.account = account;
     this.requestBytes = requestBytes;
@@ -98,7 +103,8 @@ function sizeOf(answer: Watched): number {
 }
 
 /**
- * Ends an answer whose body is longer than one piece. Returns false for any other answer. The caller must then end it.
+ * Ends an answer whose body is longer than one piece. Returns false for any other answer. The caller must then end the
+ * answer.
  */
 function endInPieces(answer: Watched, body: unknown): boolean {
   if (!(typeof body === "string" || body instanceof Uint8Array) || body.length <= PIECE_BYTES) return false;

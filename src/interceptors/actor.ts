@@ -10,8 +10,8 @@ export const actorForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 128 } as const;
  * 128 visible ASCII characters, not a name. The service stores it with the principal and does not verify it.
  *
  * The header is optional on every operation of the internal listener. The clinic's own operations over REST also take
- * it. The published REST operations ignore it, because their specification does not have it. Throws 400 if it is
- * malformed or sent twice.
+ * it. The published REST operations ignore the header, because their specification does not have it. Throws 400 if the
+ * header is malformed or sent twice.
  */
 export function actor(): Stage {
   return () => (next) => async (request) => {

@@ -8,7 +8,7 @@ import type { Stage } from "./stage.js";
  */
 export type TokenVerifier = (authorization: string | null) => Promise<Principal>;
 
-/** Sets the principal of a call from its access token (specification section 5). */
+/** Sets the operation of a call, and its principal from the access token (specification section 5). */
 export function authentication(verify: TokenVerifier): Stage {
   return (method) => {
     const operation = operationName(method);

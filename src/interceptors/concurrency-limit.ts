@@ -16,7 +16,7 @@ export interface PermitRequest {
   readonly signal: AbortSignal;
 }
 
-/** Releases a permit to run. Later calls do nothing. */
+/** A permit to run. Calling it releases the permit. Further calls do nothing. */
 export type Permit = () => void;
 
 /**
@@ -43,7 +43,7 @@ export type PaceRejection = (rejection: PermitRejection, what?: "calls" | "strea
 
 /**
  * Runs a call if its principal, its tenant and the process are below their limits. A heavy call must also be below the
- * limit of heavy calls. A bulk call has its own limits instead of those of its principal and tenant. Rejects other
+ * limit of heavy calls. A bulk call has its own limits instead of the limits of its principal and tenant. Rejects other
  * calls: with 429 at the limit of the principal (specification section 8), with 503 and the reason BUSY at any other
  * limit.
  *

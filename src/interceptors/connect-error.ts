@@ -7,7 +7,7 @@ import { errorDetailsOf } from "./error-details.js";
 
 /**
  * Returns the error that Connect, gRPC and gRPC-Web send. It has the code of {@link connectCodeOf} and the headers of
- * the call and the error. Its details are the Problem and those of {@link errorDetailsOf}.
+ * the call and the error. The details of the error are the Problem and the details of {@link errorDetailsOf}.
  */
 export function connectErrorOf(
   error: CupoError,

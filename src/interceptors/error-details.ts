@@ -8,12 +8,15 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../gen/googl
 type Detail = ConstructorParameters<typeof ConnectError>[3];
 
 const DOMAIN = "cupo";
-/** gRPC sends details in trailers, and some clients accept at most 8 KiB of trailers. */
+/**
+ * The highest number of field errors in BadRequest. gRPC sends details in trailers, and some clients accept at most 8
+ * KiB of trailers.
+ */
 const MAX_FIELD_VIOLATIONS = 20;
 
 /**
- * Returns the standard details of AIP-193, which gRPC clients can read without the Cupo protos. The Problem in the same
- * error has all data. No detail contains values of the request.
+ * Returns the standard details of AIP-193, which gRPC clients can read without the Cupo protos. The Problem, another
+ * detail of the error, has all data. No detail contains values of the request.
  *
  * - ErrorInfo: the reason from {@link reasonOf}, in the domain `cupo`.
  * - BadRequest: the first 20 field errors, if the request is invalid.

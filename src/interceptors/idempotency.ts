@@ -26,7 +26,10 @@ export type Outcome =
   | {
       readonly kind: "REPLAY";
       readonly response: Uint8Array;
-      /** The earlier call is this call: its COMMIT succeeded, but the connection broke before the answer arrived. */
+      /**
+       * Whether the earlier call is this call. Its COMMIT then succeeded, but the connection broke before the answer
+       * arrived.
+       */
       readonly isOwn: boolean;
     }
   /** The key was used for another request. */
@@ -37,15 +40,15 @@ export type Outcome =
   | { readonly kind: "IN_PROGRESS" };
 
 /**
- * The transactions that the stage needs. `execute` runs the work in one transaction, `call.transaction`, which commits
- * the claim, all effects and the result together. If the key is taken, `execute` does not run the work. A failed call
- * leaves its key free.
+ * The transactions that the stage needs. `execute` runs the work in one transaction, `call.transaction`. This
+ * transaction commits the claim, all effects and the result together. If the key is taken, the statements of the work
+ * have no effect and its result is discarded. A failed call leaves its key free.
  */
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
   /**
-   * Runs a read in one transaction, `call.transaction`, without a key. A read may write access records. If
-   * `isReplicable` is true, the read writes nothing. A replica that has replayed all earlier commits may then run it.
+   * Runs a read with `call.transaction`, without a key. A read may write access records. If `isReplicable` is true, the
+   * read writes nothing. A replica that has replayed all earlier commits may then run the read.
    */
   read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable?: boolean): Promise<T>;
 }
@@ -144,7 +147,7 @@ function fingerprint(operation: string, principal: Principal, schema: DescMessag
   return hash("sha256", Buffer.concat([scope, bytes]), "buffer");
 }
 
-/** 409: the key was used for another request, its result was erased, or a call with it is still running. */
+/** 409: the key was used for another request, its result was erased, or a call with the key is still running. */
 export function keyRefusal(kind: "REUSED" | "ERASED" | "IN_PROGRESS"): CupoError {
   const field = "Idempotency-Key";
   if (kind === "ERASED") {

@@ -5,7 +5,10 @@ import { invalidPageToken } from "../errors.js";
 import { operationName } from "../operation.js";
 import type { Stage } from "./stage.js";
 
-/** Encrypts the positions in page tokens. `open` returns undefined unless the token was sealed for the same holder. */
+/**
+ * Encrypts the positions in page tokens. `holder` identifies the operation and the principal. `open` returns undefined
+ * unless the token was sealed for the same holder.
+ */
 export interface PageSeal {
   seal(position: string, holder: string): Promise<string>;
   open(token: string, holder: string): Promise<string | undefined>;
@@ -53,13 +56,16 @@ function hasText({ field }: DescMessage, name: string): boolean {
   return field[name]?.scalar !== undefined;
 }
 
-/** Returns "" if the field is absent. */
+/** Returns the text of a field, or "" if the field is absent. */
 function textIn(message: Message, name: string): string {
   const text: unknown = Reflect.get(message, name);
   return typeof text === "string" ? text : "";
 }
 
-/** Returns a copy, because the transaction may be repeated and then reads the original message again. */
+/**
+ * Returns a copy of the message whose field `name` is `text`; returns the message itself if `text` is empty. The
+ * original must not change, because a repeated transaction reads it again.
+ */
 function withText(schema: DescMessage, message: Message, name: string, text: string): Message {
   if (text === "") return message;
   const copy = clone(schema, message);

@@ -4,7 +4,7 @@ import type { CupoError } from "../errors.js";
 import { asCupoError } from "../problems/problem.js";
 import { connectErrorOf } from "./connect-error.js";
 
-/** Called with every error of a call before it is sent, for logs and metrics. */
+/** Called with each CupoError of a call before it is sent, for logs and metrics. */
 export type ErrorObserver = (error: CupoError, call: Call) => void;
 
 /**

@@ -24,8 +24,8 @@ export interface QuotaPrincipal {
 }
 
 /**
- * Counts requests of a principal against every quota; `requests` defaults to 1. The counts are in this process or in a
- * shared store.
+ * Counts requests of a principal against every quota and returns the state of each quota; `requests` defaults to 1. The
+ * counts are in this process or in a shared store.
  */
 export interface RateLimiter {
   count(principal: QuotaPrincipal, requests?: number): Promise<readonly QuotaState[]>;
@@ -40,7 +40,7 @@ const MOST_ROWS = 200;
 
 /**
  * Limits the requests of a principal (specification section 8) over all operations and transports together. Bulk
- * operations have quotas of their own, with the same numbers. From this stage on, every answer has the quotas in
+ * operations count against separate quotas of the same size. From this stage on, every answer has the quotas in
  * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers).
  */
 export function rateLimit(limiter: RateLimiter): Stage {
@@ -90,7 +90,7 @@ async function charge(
   if (exceeded.length > 0) throw quotaExceeded(exceeded);
 }
 
-/** 429. Retry-After is the time until all exceeded quotas are full again. */
+/** Returns a 429. Retry-After is the time until all exceeded quotas are full again. */
 export function quotaExceeded(
   states: readonly Pick<QuotaState, "quota" | "windowSeconds" | "resetSeconds">[],
 ): CupoError {

@@ -16,9 +16,9 @@ interface Plan {
 type Redact = (message: ReflectMessage, scopes: ReadonlySet<string>) => void;
 
 /**
- * Removes the fields of a response that need a scope which the principal does not have (specification section 5, rule
- * 5). This stage is outside the idempotency stage, so a replay is redacted by the scopes of the new request. A method
- * whose response has no such field has no such stage.
+ * Removes from a response each field whose scope the principal lacks (specification section 5, rule 5). This stage is
+ * outside the idempotency stage, so a replay is redacted by the scopes of the new request. Methods without guarded
+ * fields in their response do not get this stage.
  */
 export function redaction(): Stage {
   const redact = createRedact();

@@ -8,7 +8,7 @@ import type { Stage } from "./stage.js";
 /** The allowed form of an idempotency key. */
 export const idempotencyKeyForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 255 } as const;
 
-/** Rejects a call with invalid headers. The error has an item for each (specification section 4, common headers). */
+/** Rejects a call with invalid headers. The error has an item for each header (specification section 4). */
 export function requestHeaders(): Stage {
   return (method) => {
     const judge = headerJudge(method);
@@ -20,10 +20,7 @@ export function requestHeaders(): Stage {
   };
 }
 
-/**
- * Returns a function that judges the headers of a method's calls: it returns the error for invalid headers, or
- * undefined.
- */
+/** Returns a function that returns the error for the headers of a call, or undefined if the headers are valid. */
 export function headerJudge(
   method: DescMethod,
 ): (headers: Pick<CallHeaders, "correlationId" | "idempotencyKey">) => CupoError | undefined {

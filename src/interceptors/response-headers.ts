@@ -2,7 +2,7 @@ import { callOf } from "../call.js";
 import type { Stage } from "./stage.js";
 
 /**
- * Adds the response headers of the call to a successful answer. Answers with errors get them where they are rendered.
+ * Adds the response headers of the call to a successful answer. Error answers get these headers when they are rendered.
  */
 export function responseHeaders(): Stage {
   return () => (next) => async (request) => {

@@ -2,10 +2,11 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 
 /**
- * A step that calls pass. Returns its interceptor for a method, or undefined if the method does not need the step.
+ * A step that calls pass through. Returns the interceptor for a method, or undefined if the method does not need the
+ * step.
  *
- * It runs once per method, when a service is registered. So everything that depends only on the method is computed
- * before the first request. A fault in the options of a proto prevents the start.
+ * The function runs once per method, when a service is registered. So everything that depends only on the method is
+ * computed before the first request. A fault in the options of a proto prevents the start.
  */
 export type Stage = (method: DescMethod) => Interceptor | undefined;
 
@@ -15,7 +16,7 @@ export interface NamedStage {
   readonly stage: Stage;
 }
 
-/** Returns a function that compiles stages for a method: the interceptors that it needs, outermost first. */
+/** Returns a function that returns the interceptors of a method, outermost first. */
 export function interceptorsFor(stages: readonly Pick<NamedStage, "stage">[]): (method: DescMethod) => Interceptor[] {
   return (method) => stages.flatMap(({ stage }) => stage(method) ?? []);
 }

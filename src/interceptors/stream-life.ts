@@ -13,7 +13,7 @@ const CHECK_EVERY_MS = 1_000;
  * caller receives the reason.
  *
  * The token is verified before each message and once per second. So no message is sent after the token has expired or
- * its key was withdrawn, and the stream ends within a second. Unary methods have no such stage.
+ * its key was withdrawn, and the stream ends within a second. Unary methods do not get this stage.
  */
 export function streamLife(verify: TokenVerifier, stopping: AbortSignal): Stage {
   return ({ methodKind }) => (methodKind === "unary" ? undefined : living(verify, stopping));
@@ -42,7 +42,7 @@ function living(verify: TokenVerifier, stopping: AbortSignal): Interceptor {
   };
 }
 
-/** Ends the open streams when the service stops, because they would keep their listener open. */
+/** Ends the open streams when the service stops, because open streams keep their listener open. */
 export interface Stopping {
   /** Aborts with the error that streams end with. */
   readonly signal: AbortSignal;
@@ -50,8 +50,8 @@ export interface Stopping {
 }
 
 /**
- * Creates the signal, without a limit of listeners. Every open stream adds a listener, and Node.js would report more
- * than ten listeners as a leak.
+ * Creates the signal and removes its limit of listeners. Every open stream adds a listener, and Node.js would report
+ * more than ten listeners as a leak.
  */
 export function createStopping(): Stopping {
   const controller = new AbortController();
@@ -59,7 +59,10 @@ export function createStopping(): Stopping {
   return { signal: controller.signal, stop: () => controller.abort(serviceStopping()) };
 }
 
-/** The error at shutdown. The caller can open the stream again at another process or after the restart. */
+/**
+ * Returns the error with which streams end at shutdown. The caller can open the stream again at another process or
+ * after the restart.
+ */
 function serviceStopping(): CupoError {
   return unavailable("The service is stopping. Open the stream again.", 1);
 }
@@ -104,7 +107,7 @@ function nextUnlessAborted<T>(iterator: AsyncIterator<T>, signal: AbortSignal): 
   });
 }
 
-/** Returns the error for the caller: the reason of the service, or `canceled` if the caller disconnected. */
+/** Returns the error for the caller: the service's reason for the abort, or `canceled` if the caller disconnected. */
 function endOf({ reason }: AbortSignal): unknown {
   if (reason instanceof CupoError || reason instanceof ConnectError) return reason;
   return new ConnectError("the caller disconnected", Code.Canceled);

@@ -6,9 +6,9 @@ const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs
 const BEHIND_ALL = Number.MAX_SAFE_INTEGER;
 
 /**
- * Assigns positions to events of tenants whose feeds have no readers. The retention of an event begins when it gets its
- * position. So retention is the same for all tenants, and the first reader of a feed waits less. An aborted signal
- * stops the job after the current batch.
+ * Assigns positions to all events that have none because nobody reads their feed. The retention of an event begins when
+ * it gets its position. So retention is the same for all tenants, and the first reader of a feed waits less. An aborted
+ * signal stops the job after the current batch.
  */
 export async function assignPositions(database: TransactionSource, signal?: AbortSignal): Promise<void> {
   for (const tenantId of await findOutstandingTenants(database)) {
@@ -20,7 +20,7 @@ export async function assignPositions(database: TransactionSource, signal?: Abor
   }
 }
 
-/** Assigns the positions of one batch. Returns whether the batch was full, so that more events may be left. */
+/** Assigns positions to one batch of events. Returns whether the batch was full, so that more events may be left. */
 function assignBatch(database: TransactionSource, tenantId: string): Promise<boolean> {
   return runTransaction(database, { scope: { tenantId }, limits: LIMITS }, async (transaction) => {
     const before = readFeed(transaction, BEHIND_ALL, 1);

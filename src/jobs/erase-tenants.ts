@@ -36,9 +36,9 @@ export interface ErasurePorts {
  * tenant at the same time: one of them skips it.
  *
  * A call that began before the tenant was suspended can still write a row. So the rows are deleted once more after all
- * transactions that began before the erasure have ended. Until then, the tenant is left to a later run. An older
- * release does not know the state of tenants: while one serves the database, nothing is erased. An aborted signal stops
- * the run after the current batch.
+ * transactions that began before the erasure have ended. Until then, the tenant is left to a later run. While an older
+ * release serves the database, nothing is erased, because that release does not know the state of tenants. An aborted
+ * signal stops the run after the current batch.
  *
  * Returns whether tenants are left to erase.
  */
@@ -55,7 +55,7 @@ export async function eraseTenants(ports: ErasurePorts, signal?: AbortSignal): P
   return left > 0;
 }
 
-/** Returns whether the tenant is erased now. */
+/** Erases a tenant if this is possible now. Returns whether the tenant was erased. */
 async function eraseTenant(tenantId: string, ports: ErasurePorts, signal?: AbortSignal): Promise<boolean> {
   const tables = await runAsTenant(ports.database, tenantId, LIMITS, readTenantTables);
   const erased = tables.filter(({ name }) => name !== KEPT);
@@ -75,8 +75,8 @@ async function isAlone(tenantId: string, ports: ErasurePorts): Promise<boolean> 
 }
 
 /**
- * Deletes the rows of all tables. Rows that refer to another row are deleted before it. Returns false if it had to
- * stop.
+ * Deletes the tenant's rows in all tables. Rows that refer to another row are deleted before that row. Returns false if
+ * the signal aborted or the erasure cannot be locked.
  */
 async function passOver(
   tenantId: string,
@@ -94,7 +94,10 @@ async function passOver(
   return true;
 }
 
-/** Returns the number of deleted rows; undefined if it had to stop. */
+/**
+ * Goes through a table once and deletes the tenant's rows in batches. Returns the number of deleted rows, or undefined
+ * if the signal aborted or the erasure cannot be locked.
+ */
 async function passOverTable(
   tenantId: string,
   table: string,
@@ -113,7 +116,7 @@ async function passOverTable(
   return total;
 }
 
-/** Runs work in a transaction that has locked the erasure. Returns undefined if it cannot be locked. */
+/** Runs work in a transaction that has locked the erasure. Returns undefined if the erasure cannot be locked. */
 function inErasure<T>(
   tenantId: string,
   { database }: Pick<ErasurePorts, "database">,

@@ -19,9 +19,9 @@ export interface ExtensionPorts {
 }
 
 /**
- * Adds one part to the schedules of a tenant in its own transaction and returns the outcome. The caller repeats the
- * call, after other tenants had their turns. Processes that extend the same tenant at the same time add different
- * parts.
+ * Extends the schedule of one program of a tenant by a limited number of slots, in its own transaction. Returns the
+ * outcome. The caller repeats the call, after other tenants had their turns. Processes that extend the same tenant at
+ * the same time extend different programs.
  */
 export async function extendSchedules(
   tenantId: string,

@@ -11,8 +11,8 @@ const BATCH = 1_000;
 
 /**
  * Deletes the results of idempotency keys that are past their retention and returns their number. Each batch is a
- * transaction of its own, so that no lock is held for long. If several processes purge at the same time, one of them
- * finds nothing left to delete. An aborted signal stops the purge after the current batch.
+ * transaction of its own, so that no lock is held for long. If several processes purge at the same time, only one of
+ * them deletes each row. An aborted signal stops the purge after the current batch.
  */
 export function purgeIdempotencyKeys(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeKeyBatch, signal);

@@ -71,22 +71,23 @@ const CRON = [
 ];
 /** The maximum time that an erasure runs before waiting jobs get their turn, in milliseconds. */
 const ERASURE_TURN_MS = 10_000;
-/** Milliseconds until the next turn of an erasure, or of a tenant whose schedules are locked by a change. */
+/** Milliseconds until an erasure continues, or until schedules that a change has locked are tried again. */
 const BUSY_MS = 1_000;
 
 /**
- * Runs background jobs until it is stopped:
+ * Runs background jobs until they are stopped:
  *
  * - every minute: writes the events that become due, offers freed slots, erases tenants
  * - every 5 min: summarizes waits
- * - every 10 min: purges expired data
- * - every hour and on request: extends schedules to the horizon
+ * - every 10 min: purges expired data, assigns positions to events
+ * - every hour and on request: extends schedules to the booking horizon
  * - every hour: creates and drops partitions
  *
- * Every process runs jobs. Each job runs in one process; if that process dies, another process repeats the job.
+ * Every process runs jobs. Each job runs in one process. If the process dies, another process repeats the job.
  *
- * A job extends one part of a tenant's schedules and then queues the tenant's next part. So the tenants take turns.
- * Returns a function that stops the jobs and waits until the current job reaches a point where it can stop.
+ * An extension job extends one schedule of a tenant by a limited number of slots. Then it queues the tenant's next
+ * extension, so that tenants take turns. Returns a function that stops the jobs and waits until the current job reaches
+ * a point where it can stop.
  */
 export function runJobs(ports: JobPorts): () => Promise<void> {
   return runQueue(ports, {
@@ -135,7 +136,7 @@ function tasksOf(ports: JobPorts, signal: AbortSignal): TaskList {
   };
 }
 
-/** Calculates with the database's clock, because the queue compares times with it. */
+/** Returns the time `BUSY_MS` after `begun`. Both are times of the database's clock, which the queue uses. */
 function laterThan(begun: Date): Date {
   return new Date(begun.getTime() + BUSY_MS);
 }

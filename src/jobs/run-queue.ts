@@ -29,7 +29,7 @@ const POLL_MS = 5_000;
 const RESTART_AFTER_MS = 5_000;
 
 /**
- * Runs jobs until it is stopped. Every process runs jobs. Each job runs in one process; if that process dies, another
+ * Runs jobs until they are stopped. Every process runs jobs. Each job runs in one process. If the process dies, another
  * process repeats the job. Returns a function that stops the workers and waits until the current jobs reach a point
  * where they can stop.
  */
@@ -54,9 +54,9 @@ async function keepWorking(ports: QueuePorts, jobs: QueueJobs, signal: AbortSign
 }
 
 /**
- * Runs the queue until it is stopped or fails. Ends the runner before it returns, so that only one runner and one
- * listening connection exist. The library is loaded here and not at the start of the service, because requests do not
- * need it.
+ * Runs the queue until it is stopped or fails. The runner ends before the function returns, so that only one runner and
+ * one listening connection exist. The queue library is loaded here and not at the start of the service, because
+ * requests do not need it.
  */
 async function work(
   ports: QueuePorts,

@@ -21,13 +21,13 @@ const BUSY_MS = 1_000;
 const AFTER_LEASE_MS = 500;
 
 /**
- * Runs the jobs that send events to webhooks, until it is stopped. The jobs have workers of their own, so that slow
+ * Runs the jobs that send events to webhooks, until they are stopped. The jobs have workers of their own, so that slow
  * receivers do not delay other background jobs. A job sends for one webhook for about 10 s and then queues itself
  * again, after the jobs of other webhooks.
  *
- * Each job first queues a successor for the end of its lease, and removes the successor when the job ends. So if the
- * process is killed, another process continues about 25 s later. Every minute, a job finds webhooks that have work but
- * no job.
+ * Each job holds a lease, so that only one process sends to a webhook. It first queues a successor for the end of its
+ * lease, and removes the successor when the job ends. So if the process is killed, another process continues about 25 s
+ * later. Every minute, a job finds webhooks that have work but no job.
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
   return runQueue(queue, {
@@ -74,7 +74,7 @@ async function queueDelivery(
   await addJob(DELIVER_WEBHOOK, payload, { jobKey, ...(runAt === undefined ? {} : { runAt }) });
 }
 
-/** Calculates with the database's clock, because the queue compares times with it. */
+/** Returns the time `ms` milliseconds after `than`. Both are times of the database's clock, which the queue uses. */
 function later(than: Date, ms: number): Date {
   return new Date(than.getTime() + ms);
 }

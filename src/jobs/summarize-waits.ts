@@ -10,13 +10,13 @@ import {
 } from "../postgres/tables/opportunity/summaries.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
-/** The migration since which releases record changes. Releases without it do not record them. */
+/** The migration that added the record of changes. Releases without it do not record changes. */
 const KNOWN_SINCE = "0044-opportunity-summaries";
 
 /**
- * Builds missing summaries of appointments and moves the recorded changes of all tenants into them. The indicators are
- * correct without this job, but slower. While an older release serves the database, the job drops all summaries
- * instead. An aborted signal stops the job after the current transaction.
+ * Builds missing summaries of appointments and moves the recorded changes of all tenants into the summaries. Without
+ * this job, the opportunity indicators are correct, but slower. While an older release serves the database, the job
+ * drops all summaries instead. An aborted signal stops the job after the current transaction.
  */
 export async function summarizeWaits(database: TransactionSource, signal?: AbortSignal): Promise<void> {
   if (await isOlderServing(database, KNOWN_SINCE)) return dropAllSummaries(database);

@@ -21,7 +21,7 @@ export interface SpanLimits {
   readonly notBefore: Date;
   /** The longest span, in milliseconds. */
   readonly maxMs: number;
-  /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own. */
+  /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own number. */
   readonly noShowGraceMinutes: number;
   readonly correlationId: string;
 }
@@ -52,11 +52,11 @@ interface Due extends TimeEvent {
  * Writes the events of a tenant that became due after its progress, and moves the progress. The progress is the time up
  * to which events are written.
  *
- * Calls take no lock for this. The limit `until` is read from the clock before the statements begin. An appointment may
- * commit after the snapshot of a statement. It was then booked or moved after `until`, so none of its events was due by
- * `until`. The rows that the statements find are locked in the order of `lockInOrder`: waitlist entries, then
- * appointments, each by id. So events of a row enter the feed in the order of its versions. A row that a call has just
- * moved or closed is read with that change.
+ * Calls do not lock the progress. The limit `until` is read from the clock before the statements begin. An appointment
+ * may commit after the snapshot of a statement. It was then booked or moved after `until`, so none of its events was
+ * due by `until`. The rows that the statements find are locked in the order of `lockInOrder`: waitlist entries, then
+ * appointments, each by id. So events of a row enter the feed in the order of its versions. The locking read returns
+ * the newest committed version of a row.
  */
 export async function writeSpan(transaction: Transaction, limits: SpanLimits): Promise<WrittenSpan> {
   const [through, settings] = await Promise.all([lockProgress(transaction), findTenantSettings(transaction)]);
@@ -94,7 +94,7 @@ function isIn({ after, until }: Window): (timed: Timed) => boolean {
   return (timed) => dueMsOf(timed) > after.getTime() && dueMsOf(timed) <= until.getTime();
 }
 
-/** Returns the appointments that were booked, or last moved, before their event became due. */
+/** Keeps the events of appointments that were booked and last moved no later than the event became due. */
 async function keepPlaced(transaction: Transaction, appointments: readonly Timed[]): Promise<readonly Timed[]> {
   const isChanged = (each: Timed) => each.appointment.updatedAt.getTime() > dueMsOf(each);
   const changed = new Set(appointments.filter(isChanged).map(({ appointment }) => appointment.id));
@@ -120,7 +120,10 @@ function appointmentEvent(timed: Timed): Due {
   };
 }
 
-/** Returns the EXPIRED event of an entry, due at the end of its last date. An entry that was added later has none. */
+/**
+ * Returns the EXPIRED event of an entry, due at the end of its last date. An entry that was added later has no such
+ * event.
+ */
 function expiryOf({ id, version, dateTo, createdAt }: ExpiredEntry): Due[] {
   const dueMs = Date.parse(endOfLocalDay(dateTo));
   if (createdAt.getTime() > dueMs) return [];

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 export const CAUGHT_UP_MS = 24 * HOUR_MS;
 /** A call has ended this long after it began, in milliseconds, because its statements and pauses are limited. */
 const CALLS_END_MS = 30_000;
-/** The last migration for these events. Releases without it do not know the events. */
+/** The last migration for events that become due by the clock. Releases without it do not know these events. */
 const KNOWN_SINCE = "0038-time-events-validated";
 
 /** Dependencies of writing events that become due by the clock. */
@@ -37,8 +37,8 @@ export interface TimeEventPorts {
  * continues. Of two runs at the same time, the second one waits for the first and then finds nothing left. While an
  * older release serves the database, nothing is written. Later runs catch up.
  *
- * If the events of a tenant cannot be written, the run continues with other tenants and throws the error at the end. An
- * aborted signal stops the run after the current transaction.
+ * If the events of a tenant cannot be written, the run continues with other tenants and throws the first error at the
+ * end. An aborted signal stops the run after the current transaction.
  */
 export async function writeTimeEvents(ports: TimeEventPorts, signal?: AbortSignal): Promise<number> {
   const { database, now, noShowGraceMinutes, callsEndMs = CALLS_END_MS } = ports;
@@ -65,7 +65,7 @@ export async function writeTimeEvents(ports: TimeEventPorts, signal?: AbortSigna
   return written;
 }
 
-/** Writes the events of a tenant. One transaction writes the events of at most an hour. */
+/** Writes the due events of a tenant and returns their number. One transaction writes the events of at most an hour. */
 async function writeTenant(
   tenantId: string,
   { until, notBefore }: { readonly until: Date; readonly notBefore: Date },

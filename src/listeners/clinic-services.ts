@@ -6,17 +6,17 @@ export function publishedServices<T extends Pick<ServiceEntry, "service">>(servi
   return services.filter(({ service }) => isPublished(service));
 }
 
-/** Returns the clinic's own services, for the internal listener. */
+/** Returns the clinic's own services: all services that are not in the interface specification. */
 export function clinicServices<T extends Pick<ServiceEntry, "service">>(services: readonly T[]): readonly T[] {
   return services.filter(({ service }) => !isPublished(service));
 }
 
-/** Services of operators. The public listener never has them. */
+/** Services of operators. The public listener never serves these services. */
 const INTERNAL: ReadonlySet<string> = new Set(["TenantService"]);
 
 /**
- * Returns the clinic's own services for the public listener: those with these names, in any order, or all for ["all"].
- * Throws for a name that no such service has.
+ * Returns the clinic's own services that the public listener serves: the services in `names`, or all if `names`
+ * contains "all". Services of operators are never returned. Throws for an unknown name.
  */
 export function publicClinicServices<T extends Pick<ServiceEntry, "service">>(
   services: readonly T[],

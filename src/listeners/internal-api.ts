@@ -52,7 +52,7 @@ const MAX_STREAM_MS = 24 * 3_600_000;
  * - all operations over Connect, gRPC and gRPC-Web
  * - the clinic's own operations over REST
  * - the gRPC services of health and reflection
- * - the OpenAPI document and reference page of these operations
+ * - the OpenAPI document and the reference page of the operations
  * - pages for operators: `/livez` (the process runs), `/readyz` (it can take requests) and `/metrics`
  *   (docs/reference/telemetry.md)
  */
@@ -104,7 +104,9 @@ function createOperations({ services, problemsUrl, chain, validate, observe }: I
   });
 }
 
-/** Creates the handler of the OpenAPI document and the reference page. It returns false for any other request. */
+/**
+ * Creates the handler of the OpenAPI document and the reference page. The handler returns false for any other request.
+ */
 function createPages(options: InternalApiOptions): (request: HttpRequest, response: HttpResponse) => boolean {
   const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
     sendProblem(request, response, error, options);

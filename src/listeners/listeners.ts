@@ -28,7 +28,7 @@ export interface ListenerParts {
   readonly services: readonly ServiceEntry[];
   readonly observe: ErrorObserver;
   readonly log: (listener: "public" | "internal", handler: HttpHandler) => HttpHandler;
-  /** Called when a listener closes a connection because a connection limit is reached. */
+  /** Called when a listener closes a connection or refuses a request, because a limit of the listener is reached. */
   readonly onRefused: () => void;
   readonly metricsPage: () => Promise<Buffer | undefined>;
   readonly demoTokens: DemoTokens | undefined;
@@ -40,8 +40,8 @@ export interface OpenListeners {
   readonly internalUrl: string;
   /**
    * Stops gracefully. Readiness becomes false and streams end. For `drainMs`, requests are still served, and clients
-   * are asked to disconnect, so that load balancers can react. Then requests in flight finish. Resolves within {@link
-   * GRACE_MS} after that, when all connections are closed.
+   * are asked to disconnect, so that load balancers can react. Then requests in flight finish. Resolves when all
+   * connections are closed, at most {@link GRACE_MS} milliseconds after `drainMs`.
    */
   close(drainMs: number): Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface OpenListeners {
 const ADDRESS_SETTINGS = { public: "HOST or PORT", internal: "INTERNAL_HOST or INTERNAL_PORT" } as const;
 const GRACE_MS = 8_000;
 
-/** Opens the public listener, then the internal one. If a listener cannot be opened, closes both and rejects. */
+/** Opens the public listener, then the internal one. If one listener cannot be opened, closes the other and rejects. */
 export async function openListeners(
   config: Config,
   logger: Logger,

@@ -14,8 +14,8 @@ export interface ProblemOptions {
 }
 
 /**
- * Returns a function that renders the Problem for an error of a connection. If the headers of the request were read,
- * the Problem belongs to its call.
+ * Returns a function that renders the Problem for an error of a connection. If the headers of a request were read, the
+ * Problem has the correlation id of the request's call.
  */
 export function socketProblems(options: ProblemOptions): SocketError {
   const errors = {
@@ -43,7 +43,7 @@ export function sendProblem(
   response.end(request.method === "HEAD" ? "" : body);
 }
 
-/** Renders the answer to an error as a Problem, after reporting the error. */
+/** Reports an error to `observe` and renders the answer to it as a Problem. */
 export function renderError(error: CupoError, call: Call, { problemsUrl, observe }: ProblemOptions) {
   observe(error, call);
   return {

@@ -29,12 +29,12 @@ export interface RestApiOptions extends ProblemOptions {
   readonly takesActor: boolean;
 }
 
-/** The stages read raw headers from the call, so no Headers object is built. */
+/** An empty object. The stages read raw headers from the call, so no Headers object is built for each request. */
 const NO_HEADERS = new Headers();
 
 /**
- * A hash of the bytes. The version is not enough: names of other resources and the scopes of the caller can change an
- * answer without changing the version.
+ * Returns the entity tag of an answer: a hash of the body. The version of the resource is not enough: names of other
+ * resources and the scopes of the caller can change an answer without changing the version.
  */
 const tagOfBytes: EntityTag = ({ body }) => `"${hash("sha256", body, "base64url")}"`;
 
@@ -48,7 +48,7 @@ const watchIds: EventIds = {
 
 /**
  * Creates the listener of services over REST, by their google.api.http options. If no operation has the path of a
- * request, the listener calls `next`, its third argument, if there is one.
+ * request, the listener calls `next`, its optional third argument.
  */
 export function createRestApi(options: RestApiOptions): NodeListener {
   const { chain } = options;

@@ -4,7 +4,7 @@ export interface KeyRecord {
   readonly kid: string;
   /** 32 random bytes. */
   readonly secret: Uint8Array;
-  /** Time of creation in milliseconds since the epoch, by the clock of the process that created it. */
+  /** Time of creation in milliseconds since the epoch, by the clock of the process that created the key. */
   readonly createdAtMs: number;
 }
 

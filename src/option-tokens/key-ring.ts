@@ -13,7 +13,7 @@ export interface TokenKey {
  * another one for stored values of webhooks.
  */
 export interface KeyRing {
-  /** Returns the key for sealing: the newest key that this process knows. */
+  /** Returns the key for sealing: the newest known key whose time of creation has passed, else the oldest key. */
   current(): TokenKey;
   /**
    * Returns the key with an id, or undefined. Reloads the store for an unknown id, because another process may just
@@ -48,7 +48,7 @@ const hourMs = 60 * 60 * 1000;
  */
 const ROTATION_MS = 24 * hourMs;
 /**
- * Every process learns of a new key within an hour, and seals with the old one until then. The second hour is for
+ * Every process learns of a new key within an hour, and seals with the old key until then. The second hour is for
  * tokens in use: option tokens are valid for ten minutes, page tokens for an hour.
  */
 const RETENTION_MS = 2 * hourMs;
@@ -90,7 +90,8 @@ export async function openKeyRing({
 }
 
 /**
- * Ignores a key from a clock that is more than `rotationMs` ahead. Such a key would delay the next rotation by as long.
+ * Whether no key is younger than `rotationMs`. A key from a clock that is more than `rotationMs` ahead is ignored,
+ * because it would delay the next rotation.
  */
 function isRotationDue(stored: readonly KeyRecord[], nowMs: number, rotationMs: number): boolean {
   return !stored.some(({ createdAtMs }) => Math.abs(nowMs - createdAtMs) < rotationMs);

@@ -10,7 +10,7 @@ export interface OptionClaims {
   /** Duration of all slots together in minutes, 1 to 65,535. */
   readonly minutes: number;
   /**
-   * The generation of the schedule that made the slot, 0 to 4,294,967,295; the latest one if there are several slots.
+   * The generation of the schedule that made the slot, 0 to 4,294,967,295. For several slots, the latest generation.
    */
   readonly generation: number;
   readonly serviceId: string;
@@ -32,7 +32,8 @@ export interface OptionSubject {
 }
 
 /**
- * The callers who can use an option: only those of this tenant, organization and company. Ids are UUIDs in lower case.
+ * The callers who can use an option: all callers of this tenant, organization and company, and no others. Ids are UUIDs
+ * in lower case.
  */
 export interface OptionHolder {
   readonly tenantId: string;

@@ -31,7 +31,7 @@ export type OpenedToken =
   /** A valid token of the holder that has expired. */
   | { readonly kind: "EXPIRED"; readonly option: OptionClaims };
 
-/** Seals and opens option tokens. They are opaque, encrypted and authenticated. */
+/** Seals and opens option tokens. The tokens are opaque, encrypted and authenticated. */
 export interface OptionTokens {
   /**
    * Seals an option for its holder. The token is valid for ten minutes, but not beyond the start of the slot. Every
@@ -39,7 +39,7 @@ export interface OptionTokens {
    * number out of its range.
    */
   seal(option: Option, holder: OptionHolder): SealedOption;
-  /** Seals a held option for its holder and returns the token, which has 274 characters. Throws like `seal`. */
+  /** Seals a held option for its holder and returns the token. The token has 274 characters. Throws like `seal`. */
   sealHeld(option: HeldOption, holder: OptionHolder): string;
   /**
    * Opens a token for its holder: a principal of the same tenant, organization and company. The caller checks whether

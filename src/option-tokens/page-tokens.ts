@@ -3,7 +3,7 @@ import type { KeyRing } from "./key-ring.js";
 import { openBytes, sealBytes } from "./sealed-bytes.js";
 import { pageForm } from "./token-form.js";
 
-/** Seals and opens page tokens, which stand for positions in lists. They are opaque, encrypted and authenticated. */
+/** Seals and opens page tokens. A token stands for a position in a list, and is opaque, encrypted and authenticated. */
 export interface PageTokens {
   /** Seals a position in a list. `holder` identifies the list and the caller. The position has at most 600 bytes. */
   seal(position: string, holder: string): Promise<string>;
@@ -18,7 +18,8 @@ export interface PageTokens {
 const digestBytes = 16;
 
 /**
- * Creates the functions that seal and open page tokens. They share the keys of option tokens; the token header differs.
+ * Creates the functions that seal and open page tokens. Page tokens and option tokens have the same keys and different
+ * headers.
  */
 export function createPageTokens(keyRing: KeyRing): PageTokens {
   return {

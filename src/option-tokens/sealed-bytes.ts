@@ -17,8 +17,8 @@ const headers = new WeakMap<KeyObject, Map<TokenForm, Header>>();
 
 /**
  * Seals bytes as a token: JWE in compact form (RFC 7516), encrypted directly with a key of the ring (`dir`, `A256GCM`).
- * It uses Node's synchronous cipher, which seals a page of options in a fifth of the time of WebCrypto. The cipher does
- * not wait. So a call can open an option and send its locks in the same round trip as the claim of its key.
+ * It uses Node's synchronous cipher. This cipher seals a page of options in a fifth of the time of WebCrypto. It also
+ * lets a call open an option and lock its rows in the round trip that claims the idempotency key.
  */
 export function sealBytes(keyRing: KeyRing, form: TokenForm, bytes: Uint8Array): string {
   const key = keyRing.current();
@@ -51,7 +51,10 @@ export async function openBytes(keyRing: KeyRing, form: TokenForm, token: string
   return key === undefined ? undefined : decrypt(token, key);
 }
 
-/** After `readKeyId` the token has five parts of known lengths, and the second part is empty. */
+/**
+ * Decrypts a token and returns its bytes, or undefined if the token was altered. `readKeyId` has checked that the token
+ * has five parts of known lengths, and that the second part is empty.
+ */
 function decrypt(token: string, key: KeyObject): Uint8Array | undefined {
   const [header = "", , nonce = "", sealed = "", tag = ""] = token.split(".");
   const decipher = createDecipheriv(cipherName, key, decode(nonce), { authTagLength });

@@ -1,6 +1,6 @@
 /** The form of one kind of tokens. */
 export interface TokenForm {
-  /** Header fields beside the algorithms and the key id. They distinguish the kinds of tokens. */
+  /** Header fields beside the algorithms and the key id. These fields distinguish the kinds of tokens. */
   readonly header: Readonly<Record<string, string>>;
   /** The five parts of the token and their lengths. */
   readonly shape: RegExp;
@@ -38,9 +38,8 @@ export function headerOf({ header }: TokenForm, kid: string) {
 
 /**
  * Returns the key id of a token, or undefined for a token that this service cannot have sealed in this form. So such a
- * token is rejected before any decryption or key lookup. A valid header contains exactly the algorithms above, the key
- * id and the fields of the form. All parts are canonical base64url without padding, so that a token has only one
- * spelling.
+ * token is rejected before any decryption or key lookup. A valid header contains exactly the JWE algorithms, the key id
+ * and the fields of the form. All parts are canonical base64url without padding, so that a token has only one spelling.
  */
 export function readKeyId(token: string, form: TokenForm): string | undefined {
   if (!form.shape.test(token)) return undefined;

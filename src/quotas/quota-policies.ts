@@ -14,10 +14,7 @@ export interface QuotaPolicy {
   readonly windowSeconds: number;
 }
 
-/**
- * Returns the policies of both quotas. The shortest window comes first, which is the order in which requests are
- * counted.
- */
+/** Returns the policies of both quotas. */
 export function quotaPolicies(quotas: RateQuotas): { readonly second: QuotaPolicy; readonly minute: QuotaPolicy } {
   return {
     second: { name: "second", quota: quotas.perSecond, windowSeconds: 1 },
@@ -26,7 +23,7 @@ export function quotaPolicies(quotas: RateQuotas): { readonly second: QuotaPolic
 }
 
 /**
- * Returns the cost of several requests that are counted together. It is limited to the quota, so that such requests
+ * Returns the cost of several requests that are counted together. The cost is at most the quota, so that the requests
  * pass if the quota is unused.
  */
 export function costIn({ quota }: QuotaPolicy, requests: number): number {

@@ -40,8 +40,8 @@ const AWAY_MS = 5_000;
 /**
  * Creates a rate limiter whose quotas are shared by several processes. Each process takes parts of a quota from the
  * store and allows requests from its part, so that most requests do not wait. The less is left of a quota, the smaller
- * the parts are. So a process without further requests holds only a little. All processes together never allow more
- * than the quota in a window.
+ * the parts are. So a process without further requests holds only a little. While the store answers, all processes
+ * together never allow more than the quota in a window.
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
  * not answer, each process allows an equal part of the requests that were left at the last answer. This part is at
@@ -100,13 +100,13 @@ function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, ela
   };
 }
 
-/** Returns a demand for a part of the rest, but at least for the missing requests. */
+/** Returns a demand for a part of the rest of a quota, but at least for the missing requests. */
 function demandOf({ policy, held, left }: Holding, requests: number, replicas: number): QuotaDemand {
   const missing = costIn(policy, requests) - held;
   return { policy, wanted: Math.max(missing, Math.floor(left / PARTS / replicas)) };
 }
 
-/** Adds a share. In this process, a window ends no later than in the store, but never before the share can be used. */
+/** Adds a share. In this process, the window ends no later than in the store, but at least 1 ms from now. */
 function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number, now: number): void {
   if (share === undefined) throw new Error("the quota store must return a share for each demand");
   holding.held += share.granted;
@@ -129,7 +129,10 @@ function needsMore({ second, minute }: Account, requests: number): boolean {
   return !holdings.some((each) => isUsedUp(each, requests)) && holdings.some((each) => isShort(each, requests));
 }
 
-/** Takes the cost of the requests from each quota. Takes nothing if one of the quotas rejects them. */
+/**
+ * Takes the cost of the requests from each quota. Takes nothing if one quota rejects them. Returns the states of both
+ * quotas.
+ */
 function countIn({ second, minute }: Account, requests: number, now: number): readonly QuotaState[] {
   const holdings = [second, minute];
   const isRefused = holdings.some((each) => isUsedUp(each, requests));

@@ -25,7 +25,7 @@ const keepAll: Check = () => true;
  * - FieldMask paths that are not field names
  *
  * An invalid message is removed from its field, so no later code uses it. Throws for google.protobuf.Any, Struct, Value
- * and ListValue, which cannot be checked.
+ * and ListValue, because these types cannot be checked.
  */
 export function createMessageCheck(schema: DescMessage): (message: Message, violations: Violations) => void {
   const check = messageCheck(schema, new Map());

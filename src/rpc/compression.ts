@@ -23,8 +23,8 @@ const minCompressedBytes = 1024;
 export type NamedCompression = (typeof compressions)[number];
 
 /**
- * Returns the compression that a header names, or undefined if it names none. Throws Code.Unimplemented for an unknown
- * compression; the header `acceptHeader` of the error names the supported ones.
+ * Returns the compression that a header names, or undefined if the header names none. Throws Code.Unimplemented for an
+ * unknown compression; the header `acceptHeader` of the error names the supported ones.
  */
 export function namedCompression(encoding: string | undefined, acceptHeader: string): NamedCompression | undefined {
   if (encoding === undefined || encoding === "identity") return undefined;
@@ -59,8 +59,8 @@ export function acceptedCompression(acceptEncoding: string | null): NamedCompres
 }
 
 /**
- * Compresses a message of 1 KiB or more. Returns the bytes and the name of the compression. Returns undefined if the
- * message must be sent uncompressed: it is shorter, or there is no compression.
+ * Compresses a message of 1 KiB or more. Returns the bytes and the name of the compression. Returns undefined for a
+ * shorter message or without a compression. Such a message must be sent uncompressed.
  */
 export async function deflate(
   message: Uint8Array,

@@ -31,8 +31,8 @@ export interface AnsweringOptions {
  * "Unary-Request" and "Unary-Get-Request").
  *
  * Connect's own handler decodes the body before any interceptor runs, so it is not used. Trailers become headers with
- * the prefix `trailer-`. An error answer contains the metadata set before the error and the error's own metadata, which
- * takes precedence.
+ * the prefix `trailer-`. An error answer contains the metadata set before the error and the error's own metadata. The
+ * error's own metadata takes precedence.
  */
 export function createConnectMethod(
   spec: MethodImplSpec,

@@ -29,11 +29,11 @@ const endOfStream = createEndStreamSerialization(undefined);
 
 /**
  * Compiles a server-streaming method for the Connect protocol. The body of the POST is one enveloped message. The
- * answer is 200 with enveloped messages; the last one contains the outcome of the stream (connectrpc.com/docs/protocol,
- * "Streaming-RPCs").
+ * answer is 200 with enveloped messages. The last envelope contains the outcome of the stream
+ * (connectrpc.com/docs/protocol, "Streaming-RPCs").
  *
  * Connect's own handler is not used: the message must be read after the header interceptors, and JSON must be written
- * by our writer. The answer starts with its first message. The end of the stream is not compressed.
+ * by this service's writer. Headers are sent together with the first message. The end of the stream is not compressed.
  */
 export function createConnectStream(
   spec: MethodImplSpec,

@@ -18,7 +18,7 @@ const encoded = /%|[^\x20-\x7e]+|^ +| +$/gu;
 /**
  * Encodes `grpc-message` by gRPC's specification (PROTOCOL-HTTP2.md, Percent-Encoded): only `%`, characters outside
  * printable ASCII and blanks at both ends. The library encodes more characters, as in a URI. Clients such as grpc-js do
- * not decode all of them. So the message is encoded again.
+ * not decode all these characters. So the message is encoded again.
  */
 export function specifyMessage(answered: UniversalServerResponse): UniversalServerResponse {
   const { body, header, trailer } = answered;
@@ -29,7 +29,7 @@ export function specifyMessage(answered: UniversalServerResponse): UniversalServ
   };
 }
 
-/** Encodes the message in the trailer of gRPC again. The trailer is complete when the body has ended. */
+/** Re-encodes `grpc-message` in the trailer of a gRPC answer. The trailer is complete when the body has ended. */
 async function* inTrailer(body: Chunks, trailer: Headers): Chunks {
   yield* body;
   const message = trailer.get(headerGrpcMessage);
@@ -37,8 +37,8 @@ async function* inTrailer(body: Chunks, trailer: Headers): Chunks {
 }
 
 /**
- * Encodes the message in the trailer of gRPC-Web again. The trailer is the last envelope of the body. The library
- * yields one chunk per envelope.
+ * Re-encodes `grpc-message` in the trailer of a gRPC-Web answer. The trailer is the last envelope of the body. The
+ * library yields one chunk per envelope.
  */
 async function* inBody(body: Chunks, encoding: string | null | undefined): Chunks {
   for await (const chunk of body) {
@@ -48,8 +48,8 @@ async function* inBody(body: Chunks, encoding: string | null | undefined): Chunk
 }
 
 /**
- * Encodes the message in a trailer again, and sends the trailer uncompressed. A trailer without a message stays
- * unchanged.
+ * Re-encodes `grpc-message` in a trailer envelope and returns the envelope uncompressed. A trailer without
+ * `grpc-message` stays unchanged.
  */
 async function recodeTrailer(chunk: Uint8Array, encoding: string | null | undefined): Promise<Uint8Array> {
   const [flags = 0] = chunk;

@@ -15,8 +15,8 @@ const emptyEnvelope = new Uint8Array(5);
 /**
  * Compiles a method for gRPC and gRPC-Web.
  *
- * The library's handler decodes the body before any interceptor runs. So it receives an empty message, without the
- * header that names its compression. Its time limit is the result of {@link readTimeLimit}. The {@link messageReading}
+ * The library's handler decodes the body before any interceptor runs. So the handler receives an empty message and no
+ * compression header. The time limit of the handler is the result of {@link readTimeLimit}. The {@link messageReading}
  * interceptor reads the real message later.
  */
 export function createGrpcMethod(

@@ -57,8 +57,8 @@ const acceptStreamPost = "application/connect+json, application/connect+proto, a
  * - the `interceptors`
  * - the implementation
  *
- * Over Connect, unary methods without side effects can also be called by GET. Messages of other methods never appear in
- * URLs, which proxies log.
+ * Over Connect, unary methods without side effects can also be called by GET. Other methods cannot be called by GET,
+ * because proxies log URLs.
  *
  * Not supported on purpose:
  * - JSON over gRPC and gRPC-Web: Connect has it

@@ -13,7 +13,7 @@ export interface Incoming {
   readonly isJson: boolean;
   /** Whether the answer is a stream. Connect then uses envelopes for messages; gRPC always does. */
   readonly isStream: boolean;
-  /** The parameters of a Connect call by GET, which contain its message. Undefined if the body contains the message. */
+  /** The parameters of a Connect call by GET. They contain the message. Undefined if the body contains the message. */
   readonly query?: ConnectQuery | undefined;
   /** The name of the time limit header if its value is invalid; otherwise undefined. */
   readonly badTimeLimit?: string | undefined;

@@ -14,7 +14,7 @@ export interface ReadingOptions extends DecodingOptions {
 /**
  * Compiles the interceptor that reads the messages of a method, for every protocol. Interceptors before it see only the
  * headers; no byte of the message is read yet. Interceptors after it receive the decoded message instead of the empty
- * message. The message of a stream is an iterable of one item that can be iterated repeatedly.
+ * message that the handler passes. The message of a stream is an iterable of one item that can be iterated repeatedly.
  */
 export function messageReading(method: DescMethod, options: ReadingOptions): Interceptor {
   const decoder = createMessageDecoder(method, options);

@@ -3,7 +3,7 @@ import { type NodeResponse, plainHeaders } from "@cupo/connect-rest/node";
 
 /**
  * Sends an answer of many messages. Each message is sent after the caller has taken the previous one. Stops when the
- * caller disconnects; the listener ends an answer that its client does not read. The library's own function would wait
+ * caller disconnects. The listener ends an answer that its client does not read. The library's own function would wait
  * forever for a closed response.
  */
 export async function sendStream(

@@ -12,9 +12,8 @@ export const timeLimitHeaders: Readonly<Record<Protocol, string>> = {
 };
 
 /**
- * Returns a caller's time limit in whole milliseconds, reduced to `maxMs`. Longer limits are not an error: a caller
- * that would wait longer loses nothing. Returns undefined without the header and "bad" for a header in the wrong
- * format.
+ * Returns a caller's time limit in whole milliseconds, at most `maxMs`. A longer limit is reduced and is not an error.
+ * Returns undefined without the header and "bad" for a header in the wrong format.
  */
 export function readTimeLimit(headers: Headers, protocol: Protocol, maxMs: number): number | "bad" | undefined {
   const parse = protocol === "connect" ? parseConnectTimeout : parseGrpcTimeout;
@@ -48,8 +47,8 @@ export function openTimeLimit(limitMs: number, gone: AbortSignal): OpenTimeLimit
  * Answers a unary call with deadline_exceeded when its time limit expires. Work in progress continues and may take
  * effect, as when an answer is lost.
  *
- * A stream ends itself when the signal of the call aborts. Any error after the time limit becomes deadline_exceeded:
- * functions of Node.js then throw an AbortError.
+ * A stream ends itself when the signal of the call aborts. Any error after the time limit becomes deadline_exceeded,
+ * because functions of Node.js throw an AbortError when the signal aborts.
  */
 export const endAtTimeLimit: Interceptor = (next) => async (request) => {
   const { signal } = request;

@@ -12,7 +12,8 @@ export function minuteOf(instantMs: number): number {
 }
 
 /**
- * Returns the earliest start that can still be booked, in milliseconds since the epoch: 15 minutes before this minute.
+ * Returns the earliest start that can still be booked, in milliseconds since the epoch: 15 minutes before the current
+ * minute.
  */
 export function earliestStart(nowMs: number): number {
   return minuteOf(nowMs) - WALK_IN_GRACE_MINUTES * minuteMs;

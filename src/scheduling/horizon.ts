@@ -13,7 +13,7 @@ export const HORIZON_DAYS = 90;
 /** The longest horizon of a tenant or a program, in days after today. */
 export const MAX_HORIZON_DAYS = 400;
 
-/** Returns the dates from today to a horizon, in days after today. */
+/** Returns the dates from today to the date `days` days after today. */
 export function horizonFrom(nowMs: number, days = HORIZON_DAYS): DateSpan {
   const today = localDateAt(nowMs);
   return { from: today, through: addCalendarDays(today, days) };
@@ -41,8 +41,8 @@ export function plannedThrough(reach: Pick<Reach, "horizonDays">, nowMs: number)
 }
 
 /**
- * Returns the dates on which a change of a program can change slots. They reach beyond the horizon if slots were made
- * there before the horizon became shorter.
+ * Returns the dates on which a change of a program can change slots. The dates reach beyond the horizon if slots were
+ * made for later dates before the horizon became shorter.
  */
 export function changeableSpan(reach: Reach, nowMs: number): DateSpan {
   const planned = horizonFrom(nowMs, plannedDays(reach));

@@ -1,6 +1,6 @@
 import { addCalendarDays, dayNumberOf } from "./local-date.js";
 
-/** The longest wait that is allowed, and the days that it counts. */
+/** The longest allowed wait, and which days count. */
 export interface WaitLimit {
   /** 1 to 3650. */
   readonly maxWaitDays: number;
@@ -28,7 +28,7 @@ export function lastDayOfWait(from: string, { maxWaitDays, dayKind }: WaitLimit,
   return addCalendarDays(FIRST_DATE, workdayNumbered(target));
 }
 
-/** Counts the workdays, Monday to Friday, up to and including a day. Day 0 was a Monday. */
+/** Counts the workdays, Monday to Friday, from day 0 to `day`, both included. Day 0 is a Monday. */
 function workdaysThrough(day: number): number {
   return Math.floor((day + 1) / 7) * WORKDAYS + Math.min((day + 1) % 7, WORKDAYS);
 }

@@ -16,7 +16,7 @@ const lastInstantMs = Date.parse("9999-12-31T23:59:59Z");
 /** Caches the last local day that was returned, because most calls are about today. */
 let latestDay = { date: "", startMs: 0, endMs: 0 };
 
-/** Returns the local date at an instant, which is in milliseconds since the epoch. */
+/** Returns the local date at an instant. `instantMs` is in milliseconds since the epoch. */
 export function localDateAt(instantMs: number): string {
   if (instantMs >= latestDay.startMs && instantMs < latestDay.endMs) return latestDay.date;
   const date = PlainDate.toString(ZonedDateTime.toPlainDate(zonedAt(instantMs)));
@@ -26,8 +26,8 @@ export function localDateAt(instantMs: number): string {
 }
 
 /**
- * Returns the first instant of a local date, as UTC text. It differs from local midnight where a clock change skips
- * midnight.
+ * Returns the first instant of a local date, as UTC text. The first instant is not local midnight if a clock change
+ * skips midnight.
  */
 export function startOfLocalDay(date: string): string {
   return formatInstant(instantMsOf(date, 0));
@@ -41,8 +41,8 @@ export function endOfLocalDay(date: string): string {
 /**
  * Returns the milliseconds since the epoch at a second of a local day; 86,400 is the end of the day. A local time that
  * a clock change skips becomes the instant of the change. A local time that occurs twice becomes its first instant.
- * This keeps local times in order, so that windows without a local overlap have no overlap in UTC. The latest result is
- * the last second that RFC 3339 and a Timestamp can represent.
+ * Both rules keep local times in order, so that windows without a local overlap have no overlap in UTC. The latest
+ * result is the last second that RFC 3339 and a Timestamp can represent.
  */
 export function instantMsOf(date: string, secondOfDay: number): number {
   const startMs = startOfEvenDay(date);
@@ -51,8 +51,9 @@ export function instantMsOf(date: string, secondOfDay: number): number {
 }
 
 /**
- * Returns the first instant of a day without a clock change, and undefined for other days. Results are cached, because
- * schedules use the same few hundred days. A query of the time zone database takes longer than planning a day's slots.
+ * Returns the first instant of a day without a clock change, in milliseconds since the epoch. Returns undefined for a
+ * day with a clock change. Results are cached, because schedules use the same few hundred days. A query of the time
+ * zone database takes longer than planning a day's slots.
  */
 function startOfEvenDay(date: string): number | undefined {
   if (evenDays.has(date)) return evenDays.get(date);

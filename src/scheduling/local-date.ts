@@ -9,7 +9,7 @@ const localDate = /^(?!0000)(\d{4})-(\d\d)-(\d\d)$/;
 
 /**
  * Parses a calendar date from YYYY-MM-DD. Throws RangeError for any other text and for days that do not exist. Years
- * are 0001 to 9999, so that the text sorts in the order of the dates; other code keeps dates as text for this reason.
+ * are 0001 to 9999, so that texts sort in the order of the dates. Other code therefore keeps dates as text.
  */
 export function parseLocalDate(text: string): PlainDate.Record {
   const [match, year, month, day] = localDate.exec(text) ?? [];
@@ -27,7 +27,7 @@ export function isLocalDate(text: string): boolean {
   }
 }
 
-/** The ISO 8601 weekday of a local date: 1 is Monday, 7 is Sunday. */
+/** Returns the ISO 8601 weekday of a local date: 1 is Monday, 7 is Sunday. */
 export function weekdayOf(date: string): number {
   return PlainDate.dayOfWeek(parseLocalDate(date));
 }
@@ -54,8 +54,8 @@ export function laterDate(one: string, other: string): string {
 }
 
 /**
- * Returns the date with the same month and day in another year: this many years later, or earlier if negative. For 29
- * February, the result is 28 February unless the other year has a 29 February.
+ * Returns the date with the same month and day `years` years later, or earlier if `years` is negative. For 29 February,
+ * the result is 28 February unless the other year has a 29 February.
  */
 export function yearsAfter(date: string, years: number): string {
   return PlainDate.toString(PlainDate.addYears(parseLocalDate(date), years));
@@ -73,8 +73,8 @@ export function dayNumberOf(date: string): number {
 }
 
 /**
- * Counts the days between two {@link dayNumberOf} numbers, both included, that fall on these ISO weekdays. The time
- * does not depend on the length of the range.
+ * Counts the days between two {@link dayNumberOf} numbers, both included, that fall on these ISO weekdays. The time of
+ * the calculation does not depend on the length of the range.
  */
 export function countDaysOn(weekdays: Iterable<number>, from: number, to: number): number {
   if (from > to) return 0;

@@ -11,7 +11,10 @@ export function localShift(fromMs: number, toMs: number): number {
   return localSecondsAt(toMs) - localSecondsAt(fromMs);
 }
 
-/** Returns the instant at which the local clock shows the given number of seconds more than at an instant. */
+/**
+ * Returns the instant at which the local clock shows `seconds` seconds more than at `instantMs`. Both instants are in
+ * milliseconds since the epoch.
+ */
 export function shiftLocally(instantMs: number, seconds: number): number {
   const shifted = localSecondsAt(instantMs) + seconds;
   const day = Math.floor(shifted / secondsPerDay);

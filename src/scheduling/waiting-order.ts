@@ -13,19 +13,20 @@ export interface Waiting {
 
 const MINUTE_MS = 60_000;
 /**
- * The shortest time from the end of an offer to the start of its slot. Another patient can then still take the slot.
+ * The shortest time from the end of an offer to the start of its slot. In this time, another patient can still take the
+ * slot.
  */
 const NOTICE_MINUTES = 60;
 
-/** Whether a slot can be offered for some minutes: the offer ends at least an hour before the slot begins. */
+/** Whether a slot can be offered for `minutes` minutes: the offer ends at least an hour before the slot begins. */
 export function isOfferable(startsAtMs: number, nowMs: number, minutes: number): boolean {
   return startsAtMs - nowMs >= (minutes + NOTICE_MINUTES) * MINUTE_MS;
 }
 
 /**
- * Returns the order in which waiting entries are offered a slot on a date: by request date, by due date (entries
- * without a due date last), by days between the wished date and the date of the slot, and by id. Entries with different
- * ids are never equal.
+ * Returns a function that sorts waiting entries in the order in which they are offered a slot on `slotDate`. It
+ * compares the request dates, then the due dates (entries without a due date last). Then it compares the days between
+ * the first wished date and the slot, then the ids. Entries with different ids are never equal.
  */
 export function waitingOrder(slotDate: string): (one: Waiting, other: Waiting) => number {
   const slotDay = dayNumberOf(slotDate);

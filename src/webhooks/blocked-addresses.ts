@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * Networks of IPv4 that are not on the public internet (IANA IPv4 Special-Purpose Address Registry): this network,
+ * Networks of IPv4 that are not on the public internet (IANA IPv4 Special-Purpose Address Registry): "this network",
  * private, carrier-grade NAT, loopback, link-local with the metadata services of clouds, protocol assignments,
  * documentation, 6to4 relays, benchmarks, multicast and reserved.
  */
@@ -28,7 +28,8 @@ const GLOBAL_IPV6 = [["2000::", 3]] as const;
 
 /**
  * Networks within {@link GLOBAL_IPV6} that are not on the public internet, or that contain IPv4 addresses: protocol
- * assignments with Teredo, documentation, 6to4. Mapped addresses, NAT64 and unique local addresses are not global.
+ * assignments with Teredo, documentation, 6to4. Mapped addresses, NAT64 and unique local addresses are outside {@link
+ * GLOBAL_IPV6}.
  */
 const BLOCKED_IPV6 = [
   ["2001::", 23],

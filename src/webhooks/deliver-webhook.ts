@@ -7,19 +7,19 @@ import type { DeliveryPorts } from "./delivery-ports.js";
 import { DeliveryRun } from "./delivery-run.js";
 
 /**
- * The result of a run.
+ * The result of {@link deliverWebhook}.
  *
  * - BUSY: another process sends for the webhook.
  * - MORE: there is more to send now.
  * - LATER: the next attempt is due at `at`, by the clock of the database.
- * - RESTING: the receiver accepted nothing. The run keeps its lease, and nothing is sent until the lease expires.
+ * - RESTING: the receiver accepted nothing. The lease is kept, and nothing is sent until it expires.
  * - DONE: nothing is left.
  */
 export type DeliveryResult =
   | { readonly kind: "BUSY" | "MORE" | "RESTING" | "DONE" }
   | { readonly kind: "LATER"; readonly at: Date };
 
-/** Hooks of a run, for the queue. */
+/** Hooks of {@link deliverWebhook}, for the job queue. */
 export interface DeliveryHooks {
   /** Called with the end of the lease, before anything is sent. */
   readonly onLeased: (leasedUntil: Date) => Promise<void>;
@@ -29,8 +29,8 @@ export interface DeliveryHooks {
  * Sends the events of a webhook for about 10 s, or until nothing is left. Only the process that holds the lease of the
  * webhook sends. A lease expires after 25 s. Nothing is sent for a suspended tenant.
  *
- * `stop` ends the run. Events that were being sent are then sent again later. If the receiver accepts nothing, the run
- * ends early and keeps its lease, so that the webhook takes little time of the workers.
+ * If `stop` aborts, sending ends. Events that were being sent are then sent again later. If the receiver accepts
+ * nothing, sending ends early and the lease is kept, so that the webhook takes little time of the workers.
  */
 export async function deliverWebhook(
   tenantId: string,

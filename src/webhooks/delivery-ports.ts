@@ -6,24 +6,27 @@ import type { DisabledReason } from "../postgres/tables/webhooks/webhooks.js";
 import type { Sender } from "./send-event.js";
 import type { Vault } from "./webhook-secrets.js";
 
-/** The outcome of a delivery's attempt, for metrics. */
+/** The outcomes of an attempt to deliver an event, for metrics. */
 export const DELIVERY_OUTCOMES = ["delivered", "failed", "dropped"] as const;
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 /**
- * Decides just before an event is sent whether it still applies. Returns DROP for an event that does not, such as the
- * reminder of an appointment that was moved. Called for each attempt.
+ * Decides just before an event is sent whether it still applies. Returns DROP for an event that no longer applies, such
+ * as the reminder of an appointment that was moved. Called for each attempt.
  */
 export type JudgeDelivery = (delivery: DeliveryRecord, tenantId: string) => Promise<"SEND" | "DROP">;
 
-/** The dependencies of sending. */
+/** The dependencies of sending events to webhooks. */
 export interface DeliveryPorts {
   readonly database: TransactionSource;
   readonly reader: FeedReader;
   readonly vault: Vault;
   readonly sender: Sender;
   readonly judge: JudgeDelivery;
-  /** Returns milliseconds since the epoch. Receivers compare webhook-timestamp with their clock. */
+  /**
+   * Returns milliseconds since the epoch, for the header webhook-timestamp. Receivers compare this header with their
+   * clock.
+   */
   readonly now: () => number;
   readonly logger: Pick<Logger, "info" | "warn">;
   readonly onAttempt?: ((outcome: DeliveryOutcome) => void) | undefined;

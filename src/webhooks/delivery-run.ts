@@ -10,9 +10,9 @@ import { recordAttempt, recordDrop } from "./record-attempt.js";
 import { SEND_TIMEOUT_MS } from "./send-event.js";
 import { openSigner, type Signer } from "./sign-delivery.js";
 
-/** After this many milliseconds, a run sends no further events. Then other webhooks have their turn. */
+/** After this many milliseconds, no further events of a webhook are sent. Then other webhooks have their turn. */
 const RUN_MS = 10_000;
-/** The margin for the statement that stores the result of the last event, in milliseconds. */
+/** Milliseconds of the lease that are left for storing the result of the last event. */
 const MARGIN_MS = 4_000;
 /** The highest number of events of different resources that are sent to a webhook at once. */
 const PARALLEL = 8;
@@ -20,13 +20,13 @@ const PARALLEL = 8;
 const FETCHED = 64;
 /** With this many pending deliveries, a webhook gets no new deliveries. */
 const MAX_PENDING = 500;
-/** How often a run looks for other events while a slow answer is awaited, in milliseconds. */
+/** Milliseconds between looks for other events while a slow answer is awaited. */
 const LOOK_MS = 500;
 
 /**
- * Sends the events of a leased webhook: the events of a resource in order, one at a time, and the events of up to eight
- * resources at once. The result of an event is stored before the next event of its resource is fetched. A receiver that
- * accepts none of eight events ends the run.
+ * Sends the events of a leased webhook. The events of one resource are sent in order, one at a time. The events of up
+ * to eight resources are sent at once. The result of an event is stored before the next event of its resource is
+ * fetched. Sending ends early if eight attempts failed and the receiver has accepted no event.
  */
 export class DeliveryRun {
   readonly #queue: DeliveryRecord[] = [];
@@ -53,22 +53,25 @@ export class DeliveryRun {
     this.#fanOut = new FanOut(tenantId, webhook, ports);
   }
 
-  /** Whether the webhook was disabled, so that nothing more is sent. */
+  /** Whether the webhook was disabled. Nothing more is sent then. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Whether the receiver accepted nothing, so that the run ended early. */
+  /** Whether sending ended early because the receiver accepted nothing. */
   get isRefused(): boolean {
     return !this.#isAnswering && this.#failures >= PARALLEL;
   }
 
-  /** Whether the run ended although there may be more to send now. */
+  /** Whether sending ended although there may be more to send now. */
   get isCut(): boolean {
     return this.#isCut || this.#fanOut.isLost;
   }
 
-  /** Sends until nothing is left, the time is over, the signal aborts or the lease is lost. */
+  /**
+   * Sends until nothing is left, the time is over, `stop` aborts, the lease is lost or sending ends early. Throws the
+   * first error.
+   */
   async send(): Promise<void> {
     const signer = await openSigner(this.tenantId, this.webhook, this.ports);
     try {

@@ -35,8 +35,8 @@ export class FanOut {
   }
 
   /**
-   * Reads the next events and inserts deliveries of the events that match, together with the new cursor. Returns false
-   * if there are no more events, or if the lease was lost.
+   * Reads the next events. Inserts deliveries of the events that match the webhook's filters, together with the new
+   * cursor. Returns false if there are no more events or the lease was lost.
    */
   async advance(): Promise<boolean> {
     const page = await this.ports.reader.read(this.tenantId, Number(this.#cursor.position), PAGE_EVENTS);
@@ -47,7 +47,7 @@ export class FanOut {
     return this.#store({ feedId: page.feedId, position: String(last.position) }, this.#deliveriesOf(page.events));
   }
 
-  /** The feed was reset, or events were purged before they were read: continues with the oldest event. */
+  /** Continues with the oldest event, because the feed was reset or events were purged before they were read. */
   async #beginAnew({ feedId }: FeedPage): Promise<boolean> {
     const position = await this.ports.reader.findOldest(this.tenantId);
     this.ports.logger.warn(

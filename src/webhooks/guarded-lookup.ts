@@ -6,7 +6,7 @@ import type { ReceiverPolicy } from "./receiver-policy.js";
 /** Returns the addresses of a host name. Rejects if it has none. */
 export type ResolveHost = (name: string) => Promise<readonly string[]>;
 
-/** The error for a host name with an address to which connections are not allowed. */
+/** The error for a host name with a forbidden address. */
 export class AddressRefused extends Error {
   override readonly name = "AddressRefused";
   readonly code = "CUPO_ADDRESS_REFUSED";

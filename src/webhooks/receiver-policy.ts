@@ -5,7 +5,7 @@ import { isPublicAddress } from "./blocked-addresses.js";
 export interface ReceiverPolicy {
   /**
    * Returns why events must not be sent to a URL, as the end of a sentence that begins "the URL must". Returns
-   * undefined if they may be sent. Host names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their
+   * undefined if events may be sent. Host names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their
    * addresses.
    */
   refusalOf(url: string): string | undefined;
@@ -23,14 +23,15 @@ export interface ReceiverSettings {
 
 const HTTPS_PORT = 443;
 const HTTP_PORT = 80;
-/** Lower ports belong to other protocols, such as mail and SSH. */
+/** Lower ports, except 443 and 80, belong to other protocols, such as mail and SSH. */
 const FIRST_USER_PORT = 1_024;
 /** Host names that no public DNS has: single labels, and names reserved for local networks (RFC 6761, RFC 6762). */
 const LOCAL_NAME = /^[^.]*$|(^|\.)(localhost|local|internal|home\.arpa)$/;
 
 /**
- * Creates the policy: https to public addresses, at port 443 or a port from 1024. The URL parser of Node.js has already
- * turned odd forms of addresses, such as decimal, octal and hexadecimal addresses, into the usual form.
+ * Creates the policy: https to public addresses, at port 443 or a port from 1024. The settings can also allow http and
+ * other networks. The URL parser of Node.js turns decimal, octal and hexadecimal addresses into the usual form before
+ * the check.
  */
 export function createReceiverPolicy({ allowHttp, allowAddresses }: ReceiverSettings): ReceiverPolicy {
   const allowed = networksOf(allowAddresses);

@@ -53,7 +53,7 @@ export async function recordAttempt(
   return "DISABLED";
 }
 
-/** Returns why the webhook was disabled; undefined if it was not. */
+/** Stores a failed attempt and disables the webhook if necessary. Returns why it was disabled, or undefined. */
 async function fail(
   transaction: Transaction,
   delivery: DeliveryRecord,

@@ -4,7 +4,7 @@ import { createGuardedLookup, type ResolveHost } from "./guarded-lookup.js";
 import type { ReceiverPolicy } from "./receiver-policy.js";
 import { failureOf, type SendFailure } from "./send-failures.js";
 
-/** The result of one attempt. STOPPED: the process stops, and nothing is known about the event. */
+/** The result of one attempt. STOPPED: the process stops, and it is unknown whether the event arrived. */
 export type Attempt = { readonly status: number } | { readonly failure: SendFailure | "STOPPED" };
 
 /** An event to send. */
@@ -38,8 +38,8 @@ const IDLE_MS = 5_000;
 
 /**
  * Opens a sender. It follows no redirects and uses no proxy. Only the status of an answer matters. At most 16 KiB of
- * the body are read, to keep the connection. An idle connection that the receiver has just closed is replaced by a new
- * connection, once.
+ * the body are read, so that the connection can be used again. An idle connection that the receiver has just closed is
+ * replaced by a new connection, once.
  */
 export function openSender({ policy, resolve, timeoutMs = SEND_TIMEOUT_MS }: SenderOptions): Sender {
   const options = { keepAlive: true, maxFreeSockets: MAX_FREE_SOCKETS, timeout: IDLE_MS };

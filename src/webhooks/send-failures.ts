@@ -1,4 +1,4 @@
-/** Why an event was not answered with an HTTP status. The names are those in the proto. */
+/** Why an event was not answered with an HTTP status. The proto has the same names. */
 export type SendFailure =
   | "TIMED_OUT"
   | "NAME_NOT_RESOLVED"
@@ -18,7 +18,7 @@ const CODES: readonly (readonly [RegExp, SendFailure])[] = [
   ],
 ];
 
-/** Returns the kind of an error of a request. Its message is omitted everywhere, because it can contain addresses. */
+/** Returns the kind of an error of a request. The error's message is not used, because it can contain addresses. */
 export function failureOf(error: unknown): SendFailure {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return CODES.find(([pattern]) => pattern.test(code))?.[1] ?? "CONNECTION_FAILED";

@@ -9,7 +9,9 @@ export interface SignedHeaders {
   readonly "webhook-signature": string;
 }
 
-/** Signs a body with each of these secrets. A receiver accepts it if it knows one of them. */
+/**
+ * Signs a body with each secret and returns the headers. A receiver accepts the body if it knows one of the secrets.
+ */
 export function signEvent(eventId: string, body: string, secrets: readonly string[], nowMs: number): SignedHeaders {
   const at = new Date(nowMs);
   return {

@@ -5,7 +5,7 @@ import { vaultForm } from "../option-tokens/token-form.js";
 
 /** Encrypts and decrypts stored values that must not be readable, such as the secrets of webhooks. */
 export interface Vault {
-  /** Encrypts bytes with the newest key (AES-256-GCM). */
+  /** Encrypts bytes with the current key of the ring (AES-256-GCM). */
   seal(bytes: Uint8Array): string;
   /** Decrypts a result of {@link Vault.seal}. Rejects if its key is unknown or the text was altered. */
   open(sealed: string): Promise<Uint8Array>;
@@ -33,7 +33,7 @@ export function createVault(keyRing: KeyRing): Vault {
 
 /**
  * Returns a ring that seals with the first of the given keys, 32 bytes each. Without given keys, it seals with the ring
- * `behind`. It opens values that were sealed with any of the given keys or with `behind`.
+ * `behind`. It opens values that were sealed with a given key or by `behind`.
  */
 export function withGivenKeys(given: readonly Uint8Array[], behind: KeyRing): KeyRing {
   const keys = given.map((secret) => ({ kid: keyIdOf(secret), key: createSecretKey(secret) }));
@@ -44,7 +44,10 @@ export function withGivenKeys(given: readonly Uint8Array[], behind: KeyRing): Ke
   };
 }
 
-/** Derives the id of a key, which sealed values contain. A key is random, so its hash does not reveal it. */
+/**
+ * Derives the id of a key from its hash. Sealed values contain the id. The key is random, so the hash does not reveal
+ * the key.
+ */
 function keyIdOf(secret: Uint8Array): string {
   return Buffer.from(hash("sha256", secret, "hex"), "hex")
     .subarray(0, KEY_ID_BYTES)

@@ -14,7 +14,7 @@ export interface WebhookWakesPorts {
   readonly findActive: (tenantIds: readonly string[]) => Promise<readonly WebhookKey[]>;
   /** Queues a job for each of these webhooks. */
   readonly addJobs: (webhooks: readonly WebhookKey[]) => Promise<void>;
-  /** Called with the first of several failures in a row. A job that runs every minute then finds the webhooks. */
+  /** Called with the first failure after a success. Every minute, a job finds the webhooks that were not queued. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -23,18 +23,18 @@ const GATHER_MS = 100;
 /** How long the webhooks of a tenant are cached, in milliseconds. */
 const KNOWN_MS = 2_000;
 
-/** The cached webhooks of a tenant. They are valid until a time in milliseconds of the monotonic clock. */
+/** The cached webhooks of a tenant. `until` is the end of their validity, in milliseconds of the monotonic clock. */
 interface Known {
   readonly webhooks: readonly WebhookKey[];
   readonly until: number;
 }
 
 /**
- * Queues a job for each active webhook of a tenant about 100 ms after a commit, in statements of its own. So calls run
- * no additional statement, and several commits share one job.
+ * Queues a job for each active webhook of a tenant about 100 ms after a commit, outside the transactions of calls. So
+ * calls run no additional statement, and several commits share one job.
  *
- * The webhooks of a tenant are cached for 2 s. After a commit that used the cache, they are read again 2 s later. Each
- * webhook then gets a job, so that a new webhook also gets one.
+ * The webhooks of a tenant are cached for 2 s. After a commit that used the cache, the webhooks are read again 2 s
+ * later. Each webhook then gets a job, also a webhook that was not in the cache.
  */
 export function createWebhookWakes(ports: WebhookWakesPorts): WebhookWakes {
   return new Wakes(ports);

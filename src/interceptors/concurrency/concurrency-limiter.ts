@@ -45,11 +45,11 @@ const ANY = Number.POSITIVE_INFINITY;
 const ALL = "all";
 
 /**
- * Counts the calls of this process. A call above a limit waits up to `maxWaitMs`, unless 100 other calls of its tenant
- * already wait.
+ * Creates a limiter for the calls or streams of this process. A call above a limit waits up to `maxWaitMs`. It is
+ * rejected at once if 100 calls of its flow already wait. A flow is the bulk calls of a tenant, or its other calls.
  *
  * Waiting calls run in the order of the {@link FairQueue}. A waiting call is skipped while its own limit is reached.
- * When the queue is full, the call with the highest start tag is rejected, which may be the new call. So the excess is
+ * When the queue is full, the call with the highest start tag is rejected. This may be the new call. So the excess is
  * rejected from the tenants that cause it.
  */
 export function createConcurrencyLimiter(limits: ConcurrencyLimits): QueueingLimiter {
@@ -87,7 +87,7 @@ function counterLimitsOf(
   ];
 }
 
-/** Returns the flow of a call in the queue. Bulk calls have a flow of their own, apart from that of their tenant. */
+/** Returns the flow of a call in the queue. The bulk calls of a tenant have a separate flow. */
 function flowOf({ tenantId, isBulk }: Pick<PermitRequest, "tenantId" | "isBulk">): string {
   return isBulk ? `bulk ${tenantId}` : tenantId;
 }
@@ -162,7 +162,8 @@ class PermitPool {
   }
 
   /**
-   * One released permit may admit several calls, for example a call of the same tenant and a call of another tenant.
+   * Runs the waiting calls that are below all their limits now. One released permit may admit several calls, for
+   * example a call of the same tenant and a call of another tenant.
    */
   #admitQueued(): void {
     for (const { counterLimits, startTag, end } of this.#queue.slice()) {
@@ -183,7 +184,10 @@ class PermitPool {
     };
   }
 
-  /** Returns the first limit that a call exceeds. The limit of the principal comes first, that of the process last. */
+  /**
+   * Returns the first limit that a call exceeds. The limit of the principal comes first, the limit of the process last.
+   * Returns PROCESS if no limit is exceeded.
+   */
   #exceededScope(counterLimits: readonly CounterLimit[]): PermitRejection {
     return counterLimits.find((limit) => !this.#hasRoom(limit))?.scope ?? "PROCESS";
   }

@@ -3,7 +3,7 @@
  *
  * The virtual time is the highest start tag of a call that has run. The start tag of a tenant's next call is one more
  * than its previous tag, but at least the virtual time minus one. So an idle tenant gets an advantage of one call only.
- * That call runs before the waiting calls of busy tenants, however many they are.
+ * This call runs before all waiting calls of busy tenants.
  */
 export class FairQueue {
   #virtualTime = 0;
@@ -32,7 +32,9 @@ export class FairQueue {
     }
   }
 
-  /** Returns an unused start tag. If it was the last tag of the tenant, the next call of the tenant gets it again. */
+  /**
+   * Takes back an unused start tag. If it was the last tag of the tenant, the next call of the tenant gets it again.
+   */
   revoke(tenantId: string, startTag: number): void {
     if (this.#nextTags.get(tenantId) === startTag + 1) this.#nextTags.set(tenantId, startTag);
   }

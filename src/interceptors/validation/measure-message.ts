@@ -2,16 +2,16 @@ import { create, type DescField, type DescMessage, type MessageShape } from "@bu
 import { isReflectList, reflect } from "@bufbuild/protobuf/reflect";
 import { type SizeLimit, sizeLimits } from "./size-limits.js";
 
-/** A message without the lists and texts that are too large, and the limits that these exceed. */
+/** A message without the lists and texts that are too large, and the limits that the removed fields exceed. */
 export interface MeasuredMessage<D extends DescMessage> {
   readonly message: MessageShape<D>;
   readonly tooLarge: readonly SizeLimit[];
 }
 
 /**
- * Compiles a function that measures the lists and single texts of a message before they are validated. So the size
- * limits also limit the work on a request. It does not measure nested messages. It returns the same message if nothing
- * is too large.
+ * Compiles a function that finds lists and single texts that are too large in a message, and returns the message
+ * without them. It runs before validation, so the size limits also limit the work on a request. The function does not
+ * measure nested messages. If nothing is too large, the result contains the message itself.
  */
 export function createMeasure<D extends DescMessage>(schema: D): (message: MessageShape<D>) => MeasuredMessage<D> {
   const limits = sizeLimits(schema);
@@ -24,7 +24,7 @@ export function createMeasure<D extends DescMessage>(schema: D): (message: Messa
   };
 }
 
-/** Returns a copy of a message without these fields. */
+/** Returns a copy of a message without the fields in `left`. */
 export function messageWithout<D extends DescMessage>(
   schema: D,
   message: MessageShape<D>,

@@ -43,8 +43,8 @@ function isIdentifier(field: DescField): boolean {
 }
 
 /**
- * Whether the field is an id that callers treat as opaque. It is still a UUID: two requests that differ only in the
- * case of its letters are the same.
+ * Whether the field is an id in the REST path. Callers treat such an id as opaque, but it is a UUID. So two requests
+ * that differ only in the case of the letters are the same request.
  */
 function isOpaqueId(field: DescField, inPath: ReadonlySet<string>): boolean {
   return inPath.has(field.name) && field.name.endsWith("_id") && field.scalar === ScalarType.STRING;

@@ -4,21 +4,21 @@ import type { FieldErrorCode } from "../../errors.js";
 export interface RuleCode {
   readonly code: FieldErrorCode;
   /**
-   * The message for the caller. `{max_len}` is replaced by the limit of that name next to the rule in the proto. Absent
-   * for rules of this project, because their messages are in the proto.
+   * The message for the caller. A placeholder such as `{max_len}` is replaced by the limit of this name in the rules of
+   * the field. Absent for rules of this project, because their messages are in the proto.
    */
   readonly message?: string;
   /**
-   * For a rule on a message instead of a field: the proto names of the fields that it compares. The error is reported
-   * on the last of these fields. The error is omitted if one of these fields breaks a rule of its own.
+   * For a rule on a message instead of a field: the proto names of the fields that the rule compares. The error is
+   * reported on the last of these fields. The error is omitted if one of these fields breaks a rule of its own.
    */
   readonly fields?: readonly string[];
 }
 
 /**
- * Maps the ids of rules to field errors. The rules are those of protovalidate, of cupo/options/v1/rules.proto and of
- * messages. If a field breaks several rules with the same code, the first rule in this table is reported. It is the
- * most specific rule.
+ * Maps the ids of rules to field errors. The rules come from protovalidate, from cupo/options/v1/rules.proto and from
+ * the options of messages. If a field breaks several rules with the same code, only the first rule in this table is
+ * reported. So more specific rules come first.
  */
 const ruleCodes = {
   required: { code: "REQUIRED", message: "the field is required" },
@@ -91,7 +91,7 @@ const ruleCodes = {
 
 const ruleIds = Object.keys(ruleCodes);
 
-/** Returns the entry of a rule. Throws if the table has none: then a proto uses a rule without an entry here. */
+/** Returns the entry of a rule. Throws if the table has no entry for the rule. */
 export function ruleCode(ruleId: string): RuleCode {
   if (!Object.hasOwn(ruleCodes, ruleId)) throw new Error(`the validation rule ${ruleId} has no field-level error code`);
   return ruleCodes[ruleId as keyof typeof ruleCodes];

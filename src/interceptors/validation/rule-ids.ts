@@ -18,8 +18,8 @@ import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/optio
 const projectRegistry = createRegistry(projectRules);
 
 /**
- * Returns the ids of the rules of a field as violations name them: the rules of protovalidate and the rules of the
- * project.
+ * Returns the ids of the rules of a field as violations name them: the rules of protovalidate, the field's own CEL
+ * rules and the rules of the project.
  */
 export function ruleIdsOfField(field: DescField): string[] {
   const own = getOption(field, fieldOption).cel.map(({ id }) => id);
@@ -27,12 +27,12 @@ export function ruleIdsOfField(field: DescField): string[] {
   return [...standardIds(field), ...own, ...byExtension.map(({ id }) => id)];
 }
 
-/** Returns the ids of the rules on a message, without those of its fields. */
+/** Returns the ids of the rules on a message, without the rules on its fields. */
 export function ruleIdsOfMessage(message: DescMessage): string[] {
   return getOption(message, messageOption).cel.map(({ id }) => id);
 }
 
-/** Returns the project's rules that a field uses. Throws if the project has no such extension. */
+/** Returns the project's rules that a field uses. Throws for an extension that the project does not define. */
 export function extensionsUsed(field: DescField): DescExtension[] {
   return typeRules(reflect(FieldRulesSchema, getOption(field, fieldOption))).flatMap((rules) =>
     (rules.message.$unknown ?? []).map(({ no }) => {
@@ -60,7 +60,7 @@ function idsOf(rules: DescMessage, field: DescField): string[] {
   return cel.length > 0 ? cel.map(({ id }) => id) : [`${prefix}.${field.name}`];
 }
 
-/** The rules of the field's type. For a list, also the rules of its items' type. */
+/** Returns the rules for the field's type. For a list, also returns the rules for the type of its items. */
 function typeRules(fieldRules: ReflectMessage): ReflectMessage[] {
   const ofType = messagesIn(fieldRules, ({ oneof }) => oneof?.name === "type");
   const ofItems = ofType.flatMap((rules) => messagesIn(rules, ({ name }) => name === "items"));

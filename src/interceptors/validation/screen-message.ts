@@ -45,9 +45,9 @@ type Step = { readonly field: DescField } & (
 );
 
 /**
- * Compiles a function that screens the texts of a message, at any depth, and returns their forbidden contents. It
- * screens the texts that the proto marks `(cupo.options.v1.screened)` or `(cupo.options.v1.screened_as)`. Throws if
- * such a mark is on a field that is not a text.
+ * Compiles a function that screens the texts of a message at any depth. The function returns a finding for each kind of
+ * forbidden content in a text. It screens the texts that the proto marks `(cupo.options.v1.screened)` or
+ * `(cupo.options.v1.screened_as)`. Throws if such a mark is on a field that is not a text.
  */
 export function createScreening<D extends DescMessage>(schema: D): (message: MessageShape<D>) => ScreeningFinding[] {
   const steps = stepsOf(schema, new Map());
@@ -55,8 +55,8 @@ export function createScreening<D extends DescMessage>(schema: D): (message: Mes
 }
 
 /**
- * Whether messages of this schema can have a long text, a list of texts, or texts in nested messages. Screening these
- * may block the thread for milliseconds.
+ * Whether messages of this schema can have a long text, a list of texts, or texts in nested messages. Screening such a
+ * message may block the thread for milliseconds.
  */
 export function hasLongText(schema: DescMessage): boolean {
   return stepsOf(schema, new Map()).some((step) => "below" in step || !isShort(step.field));
@@ -94,14 +94,14 @@ function screenOf(field: DescField): ScreenText | undefined {
   return kind === undefined ? screenText : (text) => screenShortText(text, kind);
 }
 
-/** Returns the codes that screening can report for a field. Empty if the field is not screened. */
+/** Returns the codes that screening can report for a field. Returns no codes if the field is not screened. */
 export function screeningCodesOf(field: DescField): readonly ScreeningCode[] {
   const kind = kinds.get(screenedAsOf(field));
   if (kind !== undefined) return codesOfKind(kind);
   return isScreened(field) ? recognizers.map(([code]) => code) : [];
 }
 
-/** `seen` stops the recursion at recursive messages. */
+/** Whether a field is screened or contains screened texts. `seen` stops the recursion at recursive messages. */
 function holdsScreened(field: DescField, seen: readonly DescMessage[] = []): boolean {
   if (screenOf(field) !== undefined) return true;
   const { message } = field;

@@ -12,7 +12,7 @@ export interface SizeLimit {
   readonly limit: number;
 }
 
-/** The project's rules that limit the length of a text. The value of each is the highest number of code points. */
+/** The project's rules that limit the length of a text. The value of each rule is the highest number of code points. */
 const lengthRules = projectRules.extensions.filter(
   ({ extendee, scalar }) => extendee.typeName === StringRulesSchema.typeName && scalar === ScalarType.INT32,
 );
@@ -22,7 +22,10 @@ export function sizeLimits(schema: DescMessage): readonly SizeLimit[] {
   return schema.fields.flatMap((field) => limitOf(field) ?? []);
 }
 
-/** Returns the highest number of items of a list. Undefined if its rules state no limit or the field is not a list. */
+/**
+ * Returns the highest number of items of a list. Returns undefined if the rules of the field state no limit or the
+ * field is not a list.
+ */
 export function maxItemsOf(field: DescField): number | undefined {
   const { type } = fieldRulesOf(field);
   if (field.fieldKind !== "list" || type.case !== "repeated" || type.value.maxItems === 0n) return undefined;
@@ -30,8 +33,8 @@ export function maxItemsOf(field: DescField): number | undefined {
 }
 
 /**
- * Whether the items of a field are validated with its message. If its rules ignore the items of a list, the operation
- * validates each item itself.
+ * Whether the items of a field are validated together with the message. If the rules of a list ignore its items, the
+ * operation validates each item itself.
  */
 export function areItemsJudged(field: DescField): boolean {
   const { type } = fieldRulesOf(field);

@@ -5,8 +5,8 @@ import type { Stage } from "../stage.js";
 import { createNormalizer } from "./normalize-request.js";
 
 /**
- * Compiles the validation of messages by the rules in their proto. The compiled function returns one item per broken
- * rule, in any order of fields.
+ * Compiles the validation of messages by the rules in their proto. The compiled function returns the errors of a
+ * message, in any order of fields.
  */
 export type MessageValidator = <D extends DescMessage>(
   schema: D,
@@ -17,7 +17,7 @@ export type ListErrors = (schema: DescMessage, errors: readonly FieldError[]) =>
 
 /**
  * Validates a request by the rules of the proto, then normalizes it for fingerprints and services. The request of a
- * stream is a list of one message, so several stages can iterate over it.
+ * stream is a list of one message, so several stages can iterate over the list.
  */
 export function validation(validatorOf: MessageValidator, listErrors: ListErrors): Stage {
   return (method) => {
@@ -44,8 +44,8 @@ export function validation(validatorOf: MessageValidator, listErrors: ListErrors
 }
 
 /**
- * Compiles a function that returns the error for an invalid message. It is 400 if a path field is invalid, because then
- * the address is wrong. Otherwise it is 422 with every item.
+ * Compiles a function that returns the error for an invalid message. If a path field is invalid, the error is a 400
+ * with the items of path fields, because the address is wrong. Otherwise it is a 422 with all items.
  */
 export function invalidMessage(
   method: DescMethod,

@@ -5,13 +5,14 @@ import { areUuids, fieldRulesOf } from "../../proto-options.js";
 import { isUuid } from "../../uuid.js";
 import { messageWithout } from "./measure-message.js";
 
-/** Shorter lists do not justify a copy of the message. */
+/** Lists of at most this many items do not justify a copy of the message. */
 const SHORT = 16;
 
 /**
- * Compiles a function that returns a message without its long lists of distinct UUIDs, after verifying their rules
- * here. CEL compares each item with every other, which takes 5 ms for 500 items; this takes 0.1 ms. A list that breaks
- * a rule stays, so that the validator reports it. The function returns the same message if it has no such list.
+ * Compiles a function that verifies the long lists of distinct UUIDs in a message and returns a copy without these
+ * lists. For 500 items, the function takes 0.1 ms. CEL takes 5 ms, because it compares each item with every other. A
+ * list that breaks a rule stays, so that the validator reports it. The function returns the message itself if no list
+ * is removed.
  */
 export function createListSkipper<D extends DescMessage>(schema: D): (message: MessageShape<D>) => MessageShape<D> {
   const lists = schema.fields.filter(isListOfDifferentUuids);
