@@ -49,11 +49,13 @@ export function logged(handle: HttpHandler, logger: Logger, observer?: RequestOb
 }
 
 /**
- * Returns a function that logs rejected connections, at most once per `everyMs`, because an attack can cause any number
+ * Returns a function that logs rejected connections and requests, at most once per `everyMs`, because an attack can cause any number
  * of rejections.
  */
 export function logRefusedConnections(logger: Logger, everyMs: number): (limit: string) => void {
-  return rarely(everyMs, (limit) => logger.warn({ limit }, "connections are rejected: a connection limit is reached"));
+  return rarely(everyMs, (limit) =>
+    logger.warn({ limit }, "connections or requests are rejected: a limit of the listener is reached"),
+  );
 }
 
 /**

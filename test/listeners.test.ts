@@ -172,7 +172,9 @@ test("the number of connections per address is a setting, and an excess connecti
     }
     for (const socket of [first, other]) expect(String(await once(socket, "data"))).toContain("404");
   }
-  const refusals = limited.log.filter(({ msg }) => msg === "connections are rejected: a connection limit is reached");
+  const refusals = limited.log.filter(
+    ({ msg }) => msg === "connections or requests are rejected: a limit of the listener is reached",
+  );
   expect(refusals.map(({ limit }) => limit)).toEqual(["maxConnectionsPerNetwork", "maxConnectionsPerNetwork"]);
 });
 

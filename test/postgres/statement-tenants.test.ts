@@ -278,7 +278,8 @@ async function doEveryJob(): Promise<void> {
     await findFurthestBehind(pool, "2099-01-01");
     await readOutbox(pool);
     const later = () => testNow() + CAUGHT_UP_MS;
-    for (const now of [testNow, later]) await writeTimeEvents({ database: pool, now, noShowGraceMinutes: 15, callsEndMs: 0 });
+    for (const now of [testNow, later])
+      await writeTimeEvents({ database: pool, now, noShowGraceMinutes: 15, callsEndMs: 0 });
     await execute(database.adminUrl, FREE_SOME_SLOTS);
     expect(await offerFreedSlots({ database: pool, now: testNow })).toBeGreaterThan(0);
     await countHolds(pool, testNow());

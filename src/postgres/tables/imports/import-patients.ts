@@ -74,7 +74,9 @@ export async function lockPatients(
 ): Promise<ReadonlyMap<string, PatientRecord>> {
   if (ids.length === 0) return new Map();
   const { tenantId } = transaction;
-  const heads = await transaction.rows<{ id: string; patientId: string }>(sql.raw(SURVIVORS, { tenantId, ids: [...ids] }));
+  const heads = await transaction.rows<{ id: string; patientId: string }>(
+    sql.raw(SURVIVORS, { tenantId, ids: [...ids] }),
+  );
   const query = knownPatients({ tenant_id: tenantId })
     .whereRaw("id = ANY(?::uuid[])", [[...new Set(heads.map(({ patientId }) => patientId))]])
     .orderBy("id")

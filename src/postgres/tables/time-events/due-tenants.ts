@@ -78,8 +78,8 @@ export interface DueTenants {
 
 /**
  * Examines the next batch of tenants after the tenant `after`. Returns the tenants with due events. Moves the progress
- * of the other tenants of the batch to `until`. An appointment that commits after these statements began was booked
- * after `until`, so none of its events was due by `until`.
+ * of the other tenants of the batch to `until`. Every call that began before `until` must have ended. So an appointment
+ * that commits after these statements began was booked after `until`, and none of its events was due by `until`.
  */
 export function advanceIdleTenants(
   source: TransactionSource,
