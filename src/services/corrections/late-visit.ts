@@ -35,6 +35,7 @@ import {
  * - 422 if the visit is not over
  * - 409 with all conflicts: the visit is too long ago, a step is too early, the patient is not active, the waitlist
  *   entry is closed, or, unless the visit was missed, the patient or the practitioner is busy at that time
+ * - 422 if a visit outside the schedule would end on another day
  */
 export async function enterLateVisit(
   request: EnterLateVisitRequestValid,

@@ -17,9 +17,9 @@ export interface PlacedAppointment extends JudgedAppointment {
 
 /**
  * Rejects appointments that overlap, and returns the others with their slots. CANCELLED and NO_SHOW appointments never
- * overlap. An appointment is rejected if its patient has another one at that time, in the database or in this batch. A
- * future appointment without an overbooking reason is rejected if its practitioner is busy at that time. A future
- * appointment takes the free slots that cover exactly its time, if the day has capacity.
+ * overlap. An appointment is rejected if its patient is busy at that time, in the database or in this batch. A future
+ * appointment without an overbooking reason is rejected if its practitioner is busy at that time. A future appointment
+ * takes the free slots that cover exactly its time, if its practitioner is not busy and the day has capacity.
  *
  * Locks slots, practitioners and the counters of days, in the order of `tables/locks.ts`.
  */

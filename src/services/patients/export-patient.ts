@@ -53,7 +53,7 @@ const LIST = "export";
 
 /**
  * Returns one page of the data about a person. `person` holds the patient and all patients who were merged into it; the
- * first is the survivor.
+ * first is the survivor. Throws 422 for an invalid page token.
  */
 export async function exportPage(
   request: ExportPatientRequestValid,
@@ -81,8 +81,8 @@ export async function exportPage(
 }
 
 /**
- * Returns the sections of an export. A merge does not move consents, changes, decisions and access records, and notes
- * can be added to the duplicate later. These five kinds are therefore read for the survivor and each duplicate.
+ * Returns the sections of an export. A merge does not move consents, changes, decisions and access records. Notes can
+ * be added to the duplicate later. So these five kinds are read for the survivor and for each duplicate.
  */
 function sectionsOf(
   transaction: Transaction,

@@ -61,6 +61,7 @@ async function judgeVisit(
 
 /**
  * Returns the minutes of a visit, rounded up to whole slots. It assumes that all slots are as long as the first one.
+ * Without a first slot, returns the minutes unchanged.
  */
 function wholeSlots(minutes: number, first: SlotRecord | undefined): number {
   if (first === undefined) return minutes;

@@ -78,7 +78,7 @@ async function requirePractitioner({ practitionerId }: MoveSeriesRequestValid, c
 
 /**
  * Returns the moves of the locked appointments, with the slots of their new times. It reads these slots without locking
- * them.
+ * them. Throws 404, 409 or 422 if the appointments cannot move to the requested time.
  */
 async function findMoves(
   request: MoveSeriesRequestValid,

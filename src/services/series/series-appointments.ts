@@ -26,7 +26,7 @@ export function changeableFrom(
   throw conflict(unchangeable(fromId === undefined ? "seriesId" : FROM));
 }
 
-/** Returns the error for appointments that can no longer be changed. */
+/** Returns the error item on `field` for appointments that can no longer be changed. */
 export function unchangeable(field: string): FieldError {
   const message = "only appointments of the series that are PENDING or CONFIRMED and have not begun can be changed";
   return { code: "STATE_NOT_ALLOWED", field, message };
