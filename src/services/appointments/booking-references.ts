@@ -80,7 +80,7 @@ export interface VisitLength {
   readonly visitMinutes: number | undefined;
 }
 
-/** Adds the buffer of a type to the duration of a visit. */
+/** Returns the length of a visit with the buffer after it. Both arguments are in minutes. */
 export function withBuffer(durationMinutes: number, bufferMinutes: number): VisitLength {
   return { minutes: durationMinutes + bufferMinutes, visitMinutes: bufferMinutes > 0 ? durationMinutes : undefined };
 }

@@ -34,7 +34,7 @@ export interface LateSteps extends GivenSteps {
 }
 
 /**
- * Enters steps of an appointment with their true times.
+ * Enters steps of an appointment with their true times, and returns the appointment after the steps.
  *
  * Throws, in this order:
  * - 404 if the appointment or the reason does not exist; 422 if the reason is not active or its comment is missing

@@ -27,7 +27,7 @@ import {
 } from "./late-entry.js";
 
 /**
- * Enters a past visit that was not booked, with its true times.
+ * Enters a past visit that was not booked, with its true times. Returns the new appointment after its steps.
  *
  * Throws, in this order:
  * - 422 for wrong times of steps

@@ -25,8 +25,8 @@ import { inactive, missing, requireFound, requireVersion } from "../resources/pr
 import { changeDuration, lockForDuration } from "./visit-duration.js";
 
 /**
- * Changes the service, type, duration, modality or link of an unfinished appointment. Its start and practitioner stay
- * the same.
+ * Changes the service, type, duration, modality or link of an unfinished appointment, and returns the appointment. Its
+ * start and practitioner stay the same.
  *
  * Throws 404 for an unknown appointment, service or type. Throws 409 for a stale version, a finished appointment, a new
  * duration of a displaced appointment, and a duration for which the time is not free. Throws 422 for a service or type

@@ -39,7 +39,8 @@ const MAX_REPORTED = 100;
 
 /**
  * Erases the personal data of a patient and of all patients who were merged into it. Appointments, cases and waitlist
- * entries remain without their texts. Holds are deleted.
+ * entries remain without their texts. Holds are deleted. Returns the change record and the ids of the changed
+ * resources.
  *
  * Throws, in this order:
  * - 404 if the patient does not exist

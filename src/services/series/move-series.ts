@@ -35,7 +35,7 @@ const FROM = "fromAppointmentId";
 
 /**
  * Moves an appointment of a series and all later ones that can be changed, by the same shift of local time: all of
- * them, or none. It waits for five round trips, whatever the number of appointments.
+ * them, or none. Returns the moved appointments. It waits for five round trips, whatever the number of appointments.
  *
  * Throws 404 for an unknown series, appointment or practitioner. Throws 422 for a start that cannot be booked and for
  * an inactive practitioner. Throws 409 for a stale version and for an appointment that can no longer be changed. Throws
