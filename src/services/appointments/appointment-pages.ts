@@ -39,9 +39,9 @@ export async function pageOfAppointments(
 }
 
 /**
- * Returns a page of the appointments that match a request. The page includes patient names if the request asks for them
- * and the caller has the scope to read them. If the request asks for them, it includes the names of the practitioners
- * and services that the caller can see.
+ * Returns a page of the appointments that match a request. With `includePatientNames`, the page has patient names if
+ * the caller has the scope to read them. With `includeNames`, it has the names of the practitioners and services that
+ * the caller can see.
  */
 export async function listAppointmentsPage(request: ListAppointmentsRequest, call: ReadyCall) {
   const { dateFrom, dateTo, includePatientNames = false, includeNames = false } = request;

@@ -91,7 +91,10 @@ async function firstVisitAt(
   return isFirstVisit(transaction, { patientId, serviceId, on: placement }, id);
 }
 
-/** Moves the appointment to the taken slots and frees its previous slots. Its id and status stay the same. */
+/**
+ * Moves the appointment to the taken slots, frees its previous slots and returns the moved appointment. Its id and
+ * status stay the same.
+ */
 async function move(
   appointment: AppointmentRecord,
   held: readonly SlotRecord[],

@@ -39,7 +39,8 @@ export async function bookAppointmentAt(
 
 /**
  * Books a time of a practitioner like {@link bookAppointmentAt} if possible. Otherwise creates a slot for the
- * appointment. That slot may overlap other slots of the practitioner, and it uses no capacity of the day.
+ * appointment. That slot may overlap other slots of the practitioner, and it uses no capacity of the day. Returns the
+ * appointment.
  *
  * Throws 404 and 422 like {@link lockTime}. Throws 422 if the new slot would end on another day. Throws 409 if the
  * patient is not active, the waitlist entry is closed, or the patient has another appointment or a hold at that time.

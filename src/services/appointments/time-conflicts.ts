@@ -48,7 +48,7 @@ export function patientOverlap(field: string): FieldError {
   return { code: "PATIENT_OVERLAP", field, message };
 }
 
-/** Returns the error item for a slot on a day without capacity. */
+/** Returns the error item for a time whose day has no capacity left. */
 export function capacityExhausted(field: string): FieldError {
   return { code: "CAPACITY_EXHAUSTED", field, message: "all capacity of the day is used: choose another day" };
 }

@@ -31,7 +31,7 @@ import {
  *
  * Throws, in this order:
  * - 422 for wrong times of steps
- * - 404 or 422 for references, as for a booking by time, and for the no-show reason
+ * - 404 or 422 for references, as for a booking at a given time, and for the no-show reason
  * - 422 if the visit is not over
  * - 409 with all conflicts: the visit is too long ago, a step is too early, the patient is not active, the waitlist
  *   entry is closed, or, unless the visit was missed, the patient or the practitioner is busy at that time

@@ -15,7 +15,7 @@ export async function readEndOfFeed(transaction: Transaction): Promise<FeedPage>
 
 /**
  * Returns the first event after a position, and the state of the feed. If events have no position yet, first assigns
- * positions.
+ * positions. The assignment locks the feed until the commit.
  */
 export function readFeedAfter(transaction: Transaction, position: number): Promise<FeedPage> {
   return readPlaced(transaction, position, 1);

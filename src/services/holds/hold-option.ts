@@ -12,9 +12,10 @@ import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOp
  * Holds the option of a token. With alternatives, holds the first free option of all the tokens. It prefers an option
  * that no other call is taking. Returns the hold.
  *
- * Throws 422 for a token of another kind or subject, and 410 for an option that is gone. Throws 409 for an option that
- * is taken, an inactive patient, an appointment that cannot be moved, and too many holds. If another call takes the
- * chosen alternative at the same moment, this call runs again.
+ * Throws 422 for a token that is not an option of a search, and for an alternative with another patient, appointment or
+ * service. Throws 410 for an option that is gone. Throws 409 for an option that is taken, an inactive patient, an
+ * appointment that cannot be moved, and too many holds. If another call takes the chosen alternative at the same
+ * moment, this call runs again.
  */
 export async function holdOption(
   token: OpenedToken,

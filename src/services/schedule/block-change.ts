@@ -66,7 +66,7 @@ export function requireNotOver({ endsAt }: ScheduleBlockRecord, nowMs: number): 
   });
 }
 
-/** Returns the programs whose slots a block can affect. */
+/** Returns the ids of the programs whose slots a block can affect. */
 export function programsOf(
   transaction: Transaction,
   { practitionerId, locationId, programId }: BlockTarget,

@@ -49,7 +49,10 @@ export interface PlaceTerms {
   readonly leaving?: ReadonlySet<string | undefined>;
 }
 
-/** Finds the slots of places without locking them. A start outside the horizon of the program has no slots. */
+/**
+ * Returns the places with their slots. Does not lock the slots. A start outside the horizon of the program has no
+ * slots.
+ */
 export async function findPlaces<Place extends WantedPlace>(
   transaction: Transaction,
   places: readonly Place[],
