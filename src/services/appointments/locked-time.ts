@@ -64,8 +64,8 @@ export interface LockedTime {
   /** Whether the practitioner or the patient is busy during `locked.slots`. */
   readonly busy: BusyPeople;
   /**
-   * Whether the patient is busy during exactly the requested time, for an appointment outside the schedule. For a late
-   * entry, also whether the practitioner is busy then.
+   * Whether the patient is busy during exactly the requested time. For LATE, also whether the practitioner is busy
+   * then. Always false for SCHEDULED.
    */
   readonly beside: BusyPeople;
   readonly wait: Wait;

@@ -28,11 +28,13 @@ import { changeDuration, lockForDuration } from "./visit-duration.js";
  * Changes the service, type, duration, modality or link of an unfinished appointment, and returns the appointment. Its
  * start and practitioner stay the same.
  *
- * Throws 404 for an unknown appointment, service or type. Throws 409 for a stale version, a finished appointment, a new
- * duration of a displaced appointment, and a duration for which the time is not free. Throws 422 for a service or type
- * that is not active, for a service that the program does not offer, for a duration longer than the adjacent slots of
- * the schedule, for an overbooked appointment that would end on another day, and for a link of a visit that is not by
- * video.
+ * Throws:
+ * - 404 for an unknown appointment, service or type
+ * - 409 for a stale version, a finished appointment, or a new duration of a displaced appointment
+ * - 409 if the time of the new duration is not free
+ * - 422 for a service or type that is not active, or a service that the program does not offer
+ * - 422 if the adjacent slots are too short, or if an overbooked appointment would end on another day
+ * - 422 for a link of a visit that is not by video
  */
 export async function changeVisit(
   request: ChangeAppointmentRequestValid,

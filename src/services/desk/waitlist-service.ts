@@ -95,8 +95,8 @@ async function requireUsableReferences(request: CreateWaitlistEntryRequestValid,
 }
 
 /**
- * Returns an error if a resource does not exist or is not active. `isActive` resolves to undefined if the resource does not
- * exist.
+ * Returns an error if a resource does not exist or is not active. `isActive` resolves to undefined if the resource does
+ * not exist.
  */
 async function usable(field: string, isActive: Promise<boolean | undefined>): Promise<FieldError[]> {
   const found = await isActive;

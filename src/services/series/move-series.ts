@@ -39,7 +39,7 @@ const FROM = "fromAppointmentId";
  *
  * Throws 404 for an unknown series, appointment or practitioner. Throws 422 for a start that cannot be booked and for
  * an inactive practitioner. Throws 409 for a stale version and for an appointment that can no longer be changed. Throws
- * 409 with all conflicts of the patient, the times, the capacity of the days and the limits of the tenant.
+ * 409 with all conflicts of the patient, the times, the days and the tenant's limits.
  */
 export async function moveSeries(
   request: MoveSeriesRequestValid,
