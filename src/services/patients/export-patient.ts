@@ -34,7 +34,9 @@ interface Section {
    * continues.
    */
   readonly name: string;
-  /** Adds at most `size` rows to the response, beginning after the key `after`. */
+  /**
+   * Adds at most `size` rows to the response, beginning after the key `after`. Returns how many, and where to continue.
+   */
   show(after: readonly string[] | undefined, size: number): Promise<Shown>;
 }
 
