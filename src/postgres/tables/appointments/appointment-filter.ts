@@ -60,8 +60,8 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
 /**
  * Returns a query whose rows include the appointments of one page. The caller orders the rows by `listed_at`, then id,
  * and keeps the first `page.limit`. The columns are those of appointments and `listed_at`. `listed_at` is the start of
- * the appointment. If the filter selects only displaced appointments, of any patient and series, it is the start of the
- * first retained slot.
+ * the appointment, with one exception. If the filter selects only displaced appointments, of any patient and series,
+ * `listed_at` is the start of the first retained slot from `filter.from` on.
  *
  * The query reads an index in the order of the list, only as far as the page. It finds displaced appointments by their
  * retained slots, because there are few of these. It reads other appointments for each wanted status and practitioner

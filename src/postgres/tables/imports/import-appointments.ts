@@ -60,7 +60,10 @@ export interface Pair {
   readonly memberId: string;
 }
 
-/** Returns the services that programs offer, or the practitioners who work in them. */
+/**
+ * Returns, depending on `table`, the services that these programs offer or the practitioners who work in these
+ * programs. The pairs are in no order.
+ */
 export async function findMembers(
   transaction: Transaction,
   table: "program_services" | "program_practitioners",

@@ -15,7 +15,7 @@ export const cellSums = [
   "booked_minutes",
 ] as const;
 
-/** SQL for the appointments of a tenant, as rows of `opportunity_changes` that count each of them once. */
+/** SQL for the appointments of a tenant, as rows of `opportunity_changes` that count each appointment once. */
 export const COUNTED_APPOINTMENTS = `SELECT 1 AS change, service_id, location_id, program_id,
     coalesce(payer_id, '00000000-0000-0000-0000-000000000000'::uuid) AS payer_id, coalesce(first_visit, false) AS first_visit,
     coalesce(requested_on, (created_at AT TIME ZONE 'America/Bogota')::date) AS requested_on,
