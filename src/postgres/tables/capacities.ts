@@ -92,7 +92,7 @@ export async function exchangeLockedCapacity(
   return true;
 }
 
-/** The day of which a unit is taken, and the day of which a unit is freed. Either can be undefined. */
+/** A unit of the day `wanted` is taken, and a unit of the day `old` is freed. Either day can be undefined. */
 export interface ExchangedDays {
   readonly wanted: DayOfRule | undefined;
   readonly old: DayOfRule | undefined;

@@ -40,7 +40,7 @@ export interface WantedLocks {
   readonly takesTimeAgain?: boolean;
 }
 
-/** The attributes of an option by which its rows are locked. */
+/** The attributes of an option that identify the rows to lock. */
 export interface WantedOption {
   readonly jti: string;
   readonly expiresAtMs: number;

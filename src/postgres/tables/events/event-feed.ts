@@ -105,7 +105,7 @@ export async function readFeed(transaction: Transaction, after: number, limit: n
 
 /**
  * Assigns the next positions of the feed to at most {@link MAX_ASSIGNED} committed events that have no position yet, in
- * the order of the outbox.
+ * the order of the outbox. Creates the feed if the tenant has none.
  *
  * The feed is locked until the transaction ends, so one transaction at a time assigns positions. A separate statement
  * after the lock reads the outbox, so it sees all events that were committed before the lock. Does not wait for the

@@ -83,8 +83,8 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
 
 /**
  * SQL for the first slot of each option that seems free. Slots of the option may have been withdrawn. So the SQL checks
- * that the slots end late enough, and that their total length equals the time from their start to their end, which
- * excludes gaps.
+ * that the last slot ends late enough. It also compares the total length of the slots with the time from start to end,
+ * to exclude gaps.
  */
 const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
     SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,
