@@ -45,8 +45,8 @@ const DAY = 86_400;
  * appointment or a hold at the time.
  *
  * One statement usually fills the page. If many people are busy or many days are full, further statements continue
- * where the last one stopped. If they find very few options, the next one covers a longer time. So the cost grows with
- * the page size, not with the size of the schedule or the distance to the next free slot.
+ * where the last one stopped. If a statement finds very few options, the next one covers a longer time. So the cost
+ * grows with the page size, not with the size of the schedule or the distance to the next free slot.
  */
 export async function searchOptions(
   transaction: Transaction,

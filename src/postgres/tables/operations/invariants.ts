@@ -23,9 +23,10 @@ export interface InvariantFinding {
 }
 
 /**
- * Compares all appointments of the tenant with slots, counters, history and audit trail. Returns the counts and the
- * broken invariants. One statement reads all rows, so they come from one snapshot. History older than the audit trail's
- * retention is not compared with the audit trail, even if the audit rows still exist.
+ * Checks all invariants of the tenant's data. For example, compares appointments with slots, counters, history and
+ * audit trail. Returns the counts and the broken invariants. One statement reads all compared rows, so they come from
+ * one snapshot. History older than the audit trail's retention is not compared with the audit trail, even if the audit
+ * rows still exist.
  */
 export async function verifyInvariants(transaction: Transaction, nowMs: number): Promise<InvariantFindings> {
   const [kept] = await transaction.rows<{ since: Date | null }>(sql.raw(AUDIT_KEPT_SINCE));
