@@ -35,7 +35,7 @@ export interface WantedLocks {
   readonly freesSlot?: boolean;
   /**
    * Whether the appointment becomes live again. Then the slots and the practitioner at its time are locked. The
-   * calendar and the program are locked FOR SHARE, because the schedule may no longer have the time.
+   * calendar and the program are locked FOR SHARE, because the schedule may no longer have slots at this time.
    */
   readonly takesTimeAgain?: boolean;
 }

@@ -116,8 +116,8 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
 
 /**
  * Returns SQL for CTEs that find free slots. They follow the CTE `offered`, which has a row for each program to search.
- * Its columns `opens` and `closes` limit the slots of the program: a slot starts at `opens` or later and before
- * `closes`.
+ * The columns `opens` and `closes` of `offered` limit the slots of the program: a slot starts at `opens` or later and
+ * before `closes`.
  *
  * - `next`: the start of the next free slot, even on a full day. No row if there is none.
  * - `found`: the first free slots of each program from that start on, except on full days. People may be busy at these

@@ -30,7 +30,9 @@ export function insertAppointments(
   transaction.send(insertCountRows(source, countRows));
 }
 
-/** Locks programs FOR SHARE in the order of their ids until the transaction ends, so that they do not change. */
+/**
+ * Locks programs FOR SHARE in the order of their ids until the transaction ends, so that the programs do not change.
+ */
 export function sharePrograms(transaction: Transaction, ids: readonly string[]): void {
   const programs = sql("programs").where({ tenant_id: transaction.tenantId });
   transaction.send(
