@@ -13,7 +13,7 @@ export class LiveEvents {
   #stopWaiting: () => void = () => undefined;
 
   constructor(
-    /** The watcher receives all events after this position. */
+    /** The buffer receives the events after this position. */
     readonly from: FeedCursor,
     /** Unsubscribes. No events arrive afterwards. */
     readonly close: () => void,

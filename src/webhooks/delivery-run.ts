@@ -20,7 +20,7 @@ const PARALLEL = 8;
 const FETCHED = 64;
 /** With this many pending deliveries, a webhook gets no new deliveries. */
 const MAX_PENDING = 500;
-/** Milliseconds between looks for other events while a slow answer is awaited. */
+/** While answers are awaited, the run looks for other due events after this many milliseconds. */
 const LOOK_MS = 500;
 
 /**
