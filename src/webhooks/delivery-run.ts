@@ -69,8 +69,8 @@ export class DeliveryRun {
   }
 
   /**
-   * Sends until nothing is left, the time is over, `stop` aborts, the lease is lost or sending ends early. Throws the
-   * first error.
+   * Sends until nothing is left, the time is over, `stop` aborts, the lease is lost, the webhook is disabled or the
+   * receiver accepts nothing. Throws the first error.
    */
   async send(): Promise<void> {
     const signer = await openSigner(this.tenantId, this.webhook, this.ports);

@@ -24,7 +24,7 @@ export interface QueueingLimiter extends ConcurrencyLimiter {
   readonly waiting: number;
 }
 
-/** A counter of running calls that includes a call, and the limit of the counter. */
+/** A counter that a call increases while it runs, and the limit of the counter. */
 interface CounterLimit {
   readonly scope: PermitRejection;
   readonly counter: string;
