@@ -15,7 +15,7 @@ const TABLE_OF: Readonly<Record<string, RegExp>> = {
 };
 const summaries = new Map<string, StatementSummary>();
 
-/** Summarizes a statement (OpenTelemetry's "db.query.summary"). Traces contain the summary instead of the text. */
+/** Returns the summary of a statement (OpenTelemetry's "db.query.summary"). Traces contain it instead of the text. */
 export function summarize(text: string): StatementSummary {
   const known = summaries.get(text);
   if (known !== undefined) return known;
