@@ -49,8 +49,8 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
 }
 
 /**
- * Whether a word before the condition states the condition. The search goes backwards. It stops at a word that cannot
- * stand between the statement and the condition and is not part of a condition.
+ * Whether a word before the condition states the condition. Returns false for denials, people in general and topics.
+ * The search goes backwards. It stops at a word that may not stand between the statement and the condition.
  */
 function isToldBefore(text: Text, { start }: Condition): boolean {
   const { words, named } = text;

@@ -31,7 +31,7 @@ export function containsIban(plain: string): boolean {
 
 /**
  * Returns the next `length` letters and digits, cut into pieces at the separators. Returns undefined if the text has
- * fewer, or if another letter or digit follows directly.
+ * fewer, has another character or too many separators between them, or if another letter or digit follows directly.
  */
 function piecesFrom(plain: string, start: number, length: number): string[] | undefined {
   const pieces = [""];
