@@ -26,7 +26,7 @@ export function soundOf(word: string): string {
   return sounds.reduce((text, [written, sound]) => text.replace(written, sound), word);
 }
 
-/** Returns the sound of the known word that a misspelled sound means; undefined if there is none. */
+/** Returns a known sound that equals `sound` or resembles it; undefined if there is none. */
 export type MeantWord = (sound: string) => string | undefined;
 
 /**
