@@ -12,7 +12,8 @@ const NEAR = 8;
  * - having the condition: `I have …`, `my mother's lupus`, `I am diabetic`
  * - a treatment or a death with the condition as its cause
  *
- * The same exceptions apply as in `statesDiagnosis`. `named` contains the words of all conditions in the text.
+ * Conditions of a service or a topic (`diabetes workshop`), denied conditions and conditions of people in general do
+ * not count. `named` contains the words of all conditions in the text.
  */
 export function isStatedInEnglish(words: readonly Word[], named: ReadonlySet<Word>, condition: Condition): boolean {
   if (condition.kind === "UNCLEAR" || condition.kind === "PEOPLE") return false;
