@@ -39,7 +39,7 @@ const HEAP_GROWING_PERCENT = 40;
  * then, because filling the demo prints its own progress.
  */
 const QUIET_LEVELS: Readonly<Record<string, string>> = { info: "warn" };
-/** Milliseconds for which a replaced worker drains: it serves on and asks its clients to disconnect. */
+/** Milliseconds for which a replaced worker drains, that is, asks its clients to disconnect. */
 const REPLACED_DRAIN_MS = 1_000;
 const ALL_METRICS_PATIENCE_MS = 4_000;
 
