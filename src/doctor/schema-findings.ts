@@ -20,8 +20,9 @@ interface Difference {
 }
 
 /**
- * Compares the catalog with the objects that the migrations created. Returns nothing if the schema is not up to date or
- * the role may not read the migrations. The check `migrations` reports these cases.
+ * Compares the catalog with the objects that the migrations created. Returns no findings if the schema is not up to
+ * date or the role may not read the migrations. The check `migrations` reports these cases. Does not compare a schema
+ * with migrations of a newer release.
  */
 export async function examineSchema(inspection: Inspection): Promise<Finding[]> {
   const facts = await readSchemaFacts(inspection).catch(() => undefined);
@@ -35,7 +36,10 @@ export async function examineSchema(inspection: Inspection): Promise<Finding[]> 
   return [ok("schema", `all ${recorded.size} objects of the schema are as the migrations created them`)];
 }
 
-/** Returns the differences. Ignores tables that no migration created, and the parts of missing tables. */
+/**
+ * Returns the objects that are missing, added or changed. Ignores tables that no migration created, including their
+ * parts, and the parts of missing tables.
+ */
 function compare(recorded: ReadonlyMap<string, RecordedObject>, found: ReadonlyMap<string, string>): Difference[] {
   return [...new Set([...recorded.keys(), ...found.keys()])]
     .filter((object) => recorded.get(object)?.definition !== found.get(object))
@@ -66,8 +70,8 @@ function judge(difference: Difference): Finding {
 }
 
 /**
- * Whether a difference affects correctness. An index that is not unique affects only speed. An operator may have added
- * an index, a column or a function.
+ * Whether a difference affects correctness. An index that is not unique affects only speed. An added index, column or
+ * function affects nothing: an operator may have added it on purpose.
  */
 function isGuarantee({ kind, recorded }: Difference): boolean {
   if (recorded === undefined) return !["index", "column", "function"].includes(kind);

@@ -19,9 +19,10 @@ export interface FolderAccess {
 const ADVICE = "or set DATABASE_URL to use another PostgreSQL";
 
 /**
- * Returns the account that runs the server; undefined for the account of this process. PostgreSQL does not run as root.
- * So root uses the owner of an existing cluster, or else {@link unprivilegedAccount}. Rejects if root finds no account.
- * For a process of another user, rejects if the cluster does not belong to that user.
+ * Returns the account that runs the server; undefined if the server runs with the account of this process. PostgreSQL
+ * does not run as root. So a process of root uses the owner of an existing cluster, or else the account of {@link
+ * unprivilegedAccount}. Rejects if there is no such account. A process of another user rejects if the cluster belongs
+ * to a different user.
  */
 export async function chooseAccount(cluster: string): Promise<Account | undefined> {
   const self = process.getuid?.();
@@ -55,8 +56,8 @@ export function unprivilegedAccount(passwd: string): Account | undefined {
 }
 
 /**
- * Checks that an account can reach a file or folder. Otherwise rejects with an Error that says what to do. It names the
- * outermost folder that the account cannot enter.
+ * Checks that an account can reach a file or folder. Otherwise rejects with an Error that says what to do. The message
+ * names the outermost folder that the account cannot enter.
  */
 export async function requireReach(path: string, account: Account): Promise<void> {
   const folders: FolderAccess[] = [];

@@ -19,7 +19,10 @@ export interface EmbeddedFolders {
   readonly shares: string;
 }
 
-/** Returns the paths of an embedded server in a data folder. An incomplete cluster has another `name`. */
+/**
+ * Returns the paths of an embedded server in a data folder. `name` is the name of `home`; an incomplete cluster has
+ * another name.
+ */
 export function embeddedFolders(root: string, name = "postgres"): EmbeddedFolders {
   const home = join(root, name);
   return {

@@ -48,7 +48,10 @@ export interface Config extends LimitsConfig {
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
-  /** Webhook targets other than https URLs with public addresses, and the configured keys for webhook secrets. */
+  /**
+   * `allowHttp` and `allowAddresses` allow webhook targets other than https URLs with public addresses. `keys` are the
+   * configured keys for webhook secrets.
+   */
   readonly webhooks: {
     readonly allowHttp: boolean;
     readonly allowAddresses: readonly string[];
@@ -67,7 +70,10 @@ export interface IssuerConfig {
   readonly keys: { readonly url: string } | { readonly file: string };
 }
 
-/** Lists every invalid setting in one message, with its name, its value unless secret, and the allowed values. */
+/**
+ * The error for invalid or missing settings. Its message lists each of them and what is allowed or required. An invalid value
+ * is quoted unless it is secret.
+ */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
