@@ -55,7 +55,7 @@ export interface Database {
   whenUnreachable(listener: () => void): void;
   /** Stops naming prepared statements. Call this when a pooler lost them. */
   unnameStatements(): void;
-  /** Returns the privilege that the role should not have; undefined if there is none. Also sets `plansOnce`. */
+  /** Returns a privilege of the role that it should not have; undefined if there is none. Also sets `plansOnce`. */
   findExcessOfRole(): Promise<RoleExcess | undefined>;
   close(): Promise<void>;
 }

@@ -70,7 +70,7 @@ export class DeferredResponse {
     return !this.#isSent;
   }
 
-  /** Called by pg when the claim is sent. */
+  /** Called by pg when the claim is sent. Returns the response, or null if it is not set yet. */
   toPostgres(): Uint8Array | null {
     this.#isSent = true;
     return this.#response ?? null;

@@ -33,7 +33,7 @@ export class PipelinedTransaction implements Transaction {
   /** The batch that is sent at the end of this turn of the event loop. */
   #batch: StatementBatch | undefined;
   #failure: unknown;
-  /** Whether all statements are plain queries. */
+  /** Whether all statements so far are plain queries that may end the transaction early. */
   #isPlain = true;
   /** Defined if the last batch ended the transaction early. Resolves when the COMMIT of that batch is answered. */
   #ended: Promise<void> | undefined;
@@ -149,7 +149,7 @@ export class PipelinedTransaction implements Transaction {
     });
   }
 
-  /** Keeps the first failure, then reports it. */
+  /** Keeps the error if it is the first failure of the transaction. Reports the error in either case. */
   #fail(error: unknown, failed: Failed): void {
     this.#failure ??= error;
     failed(error);

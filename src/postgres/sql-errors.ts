@@ -79,8 +79,8 @@ const LOST_MESSAGE =
 const ACQUIRE_MESSAGE = /^(timeout expired|timeout exceeded when trying to connect|the database is unreachable)/;
 
 /**
- * Classifies an error of the driver. Class 08 (connection exception) is a lost connection. An unknown error is OTHER,
- * an internal error.
+ * Returns what an error means for the call. An SQLSTATE of class 08 (connection exception) means a lost connection. An
+ * unknown error is OTHER, an internal error.
  */
 export function classifyFailure(error: unknown): DatabaseFailure {
   if (!(error instanceof Error)) return "OTHER";

@@ -62,7 +62,7 @@ function settingsOf(start: TransactionStart): BatchedStatement {
   return { ...constantStatement(SETTINGS, start), values };
 }
 
-/** Returns a statement without values. */
+/** Returns a statement without values. It is prepared under a name if `namedStatements` is set. */
 export function constantStatement(text: string, { namedStatements }: TransactionStart): BatchedStatement {
   return { text, values: [], name: namedStatements ? statementName(text) : undefined };
 }

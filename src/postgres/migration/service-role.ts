@@ -81,8 +81,8 @@ async function grantSchemas(database: Knex.Transaction, { name }: ServiceRole): 
 }
 
 /**
- * Changes only tables whose rights differ from {@link serviceRights}, because the statements lock the table for a
- * moment.
+ * Grants the service's role its rights to each table and revokes all others. Skips tables whose rights are already
+ * those of {@link serviceRights}, because the statements lock the table for a moment.
  */
 async function grantTables(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
   const held = await rowsOf(

@@ -4,7 +4,7 @@ import { CHANNEL, NOTIFY, toPayload } from "./change-signals.js";
 
 /** Notifies all processes of the tenants whose data changed. */
 export interface Announcer {
-  /** Notifies within 50 ms that a change of this tenant was committed. */
+  /** Notifies that a change of this tenant was committed, usually within 50 ms. */
   announce(tenantId: string): void;
   /** Waits until the notifications of all announced changes are sent. */
   close(): Promise<void>;

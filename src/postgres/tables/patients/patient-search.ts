@@ -34,7 +34,10 @@ const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 /** A beginning and this character sort after all words with that beginning, because no word contains the character. */
 const LAST = "\u{10ffff}";
 
-/** Returns the one of `beginnings` with which the fewest words of the tenant begin. Each count stops at 1,000. */
+/**
+ * Returns the one of `beginnings` with which the fewest words of the tenant begin. Each count stops at 1,000. Of
+ * equally rare beginnings, returns the longest.
+ */
 export async function rarestBeginning(transaction: Transaction, beginnings: readonly string[]): Promise<string> {
   const [only = ""] = beginnings;
   if (beginnings.length < 2) return only;
@@ -74,7 +77,8 @@ export async function findPatients(
 }
 
 /**
- * Returns the position at which {@link findPatients} stops for the same arguments; undefined if it reads all entries.
+ * Returns the 5,000th entry of a search after `after`. {@link findPatients} reads no entry after that one. Returns
+ * undefined if fewer entries are left.
  */
 export async function findEndOfScan(
   transaction: Transaction,

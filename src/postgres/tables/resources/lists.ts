@@ -11,8 +11,8 @@ export interface ListPage {
 }
 
 /**
- * Restricts a query to a page ordered by id. Ids are UUIDs of version 7, so this is the order of creation. Only the
- * demo has other ids.
+ * Restricts a query to a page ordered by id. Ids are UUIDs of version 7, so this is the order of creation. Only the ids
+ * of the demo have another version and order.
  */
 export function byId(query: Knex.QueryBuilder, { afterId, limit }: ListPage): Knex.QueryBuilder {
   if (afterId !== undefined) query.where("id", ">", afterId);

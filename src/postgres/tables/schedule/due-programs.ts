@@ -48,7 +48,7 @@ export async function lockNextDueProgram(transaction: Transaction, today: string
   return (await transaction.rows<{ id: string }>(query.forNoKeyUpdate("p").skipLocked()))[0]?.id;
 }
 
-/** Returns whether the tenant has a due program, locked or not. */
+/** Returns whether the tenant has a due program, locked or not; see {@link lockNextDueProgram}. */
 export async function hasDueProgram(transaction: Transaction, today: string): Promise<boolean> {
   return (await transaction.rows(dueProgramsOf(transaction, today).limit(1))).length > 0;
 }

@@ -78,7 +78,7 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 
 /**
  * Makes the freed slots that start in these times due at once. Call it when holds over these times have ended. Slots
- * that no waitlist entry wants stay unchanged.
+ * that are not due again before their start stay unchanged: no waitlist entry wants them.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));

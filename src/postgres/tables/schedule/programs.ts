@@ -58,8 +58,8 @@ export const programServices: ProgramSetTable = {
 };
 
 /**
- * Returns a set of a program. Lock the program first, because another transaction may replace the set between the two
- * queries.
+ * Returns a set of a program. Lock the program first. Otherwise another transaction may replace the set between the
+ * query for the version and the query for the ids.
  */
 export async function readProgramSet(
   transaction: Transaction,

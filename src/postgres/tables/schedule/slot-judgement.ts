@@ -43,8 +43,8 @@ export const PLAN = `${PLAN_LISTS},
 export const FITS = fits("s");
 
 /**
- * SQL for whether the rules, practitioners and blocks of a plan allow a slot `s`. Ignores whether its appointment is at
- * another location than the program.
+ * SQL for whether the rules, practitioners and blocks of a plan allow a slot `s`. Ignores whether the slot's
+ * appointment is at another location than the program.
  */
 export const IS_PLANNED = `(s.rule_id IS NOT NULL AND ${isPlanned("s")}) IS TRUE`;
 

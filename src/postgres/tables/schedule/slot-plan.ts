@@ -10,7 +10,7 @@ interface ChangingSlots {
   readonly unfitFree: boolean;
   /** Whether occupied slots exist that the plan does not have. */
   readonly unfitOccupied: boolean;
-  /** Whether the plan has some retained slots again. */
+  /** Whether retained slots exist that the plan has again. */
   readonly fitting: boolean;
 }
 

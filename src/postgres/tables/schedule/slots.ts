@@ -4,7 +4,9 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { noteFreedSlots } from "./freed-slots.js";
 
-/** Why a slot is retained and its appointment displaced. If several causes hold, it is the first in this order. */
+/**
+ * Why a slot is retained and its appointment displaced. If several causes hold, the cause is the first in this order.
+ */
 export type DisplacementCause =
   | "BLOCK"
   | "PRACTITIONER_INACTIVE"
@@ -62,7 +64,10 @@ export const slotColumns = {
   appointmentId: "appointment_id",
 } as const satisfies ColumnsOf<SlotRecord>;
 
-/** Returns the displacement of an appointment, from its first retained slot; undefined if no slot is retained. */
+/**
+ * Returns the displacement of the appointment that occupies `slots`, from the first retained slot; undefined if no slot
+ * is retained.
+ */
 export function displacementOf(slots: readonly SlotRecord[]): Displacement | undefined {
   const retained = slots.find(({ retainedBy }) => retainedBy !== undefined);
   if (retained?.retainedBy === undefined) return undefined;
@@ -162,8 +167,8 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
 
 /**
  * Frees locked slots. Deletes retained slots, and slots that were made for their appointment. Free slots at the times
- * of the freed slots may then be offered to the waitlist. Call it once, after the counters of days and principals
- * changed.
+ * of the freed slots may then be offered to the waitlist. Call it at most once in a transaction, after the statements
+ * that change the counters of days and principals.
  */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   vacateSlots(transaction, slots);

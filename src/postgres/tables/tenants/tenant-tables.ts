@@ -30,7 +30,10 @@ interface Found extends TenantTable {
   readonly refers: readonly string[];
 }
 
-/** Returns every table with rows of tenants. A table comes before the tables that it refers to. */
+/**
+ * Returns every table with rows of tenants. A table comes before the tables that it refers to. Rejects if tables refer
+ * to each other in a cycle.
+ */
 export async function readTenantTables(transaction: Pick<Transaction, "rows">): Promise<TenantTable[]> {
   let left = await transaction.rows<Found>(sql.raw(TABLES));
   const ordered: TenantTable[] = [];

@@ -57,7 +57,8 @@ const succeedStatement = prepared(
 const TRIED = "tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'";
 
 /**
- * Computes the times of a failed attempt by the database's clock. An UPDATE on Citus cannot add intervals to columns.
+ * Locks a pending delivery and computes the times of its failed attempt by the database's clock. It is a statement of
+ * its own, because an UPDATE on Citus cannot add intervals to columns.
  */
 const timesStatement = prepared(
   ["began", "pause", "limit", "tenant", "webhook", "id"],
@@ -91,7 +92,10 @@ const disableStatement = prepared(["reason", "tenant", "id"], ({ reason, tenant,
   ),
 );
 
-/** Finds at most `limit` deliveries that can be sent now. Omits resources whose {@link resourceKey} is in `busy`. */
+/**
+ * Returns the number of pending deliveries, and at most `limit` of them that can be sent now. These omit resources
+ * whose {@link resourceKey} is in `busy`.
+ */
 export async function findDue(
   transaction: Transaction,
   webhook: string,
@@ -111,14 +115,20 @@ export function resourceKey({ resourceType, resourceId }: Pick<DeliveryRecord, "
   return `${resourceType}/${resourceId}`;
 }
 
-/** Returns the due time of the next pending delivery, by the database's clock. Undefined if no delivery is pending. */
+/**
+ * Returns when the next delivery can be sent, by the database's clock: the earliest due time among the oldest pending
+ * deliveries of all resources. Undefined if no delivery is pending.
+ */
 export async function findNextAttempt(transaction: Transaction, webhook: string): Promise<Date | undefined> {
   const statement = nextStatement({ tenant: transaction.tenantId, webhook });
   const [row] = await transaction.rows<{ readonly next: Date | null }>(statement);
   return row?.next ?? undefined;
 }
 
-/** Marks a delivery as delivered, with this HTTP status. Without a status, marks it as dropped: it was not sent. */
+/**
+ * Marks a pending delivery as delivered, with the HTTP status of the answer. Without a status, marks it as dropped,
+ * that is, not sent.
+ */
 export function finishDelivery(
   transaction: Transaction,
   { id, webhookId: webhook }: Pick<DeliveryRecord, "id" | "webhookId">,
@@ -134,13 +144,16 @@ export interface FailedAttempt {
   readonly failure: string | undefined;
   /** How long ago the attempt began, in milliseconds. */
   readonly beganMs: number;
-  /** Milliseconds until the next attempt. */
+  /** Milliseconds until the next attempt. The attempt is earlier if the time for retries ends before. */
   readonly pauseMs: number;
   /** The event is retried for this many hours after the first attempt. */
   readonly limitHours: number;
 }
 
-/** Stores a failed attempt. Returns whether the time for retries is over. */
+/**
+ * Stores a failed attempt. Returns whether the time for retries is over. Does nothing and returns false if the delivery
+ * is not pending.
+ */
 export async function failDelivery(
   transaction: Transaction,
   { id, webhookId: webhook }: Pick<DeliveryRecord, "id" | "webhookId">,

@@ -66,7 +66,7 @@ const advanceStatement = prepared(
     ),
 );
 
-/** Takes the lease of an active webhook, unless another process has it. */
+/** Takes the lease of an active webhook and returns the webhook. Returns the reason if it cannot take the lease. */
 export async function leaseWebhook(
   transaction: Transaction,
   id: string,
@@ -91,8 +91,8 @@ export interface StoredCursor {
 }
 
 /**
- * Moves the cursor of a leased webhook. Returns false and changes nothing if the webhook no longer has this lease, its
- * cursor is no longer `from`, or it is not active.
+ * Moves the cursor of a leased webhook and returns true. Returns false and changes nothing if the webhook no longer has
+ * this lease, its cursor is no longer `from`, or it is not active.
  */
 export async function advanceWebhook(
   transaction: Transaction,
