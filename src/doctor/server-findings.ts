@@ -6,7 +6,8 @@ import { type Finding, failure, ok, warning } from "./finding.js";
 const OLDEST_VERSION = 150_000;
 const NOTICED_MS = 1_000;
 /**
- * A larger difference is a failure. The checks of access tokens tolerate an issuer's clock that is ahead by this much.
+ * A larger difference between the clocks is a failure. The checks of access tokens tolerate an issuer's clock that is
+ * ahead by this much.
  */
 const TOLERATED_MS = 5_000;
 /** Connections besides those for calls, jobs and shared quotas: one for readiness and one for events. */

@@ -35,7 +35,10 @@ export class PipelinedTransaction implements Transaction {
   #failure: unknown;
   /** Whether all statements so far are plain queries that may end the transaction early. */
   #isPlain = true;
-  /** Defined if the last batch ended the transaction early. Resolves when the COMMIT of that batch is answered. */
+  /**
+   * Defined if the last batch ended the transaction early. Resolves when the server has answered the COMMIT of that
+   * batch.
+   */
   #ended: Promise<void> | undefined;
   #isEnding = false;
   #isCommitted = false;

@@ -48,10 +48,7 @@ export interface Config extends LimitsConfig {
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
-  /**
-   * `allowHttp` and `allowAddresses` allow webhook targets other than https URLs with public addresses. `keys` are the
-   * configured keys for webhook secrets.
-   */
+  /** Allowed webhook targets besides https URLs with public addresses, and the keys that encrypt webhook secrets. */
   readonly webhooks: {
     readonly allowHttp: boolean;
     readonly allowAddresses: readonly string[];
@@ -70,10 +67,7 @@ export interface IssuerConfig {
   readonly keys: { readonly url: string } | { readonly file: string };
 }
 
-/**
- * The error for invalid or missing settings. Its message lists each of them and what is allowed or required. An invalid value
- * is quoted unless it is secret.
- */
+/** The error of wrong settings. Its message names each setting and what is required, and shows no secret value. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 

@@ -81,8 +81,9 @@ async function grantSchemas(database: Knex.Transaction, { name }: ServiceRole): 
 }
 
 /**
- * Grants the service's role its rights to each table and revokes all others. Skips tables whose rights are already
- * those of {@link serviceRights}, because the statements lock the table for a moment.
+ * Grants the service's role its rights to each table and revokes all others. Skips tables on which the role already has
+ * exactly its rights, because the statements lock a table for a moment. The rights are in {@link serviceRights} and
+ * {@link erasableColumns}.
  */
 async function grantTables(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
   const held = await rowsOf(

@@ -10,7 +10,7 @@ export type ReplicaOutcome = "served" | "behind" | "promoted" | "away" | "unable
 
 /** After a replica was behind at every read for this long, it gets no reads for {@link LEFT_ALONE_MS}. */
 export const BEHIND_PATIENCE_MS = 1_000;
-/** How long a replica gets no reads. After that, one read tries it. */
+/** How long a replica gets no reads. After this time, one read tries the replica. */
 export const LEFT_ALONE_MS = 5_000;
 
 /** Decides when a replica gets no reads, so that reads do not wait for it. */

@@ -15,8 +15,8 @@ const SIGNIFICANT_DIGITS = 10;
 const MIN_DIGITS = 5;
 
 /**
- * Returns the search words of a patient, without duplicates. A search looks for words that begin with the text
- * searched. The words are those of the name ({@link nameWords}), the last 10 digits of each telephone number in reverse
+ * Returns the search words of a patient, without duplicates. A search looks for words that begin with the searched
+ * text. The words are those of the name ({@link nameWords}), the last 10 digits of each telephone number in reverse
  * order, and the document number. An erased patient has none.
  */
 export function searchWords({ fullName, phone, documentNumber }: SearchedPatient): readonly string[] {

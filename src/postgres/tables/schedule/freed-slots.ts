@@ -5,7 +5,7 @@ import { sql } from "../../sql.js";
 
 const SCOPE = { setting: "cupo.freed_slots", value: "on" } as const;
 
-/** A freed slot of a tenant. */
+/** The tenant and the id of a freed slot. */
 export interface FreedSlotKey {
   readonly tenantId: string;
   readonly slotId: string;

@@ -18,7 +18,7 @@ export interface MaterializationState extends Reach {
   readonly generation: number;
   /**
    * The last local date, YYYY-MM-DD, for which all slots exist. If the schedule was requested but no slot was made yet,
-   * it is a past date. Undefined if the schedule was never requested.
+   * the value is a past date. Undefined if the schedule was never requested.
    */
   readonly through: string | undefined;
   /** On the next date with slots, the first `staff` practitioners of the program already have their slots. */
@@ -49,7 +49,7 @@ const NOTHING_MADE: MaterializationState = {
   slotsThrough: undefined,
 };
 
-/** How far the schedule is made after a part was added. */
+/** How far the schedule of a program is made after some slots were added. */
 export type MaterializationProgress = Required<Pick<MaterializationState, "staff">> & { readonly through: string };
 
 /** Returns how far the schedule of a program is made, and its generation. */
@@ -118,7 +118,7 @@ export async function findMaterializedPrograms(transaction: Transaction): Promis
   return (await transaction.rows<{ id: string }>(query.orderBy("id").select("id"))).map(({ id }) => id);
 }
 
-/** Returns the states of the programs by their ids. */
+/** Returns the states of the programs by their ids. Unknown programs are omitted. */
 export async function readMaterializations(
   transaction: Transaction,
   programIds: readonly string[],

@@ -30,8 +30,8 @@ export const programs: ResourceTable<ProgramAttributes> = {
 };
 
 /**
- * The practitioners or the services of a program, replaced as a whole. The ids are in the stored order. The set has its
- * own version.
+ * The practitioners or the services of a program. A change replaces the whole set. The ids are in the stored order. The
+ * set has its own version.
  */
 export interface ProgramSet {
   readonly ids: readonly string[];

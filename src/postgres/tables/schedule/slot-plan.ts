@@ -63,7 +63,7 @@ export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: stri
   transaction.send(sql.raw(`${RETAIN_UNFIT} AND s.appointment_id = :appointmentId`, bindings));
 }
 
-/** Inserts the missing future slots of a plan, in the current generation of their program. */
+/** Inserts the future slots of a plan that do not exist yet, in the current generation of their program. */
 export function addMissingSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
   if (plan.runs.length === 0 || plan.staff.length === 0) return;
   transaction.send(sql.raw(WITHOUT_COMPILING));

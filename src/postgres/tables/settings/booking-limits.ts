@@ -91,7 +91,10 @@ async function readSettings(transaction: Transaction): Promise<LimitSettings> {
   return (await readRecord<LimitSettings>(transaction, settings({ tenantId: transaction.tenantId }))) ?? NO_SETTINGS;
 }
 
-/** The settings have their own statement, because PostgreSQL prepares even counts that it then skips. */
+/**
+ * Reads the settings only. In one statement with the counts, PostgreSQL would prepare all counts even if no limit is
+ * set.
+ */
 const settings = prepared(["tenantId"], (names) =>
   sql.raw(
     `SELECT coalesce(max_appointments_ahead, max_appointments_ahead_per_service, max_appointments_per_service_and_day,

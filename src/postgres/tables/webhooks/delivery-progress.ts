@@ -93,8 +93,8 @@ const disableStatement = prepared(["reason", "tenant", "id"], ({ reason, tenant,
 );
 
 /**
- * Returns the number of pending deliveries, and at most `limit` of them that can be sent now. These omit resources
- * whose {@link resourceKey} is in `busy`.
+ * Returns at most `limit` deliveries that can be sent now, without resources whose {@link resourceKey} is in `busy`.
+ * Also returns the number of all pending deliveries of the webhook.
  */
 export async function findDue(
   transaction: Transaction,
@@ -144,7 +144,7 @@ export interface FailedAttempt {
   readonly failure: string | undefined;
   /** How long ago the attempt began, in milliseconds. */
   readonly beganMs: number;
-  /** Milliseconds until the next attempt. The attempt is earlier if the time for retries ends before. */
+  /** Milliseconds until the next attempt. The next attempt is made earlier if the time for retries ends sooner. */
   readonly pauseMs: number;
   /** The event is retried for this many hours after the first attempt. */
   readonly limitHours: number;

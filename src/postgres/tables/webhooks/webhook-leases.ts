@@ -91,8 +91,8 @@ export interface StoredCursor {
 }
 
 /**
- * Moves the cursor of a leased webhook and returns true. Returns false and changes nothing if the webhook no longer has
- * this lease, its cursor is no longer `from`, or it is not active.
+ * Moves the cursor of a leased webhook and returns true. Returns false and changes nothing if the lease is no longer
+ * this one, the cursor is no longer `from`, or the webhook is not active.
  */
 export async function advanceWebhook(
   transaction: Transaction,
