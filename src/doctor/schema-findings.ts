@@ -13,9 +13,9 @@ interface Difference {
   readonly table: string;
   /** The name without the name of the table. The name of a function includes its parameter types. */
   readonly name: string;
-  /** Undefined if no migration created such an object. */
+  /** The object as a migration created it; undefined if no migration did. */
   readonly recorded: RecordedObject | undefined;
-  /** Undefined if the object is missing. */
+  /** The definition in the catalog; undefined if the object is missing. */
   readonly found: string | undefined;
 }
 

@@ -10,7 +10,10 @@ const NOTICED_MS = 1_000;
  * ahead by this much.
  */
 const TOLERATED_MS = 5_000;
-/** Connections besides those for calls, jobs and shared quotas: one for readiness and one for events. */
+/**
+ * A process also has one connection for readiness and one for events, besides its connections for calls, jobs and
+ * shared quotas.
+ */
 const OTHER_CONNECTIONS = 2;
 
 /** Checks that PostgreSQL is version 15 or newer. */
@@ -19,7 +22,7 @@ export function judgeVersion({ versionNumber, version }: Pick<ServerFacts, "vers
   return failure("version", `PostgreSQL ${version}`, "The service needs 15 or newer: upgrade PostgreSQL");
 }
 
-/** Checks that the database accepts writes. Returns nothing if it does. */
+/** Checks that the database accepts writes. Returns no findings if the database accepts writes. */
 export function judgeWrites({ takesWrites }: Pick<ServerFacts, "takesWrites">): Finding[] {
   if (takesWrites) return [];
   const advice = "Set DATABASE_URL to the primary; also check default_transaction_read_only";

@@ -41,9 +41,10 @@ export async function chooseAccount(cluster: string): Promise<Account | undefine
 }
 
 /**
- * Returns `postgres` or else `nobody` from the text of /etc/passwd; undefined if it has neither. The account needs an
- * entry there, because initdb looks it up. `nobody` should own no files, so it is used only without `postgres`. It then
- * owns one folder, which other users cannot enter. This server is for evaluation, not for production.
+ * Returns `postgres` or else `nobody` from the text of /etc/passwd; undefined if the text has neither. The account
+ * needs an entry in /etc/passwd, because initdb looks the account up. `nobody` should own no files, so it is used only
+ * without `postgres`. In that case, `nobody` owns one folder, which other users cannot enter. This server is for
+ * evaluation, not for production.
  */
 export function unprivilegedAccount(passwd: string): Account | undefined {
   const entries = passwd.split("\n").map((line) => line.split(":"));
@@ -77,8 +78,8 @@ export async function requireReach(path: string, account: Account): Promise<void
 }
 
 /**
- * Returns the first folder that an account may not enter; undefined if it may enter all. Only the permission bits are
- * checked. The account has no supplementary groups. Source: POSIX.1-2017 section 4.5, File Access Permissions.
+ * Returns the first folder that an account may not enter; undefined if the account may enter all. Only the permission
+ * bits are checked. The account has no supplementary groups. Source: POSIX.1-2017 section 4.5, File Access Permissions.
  */
 export function firstClosedFolder(
   folders: readonly FolderAccess[],

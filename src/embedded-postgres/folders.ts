@@ -6,7 +6,7 @@ export interface EmbeddedFolders {
   readonly root: string;
   /** The lock file, held while a server is created, started or stopped. */
   readonly lock: string;
-  /** Prefix of the names of incomplete clusters. Each is renamed to `home` when it is complete. */
+  /** Prefix of the names of incomplete clusters. A cluster is renamed to `home` when it is complete. */
   readonly incompletePrefix: string;
   readonly home: string;
   /** PostgreSQL's data directory, the only folder that belongs to the account of the server. */

@@ -52,5 +52,8 @@ function environment(): NodeJS.ProcessEnv {
   return { ...kept, LC_ALL: "C" };
 }
 
-/** Ignores the error of a program that ends before it has read its input; its output says why. */
+/**
+ * Ignores the error of writing to a program that ended before it read all its input. The program's output says why it
+ * ended.
+ */
 function leaveToExit(): void {}

@@ -24,9 +24,9 @@ const ORPHANS = /pre-existing shared memory block .* is still in use/;
 const ORPHANS_TIMEOUT_MS = 30_000;
 
 /**
- * Default settings of the server. They keep personal data out of the log: no statements, parameters or details. Error
- * messages can quote values, so the log omits these messages too (`log` ranks above `error` in log_min_messages). The
- * sender of a statement still gets its error.
+ * Default settings of the server. These settings keep personal data out of the log: no statements, parameters or
+ * details. Error messages can quote values, so the log omits these messages too (`log` ranks above `error` in
+ * log_min_messages). The sender of a statement still gets its error.
  */
 const DEFAULTS: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",

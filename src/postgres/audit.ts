@@ -68,7 +68,7 @@ const insertAllNoted = prepared(["tenantId", "keyHash", "rows"], (names) =>
  * idempotency key.
  *
  * Send these statements last, when the call holds the locks of everything it changed. Of two calls that change the same
- * resource, the later one then gets the later sequence value in the outbox.
+ * resource, the call that changes it later then gets the later sequence value in the outbox.
  */
 export function appendAudit(call: Call, principal: Principal, hashOfKey: () => Buffer): Statement[] {
   const { operation, actor, correlationId } = call;

@@ -8,7 +8,7 @@ import type { TransactionLimits, TransactionScope } from "./transaction-start.js
 /** The source of connections for transactions. */
 export type TransactionSource = Pick<Database, "acquire" | "namedStatements" | "plansOnce" | "unnameStatements">;
 
-/** The work of a transaction. It may call commit itself, so that COMMIT is sent with its last statement. */
+/** The work of a transaction. The work may call commit itself, so that COMMIT is sent with its last statement. */
 export type TransactionWork<T> = (transaction: PipelinedTransaction) => Promise<T>;
 
 const BACKGROUND_LIMITS: TransactionLimits = {
@@ -22,7 +22,7 @@ const BACKGROUND_LIMITS: TransactionLimits = {
  * anything fails, rolls the transaction back and rejects with the error. If a failed statement caused that error,
  * rejects with the failure of the statement.
  *
- * `instead` is called with the error of failed work. It returns other work for a new transaction on the same
+ * `instead` is called with the error of failed work. The function returns other work for a new transaction on the same
  * connection, or rejects. The ROLLBACK of the failed transaction is sent with the first statements of the new one.
  *
  * If a pooler lost named statements, statements are not named any more and the work runs once more.

@@ -38,7 +38,9 @@ export interface Config extends LimitsConfig {
   /** The tenant whose principals manage all tenants, in lower case; undefined for none. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** The earliest check-in and attendance before the start of an appointment, and the earliest no-show after it. */
+  /**
+   * The earliest check-in and attendance before the start of an appointment, and the earliest no-show after the start.
+   */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;
@@ -97,8 +99,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 interface Source {
   /**
-   * Returns the value of a setting, or undefined if it is invalid or is absent without a default. Adds an invalid
-   * setting to the problems.
+   * Returns the value of a setting; undefined if the value is invalid, or is absent without a default. Adds an invalid
+   * value to the problems.
    */
   read<T>(setting: Setting<T>): T | undefined;
   /** Whether the variable of a setting has a value, even an invalid one. */

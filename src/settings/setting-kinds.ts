@@ -9,9 +9,9 @@ export interface Setting<T> {
   readonly takes: string;
   /** The text that is used if the variable is absent. */
   readonly defaultText?: string;
-  /** Whether the value is secret; errors then do not show it. */
+  /** Whether the value is secret. Errors do not show a secret value. */
   readonly isSecret?: boolean;
-  /** Parses a text; returns undefined if the setting does not allow it. */
+  /** Parses a text; returns undefined if the setting does not allow the text. */
   readonly parse: (held: string) => T | undefined;
 }
 

@@ -67,8 +67,8 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  * client. For pg's client the whole batch is one query. The columns of a named statement are asked for only once on a
  * connection.
  *
- * If a statement fails, the server skips all later statements, including COMMIT. They fail with 25P02, as in an aborted
- * transaction. The transaction must then be rolled back.
+ * If a statement fails, the server skips all later statements, including COMMIT. The skipped statements fail with
+ * 25P02, as in an aborted transaction. The transaction must then be rolled back.
  */
 export class StatementBatch extends Query {
   /**

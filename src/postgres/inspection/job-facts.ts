@@ -3,7 +3,7 @@ import type { Inspection } from "./open-inspection.js";
 /** State of the background job queue. */
 export interface JobFacts {
   readonly queued: number;
-  /** The number of jobs that reached their maximum of attempts. They are not retried. */
+  /** The number of jobs that reached their maximum of attempts. Such jobs are not retried. */
   readonly givenUp: number;
   /** How many seconds ago the oldest runnable job became due; 0 if no job waits. */
   readonly behindSeconds: number;

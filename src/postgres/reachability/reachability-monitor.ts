@@ -20,7 +20,7 @@ const PAUSE_MS = 300;
 const PROBE_TIMEOUT_MS = 800;
 /** After this many failed probes in a row, the database is unreachable. */
 const FAILED_PROBES = 2;
-/** The error of pending queries. `classifyFailure` reads it as a lost connection. */
+/** The error of pending queries. `classifyFailure` reads this message as a lost connection. */
 const MESSAGE = "Query read timeout";
 
 /**

@@ -39,7 +39,7 @@ export function phoneNumbers(phone: string): readonly string[] {
   return numbers.map(digitsOf).filter((digits) => digits.length >= MIN_DIGITS);
 }
 
-/** Returns the last 10 digits of a telephone number. They are the same with and without a country code. */
+/** Returns the last 10 digits of a telephone number. These digits are the same with and without a country code. */
 export function significantDigits(phone: string): string {
   return digitsOf(phone).slice(-SIGNIFICANT_DIGITS);
 }

@@ -28,7 +28,7 @@ export interface PatientSearch {
 
 /** The words that begin with a text are counted up to this number. */
 const MAX_COUNT = 1_000;
-/** The maximum number of index entries that one page reads. It limits the time of any search. */
+/** The maximum number of index entries that one page reads. This maximum limits the time of any search. */
 const MAX_SCANNED = 5_000;
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 /** A beginning and this character sort after all words with that beginning, because no word contains the character. */
@@ -52,10 +52,10 @@ export async function rarestBeginning(transaction: Transaction, beginnings: read
 
 /**
  * Returns at most `limit` matching patients after a position, or from the first one, ordered by the word that begins
- * with `leading`. It reads at most 5,000 words, so it can return fewer patients.
+ * with `leading`. Reads at most 5,000 words, so the result can have fewer patients although more follow.
  *
- * OFFSET 0 makes PostgreSQL look up patients one by one. It would otherwise estimate few patients, choose another join
- * and read all of them.
+ * OFFSET 0 makes PostgreSQL look up patients one by one. Without it, PostgreSQL would estimate few patients, choose
+ * another join and read all patients that match.
  */
 export async function findPatients(
   transaction: Transaction,

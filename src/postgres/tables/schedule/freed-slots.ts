@@ -93,7 +93,7 @@ function listsOf({ tenantId }: Transaction, times: readonly PractitionerTime[]) 
   };
 }
 
-/** Sets when a freed slot is due again, and stores the ids of the waitlist entries that it was offered to. */
+/** Sets when a freed slot is due again, and adds the ids of the waitlist entries to which the slot was offered. */
 export function deferFreedSlot(
   transaction: Transaction,
   slotId: string,

@@ -40,8 +40,8 @@ export function planBindings(
 
 /**
  * Send this before the statements of a plan. PostgreSQL estimates 1,000 rows for each `generate_series`. For a list of
- * a few slots, it estimates 83 million rows. With JIT, it would compile the statement for seconds and run it for
- * milliseconds.
+ * a few slots, the estimate is 83 million rows. With JIT, PostgreSQL would compile for seconds a statement that runs
+ * for milliseconds.
  */
 export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 

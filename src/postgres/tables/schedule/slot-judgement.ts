@@ -4,10 +4,10 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
  * Parts of statements that compare a plan with existing slots. `slot-plan.ts` applies the plan, and the preview counts
  * the changes.
  *
- * PostgreSQL has no statistics of a new tenant and assumes that the tenant has one slot. It would then join slots and
- * plan by a nested loop. So no statement joins slots with anything. Each statement reads the slots in scope once and
- * looks up each slot in hashed lists, whatever the statistics are. A condition under IS TRUE does not become a join. A
- * list is hashed if its estimate is small, as for unnest() over an array that the statement makes.
+ * PostgreSQL has no statistics of a new tenant and assumes that the tenant has one slot. PostgreSQL would then join
+ * slots and plan by a nested loop. So no statement joins slots with anything. Each statement reads the slots in scope
+ * once and looks up each slot in hashed lists, whatever the statistics are. A condition under IS TRUE does not become a
+ * join. A list is hashed if its estimate is small, as for unnest() over an array that the statement makes.
  */
 
 /**

@@ -29,10 +29,10 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
  * cause. Retained slots that fit the plan again become ordinary slots. If the cause changes, an earlier acceptance by
  * staff is void.
  *
- * It first locks the slots that change, as {@link lockChangingSlots} does. The statements after the lock compare the
- * slots with the plan again. So slots that other calls book or free meanwhile are treated correctly. The transaction
- * has locked the calendar and the programs, which come before slots in the order of `tables/locks.ts`. The number of
- * statements does not depend on the number of slots.
+ * The function first locks the slots that change, as {@link lockChangingSlots} does. The statements after the lock
+ * compare the slots with the plan again. So slots that other calls book or free meanwhile are treated correctly. The
+ * transaction has locked the calendar and the programs, which come before slots in the order of `tables/locks.ts`. The
+ * number of statements does not depend on the number of slots.
  */
 export async function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<void> {
   withdrawLockedSlots(transaction, plan, now, await lockChangingSlots(transaction, plan, now));

@@ -30,7 +30,10 @@ export interface Displacement {
 export interface SlotRecord {
   readonly id: string;
   readonly programId: string;
-  /** The rule of the slot; undefined for a slot that was made for an overbooked appointment and is deleted with it. */
+  /**
+   * The rule of the slot; undefined for a slot that was made for an overbooked appointment. Such a slot is deleted with
+   * its appointment.
+   */
   readonly ruleId: string | undefined;
   readonly practitionerId: string;
   /** YYYY-MM-DD, local in America/Bogota. */
@@ -38,7 +41,7 @@ export interface SlotRecord {
   readonly startsAt: Date;
   readonly endsAt: Date;
   readonly generation: number;
-  /** Whether the slot exists only for its appointment, because the schedule no longer has it. */
+  /** Whether the slot exists only for its appointment, because the schedule no longer has the slot. */
   readonly retained: boolean;
   readonly retainedBy: DisplacementCause | undefined;
   readonly retainedById: string | undefined;

@@ -4,7 +4,10 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES, MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 
-/** A limit of the tenant, and the patient's number to compare with it. */
+/**
+ * `most` is a limit of the tenant. `count` is the number of the patient's appointments or no-shows that count for this
+ * limit.
+ */
 export interface CountedLimit {
   readonly most: number;
   readonly count: number;

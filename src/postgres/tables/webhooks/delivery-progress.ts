@@ -8,7 +8,7 @@ import type { DisabledReason } from "./webhooks.js";
 
 /** The deliveries that can be sent to a webhook now. */
 export interface DueDeliveries {
-  /** The oldest pending delivery of each resource, if it is due. Ordered by position. */
+  /** The oldest pending delivery of each resource, if that delivery is due. The heads are ordered by position. */
   readonly heads: readonly DeliveryRecord[];
   /** The number of pending deliveries, due or not. */
   readonly pending: number;
@@ -57,7 +57,7 @@ const succeedStatement = prepared(
 const TRIED = "tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'";
 
 /**
- * Locks a pending delivery and computes the times of its failed attempt by the database's clock. It is a statement of
+ * Locks a pending delivery and computes the times of its failed attempt by the database's clock. This is a statement of
  * its own, because an UPDATE on Citus cannot add intervals to columns.
  */
 const timesStatement = prepared(

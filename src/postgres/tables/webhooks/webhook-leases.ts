@@ -19,7 +19,10 @@ export interface LeasedWebhook {
   readonly companyId: string | undefined;
   /** The signing secret, encrypted. */
   readonly secret: string;
-  /** The former signing secret, encrypted. It also signs until `formerSecretUntil`, by the clock of the service. */
+  /**
+   * The former signing secret, encrypted. The former secret also signs until `formerSecretUntil`, by the clock of the
+   * service.
+   */
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
   readonly feedId: string;
@@ -66,7 +69,10 @@ const advanceStatement = prepared(
     ),
 );
 
-/** Takes the lease of an active webhook and returns the webhook. Returns the reason if it cannot take the lease. */
+/**
+ * Takes the lease of an active webhook and returns the webhook. If another process has the lease or the webhook is not
+ * active, returns this reason.
+ */
 export async function leaseWebhook(
   transaction: Transaction,
   id: string,
