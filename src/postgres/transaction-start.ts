@@ -65,10 +65,7 @@ function settingsOf(start: TransactionStart): BatchedStatement {
   return { ...constantStatement(SETTINGS, start), values };
 }
 
-/**
- * Returns a statement without values. Its name is that of {@link statementName}, or undefined without
- * `namedStatements`.
- */
+/** Returns a statement without values. With `namedStatements`, the statement has the name of {@link statementName}. */
 export function constantStatement(text: string, { namedStatements }: TransactionStart): BatchedStatement {
   return { text, values: [], name: namedStatements ? statementName(text) : undefined };
 }

@@ -38,9 +38,7 @@ export interface Config extends LimitsConfig {
   /** The tenant whose principals manage all tenants, in lower case; undefined for none. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /**
-   * The earliest check-in and attendance before the start of an appointment, and the earliest no-show after the start.
-   */
+  /** Earliest check-in and attendance before the start of an appointment, and earliest no-show after the start. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;
