@@ -7,7 +7,7 @@ const MIGRATE = "Run migrate (node dist/main.js migrate) with MIGRATION_DATABASE
 
 /**
  * Checks that all migrations of this release and of the job queue are applied. Also checks that each newer migration is
- * marked as compatible with this release.
+ * marked as compatible with this release. Returns the findings.
  */
 export async function examineMigrations(inspection: Inspection): Promise<Finding[]> {
   try {

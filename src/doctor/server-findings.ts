@@ -42,8 +42,8 @@ export function judgeClock({ clockAheadMs }: Pick<ServerFacts, "clockAheadMs">):
 }
 
 /**
- * Warns about a pooler in transaction mode, unless `url` disables named prepared statements. Such a pooler can lose
- * prepared statements, and it passes no notifications.
+ * Returns the finding about the pooler. Warns about a pooler in transaction mode, unless `url` disables named prepared
+ * statements. Such a pooler can lose prepared statements, and it passes no notifications.
  */
 export function judgePooler(pooler: Pooler, url: URL): Finding {
   if (pooler === "NONE") return ok("pooler", "none detected");

@@ -174,7 +174,7 @@ function countGenerations(
   };
 }
 
-/** Monitors the connections in use. When the database becomes unreachable, all open connections are discarded. */
+/** Monitors the connections in use. Calls `whenUnreachable`, then `onUnreachable`, if the database is unreachable. */
 function monitorReachability(
   pool: Pool,
   { url, reachability, onUnreachable }: DatabaseOptions,

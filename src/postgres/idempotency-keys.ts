@@ -126,7 +126,7 @@ export function eraseResults(transaction: Transaction, ids: readonly string[]): 
   );
 }
 
-/** Deletes at most `limit` keys past their retention, of all tenants; see `PurgeBatch`. */
+/** Deletes at most `limit` keys past their retention, of all tenants, oldest first. Skips keys older than `since`. */
 export function purgeKeyBatch(
   source: TransactionSource,
   limit: number,

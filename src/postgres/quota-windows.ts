@@ -62,7 +62,10 @@ export function openQuotaStore({ url, withinMs, onIdleError }: QuotaStoreOptions
   };
 }
 
-/** Deletes at most `limit` windows past their retention, of all tenants; see `PurgeBatch`. */
+/**
+ * Deletes at most `limit` windows that expired at least an hour ago, of all tenants, oldest first. Skips windows that
+ * ended before `since`.
+ */
 export function purgeQuotaBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);
 }

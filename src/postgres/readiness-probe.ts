@@ -53,8 +53,8 @@ export function openReadinessProbe({ url, onModeChanged }: ReadinessProbeOptions
 }
 
 /**
- * Limits connecting and querying together to 0.8 s. The pool applies the limit to connecting and to querying
- * separately.
+ * Returns the answer, or false if connecting and querying together take longer than 0.8 s. The pool applies the limit
+ * to connecting and to querying separately.
  */
 function inTime(answer: Promise<boolean>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

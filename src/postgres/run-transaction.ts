@@ -116,8 +116,8 @@ export function runAsActiveTenant<T>(
 }
 
 /**
- * Runs background work over all tenants in one transaction. Row-level security shows only the rows that policies allow
- * for the setting.
+ * Runs background work over all tenants in one transaction and returns its result. Row-level security shows only the
+ * rows that policies allow for the setting.
  */
 export function runAcrossTenants<T>(
   source: TransactionSource,

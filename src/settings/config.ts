@@ -77,8 +77,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings of the service from environment variables, except those of OpenTelemetry. An empty variable counts
- * as absent. Throws a {@link ConfigError} that names every invalid setting.
+ * Returns the settings of the service, read from environment variables, except those of OpenTelemetry. An empty
+ * variable counts as absent. Throws a {@link ConfigError} that names every invalid setting.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
@@ -160,7 +160,7 @@ function visitMarginsOf({ read }: Source): Config["visitMargins"] {
   };
 }
 
-/** Reads the URL for another role or server of the database. Adds a problem if the URL is set without DATABASE_URL. */
+/** Returns the URL of another role or server. Adds a problem if the URL is set without DATABASE_URL. */
 function otherUrlOf({ read, isGiven }: Source, other: Setting<string>, problems: string[]): string | undefined {
   if (isGiven(other) && !isGiven(settings.databaseUrl))
     problems.push(`DATABASE_URL is missing; it is required with ${other.name}`);
@@ -213,7 +213,7 @@ function shown<T>(setting: Setting<T>, held: string): string {
   return setting.isSecret ? "invalid (its value is secret and not shown)" : quoted(held);
 }
 
-/** Quotes a value without the user and password of a URL, because a secret can be in the wrong variable. */
+/** Returns a quoted value without user and password of a URL, because a secret can be in the wrong variable. */
 function quoted(held: string): string {
   return JSON.stringify(held.replace(/:\/\/.*@/s, "://…@"));
 }

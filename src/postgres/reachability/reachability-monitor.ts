@@ -93,7 +93,7 @@ export class ReachabilityMonitor {
     if (!this.#isClosed) this.options.onUnreachable(false);
   }
 
-  /** The bytes received over each connection so far. */
+  /** Returns the number of bytes received so far over each connection with pending queries. */
   #bytes(): ReadonlyMap<Socket, number> {
     return new Map(Array.from(this.#pending, (socket) => [socket, socket.bytesRead]));
   }

@@ -130,7 +130,7 @@ export async function readMaterializations(
   return new Map(states.map((state) => [state.id, state]));
 }
 
-/** Counts the tenant's free slots that start after `now`, up to `limit`. */
+/** Returns the number of the tenant's free slots that start after `now`, at most `limit`. */
 export async function countOpenSlots(transaction: Transaction, now: Date, limit: number): Promise<number> {
   const open = sql("slots").where({ tenant_id: transaction.tenantId, appointment_id: null });
   const counted = open.where("starts_at", ">", now).select(sql.raw("1")).limit(limit).as("open");

@@ -122,7 +122,7 @@ export async function listScheduleBlocks(
   return readRecords(transaction, query);
 }
 
-/** Counts a target's blocks that end after `now`, up to `limit`. Cancelled blocks do not count. */
+/** Returns the number of a target's blocks that end after `now`, at most `limit`. Cancelled blocks do not count. */
 export async function countBlocksAhead(
   transaction: Transaction,
   target: BlockTarget,

@@ -85,7 +85,10 @@ export function readWebhookState(source: TransactionSource): Promise<WebhookStat
   });
 }
 
-/** Deletes at most `limit` deliveries past their retention, of all tenants; see `PurgeBatch`. */
+/**
+ * Deletes at most `limit` deliveries past their retention, of all tenants, oldest first. Skips deliveries older than
+ * `since`.
+ */
 export function purgeDeliveryBatch(
   source: TransactionSource,
   limit: number,
