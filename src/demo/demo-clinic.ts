@@ -2,8 +2,8 @@ import type { RequestSource_Channel } from "../gen/cupo/access/v1/request_source
 import type { OpportunityDefinition_DayKind } from "../gen/cupo/clinic/v1/opportunity_definition_pb.js";
 
 /**
- * The content of a demo clinic. Items refer to each other by code. Nothing depends on the time of creation. So the
- * requests and the ids are the same in every database. Lists are in the order of creation.
+ * The content of a demo clinic. Items refer to each other by code. No value depends on the time of creation. So the
+ * creating requests and the ids are the same in every database. The items of a list are created in its order.
  */
 export interface DemoClinic {
   /** UUID of the tenant. */
@@ -56,7 +56,7 @@ export interface DemoProgram extends Named {
   readonly rules: readonly DemoRule[];
 }
 
-/** A weekly rule that skips holidays, with local times HH:MM and ISO weekdays. */
+/** A weekly rule without slots on holidays. Times are local, HH:MM. Weekdays are 1 (Monday) to 7 (Sunday). */
 export interface DemoRule {
   readonly weekdays: readonly number[];
   readonly startsAtLocal: string;

@@ -16,7 +16,10 @@ interface Catalogs {
 const active = true;
 const FIRST_VERSION = 1;
 
-/** Creates the catalogs, payers and contracts with their covered services. Calls `onMade` after each kind. */
+/**
+ * Creates the catalogs, payers and contracts with their covered services. Keeps items that already exist. Calls
+ * `onMade` after each kind. Rejects with the error of a failed call.
+ */
 export async function fillCatalogs(
   clinic: DemoClinic,
   reference: ReferenceIds,

@@ -7,13 +7,13 @@ import { fillPrograms } from "./fill-programs.js";
 import { fillReferenceData } from "./fill-reference-data.js";
 import { unlessThere } from "./make-once.js";
 
-/** The time at which the invented patients gave their consent. It is before any start of the demo. */
+/** The time at which the invented patients gave their consent. The time is in the past whenever the demo starts. */
 const CONSENT_GRANTED_AT = { seconds: BigInt(Date.parse("2026-01-15T15:00:00Z") / 1_000) };
 
 /**
- * Creates the missing parts of a clinic, one after the other, and calls `onProgress` after each group. Returns true if
- * the clinic was already complete. A clinic is complete when the practitioners of its last program are set. Rejects
- * with the error of a failed call.
+ * Creates the missing parts of a clinic, one after the other, and calls `onProgress` after each group. Resolves to
+ * true, and creates nothing, if the clinic was already complete. A clinic is complete when the practitioners of its
+ * last program are set. Rejects with the error of a failed call.
  */
 export async function fillClinic(
   clinic: DemoClinic,

@@ -15,7 +15,7 @@ export interface FillDemoOptions {
   readonly now: () => number;
   /** Stops the filling. {@link fillDemo} then rejects with the reason of this signal. */
   readonly signal: AbortSignal;
-  /** Called with a line for people after each group. */
+  /** Called with a line of text for each tenant and after each group of items. */
   readonly onProgress: (line: string) => void;
 }
 

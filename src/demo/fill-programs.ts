@@ -15,8 +15,8 @@ const FIRST_VERSION = 1;
 
 /**
  * Creates the programs, each with its rules, its services and finally its practitioners. Also requests the first slots
- * of each program, so that they can be booked when the filling is done. The service creates the other slots in the
- * background.
+ * of each program, so that these slots can be booked when the filling is done. The service creates the other slots in
+ * the background.
  */
 export async function fillPrograms(
   { programs }: DemoClinic,

@@ -3,7 +3,7 @@ import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_servi
 import type { DemoClinic } from "./demo-clinic.js";
 import { type Ids, makeOnce } from "./make-once.js";
 
-/** The ids of the reference data by code. The other data of a clinic refers to them. */
+/** The ids of the reference data by code. The other data of a clinic refers to these ids. */
 export interface ReferenceIds {
   readonly locations: Ids;
   readonly services: Ids;

@@ -11,14 +11,14 @@ export interface Kind<T> {
 }
 
 /**
- * Error codes for an item that already exists. Its id, code or document is taken, or its set or rule was created
- * before.
+ * Error codes for an item that already exists. DUPLICATE: its id, code or document is taken. STALE_VERSION: its set was
+ * already replaced. RULE_OVERLAP: its rule was already created.
  */
 const THERE: ReadonlySet<string | undefined> = new Set(["DUPLICATE", "STALE_VERSION", "RULE_OVERLAP"]);
 
 /**
  * Creates items in order and returns their ids by code. If an item already exists, looks up its id by its code. So a
- * filling can continue even after the service has purged the idempotency keys. Throws if the lookup finds no item.
+ * filling can continue even after the service has purged the idempotency keys. Rejects if the lookup finds no item.
  */
 export async function makeOnce<T extends { readonly code: string }>(
   things: readonly T[],
@@ -41,8 +41,8 @@ export function idOf(ids: Ids, code: string): string {
 }
 
 /**
- * Resolves to the result of the call. Resolves to undefined if the item already exists, and rejects with any other
- * error.
+ * Resolves to the result of the call. Resolves to undefined if the call fails because the item already exists. Rejects
+ * with any other error of the call.
  */
 export async function unlessThere<T>(call: Promise<T>): Promise<T | undefined> {
   try {

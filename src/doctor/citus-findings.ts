@@ -7,8 +7,8 @@ const SEND =
   "Run as a superuser: ALTER DATABASE … SET citus.propagate_set_commands = 'local'; then restart the processes of the service";
 
 /**
- * Checks that Citus distributes all tables of tenants, and that its workers receive the tenant of a call. Returns
- * nothing for a database without Citus or without tables of tenants.
+ * Checks that Citus distributes all tables of tenants, and that Citus sends the tenant of a call to its workers.
+ * Returns no findings for a database without Citus or without tables of tenants.
  */
 export async function examineCitus(inspection: Inspection): Promise<Finding[]> {
   const facts = await readCitusFacts(inspection);

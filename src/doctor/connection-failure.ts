@@ -49,8 +49,8 @@ const BY_CODE: Readonly<Record<string, Explanation>> = {
 };
 
 /**
- * Explanations by message of pg and PostgreSQL, for errors without a specific code. They take precedence over {@link
- * BY_CODE}.
+ * Explanations by the message and code of an error, for errors without a specific code. A match takes precedence over
+ * {@link BY_CODE}.
  */
 const BY_MESSAGE: readonly (readonly [RegExp, Explanation])[] = [
   [
@@ -91,7 +91,7 @@ const BY_MESSAGE: readonly (readonly [RegExp, Explanation])[] = [
   ],
 ];
 
-/** Explains a failed connection and says what to do. Omits the password of the URL. */
+/** Returns the explanation of a failed connection to `url`, with advice. Both omit the password of the URL. */
 export function explainConnectionFailure(error: unknown, url: URL): Refusal {
   const message = error instanceof Error ? error.message || error.name : String(error);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";

@@ -10,7 +10,10 @@ export interface DoctorOptions {
   readonly now: () => number;
   /** Returns the free bytes of the file system that holds a folder. */
   readonly freeBytes: (folder: string) => Promise<number>;
-  /** Returns the addresses of the embedded server of a data folder; undefined if it is not running. Starts nothing. */
+  /**
+   * Returns the addresses of the embedded server of a data folder; undefined if the server is not running. Starts no
+   * server.
+   */
   readonly findEmbedded: (dataDir: string) => Promise<DatabaseAddresses | undefined>;
 }
 

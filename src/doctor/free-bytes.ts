@@ -2,8 +2,8 @@ import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Returns the free bytes of the file system that holds a folder. If the folder does not exist, checks its nearest
- * existing parent.
+ * Returns the free bytes of the file system that holds a folder. If the folder does not exist, returns the free bytes
+ * for its nearest existing parent.
  */
 export async function freeBytes(folder: string): Promise<number> {
   const isThere = await stat(folder).then(

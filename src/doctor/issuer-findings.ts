@@ -3,8 +3,8 @@ import type { Config } from "../settings/config.js";
 import { type Finding, failure, ok, warning } from "./finding.js";
 
 /**
- * Checks that the issuer's key set can be loaded and has keys that can verify access tokens. Warns if the development
- * issuer is in use.
+ * Checks that the issuer's key set can be loaded and has keys that can verify access tokens. If the development issuer
+ * is in use, returns only a warning about it.
  */
 export async function examineIssuer({ issuer }: Config): Promise<Finding[]> {
   if (issuer === undefined) {

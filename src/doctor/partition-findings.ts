@@ -9,8 +9,9 @@ const REST =
 const RETENTION = "Run migrate with MIGRATION_DATABASE_URL to apply the setting, or change AUDIT_RETENTION_MONTHS here";
 
 /**
- * Checks tables that are partitioned by month: future partitions exist, every row is in a partition, and the retention
- * is as configured. Returns nothing if the role cannot see such tables.
+ * Checks the tables that are partitioned by month: future partitions exist, no row is left in the default partition,
+ * and the audit trail is kept for `auditRetentionMonths`. Returns no findings if the state of the tables cannot be
+ * read.
  */
 export async function examinePartitions(
   inspection: Inspection,

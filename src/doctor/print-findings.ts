@@ -3,12 +3,12 @@ import type { Finding } from "./finding.js";
 const LEVEL_WIDTH = 7;
 const CHECK_WIDTH = 13;
 
-/** Formats the findings for people: one line each, with level, check, observation and advice. */
+/** Returns the findings as text for people: one line each, with level, check, observation and advice. */
 export function printFindings(findings: readonly Finding[]): string {
   return findings.map((finding) => `${lineOf(finding)}\n`).join("");
 }
 
-/** Formats the findings for programs: one JSON document with `ok` (no check failed) and the findings. */
+/** Returns the findings as text for programs: one JSON document with `ok` (no check failed) and the findings. */
 export function jsonOfFindings(findings: readonly Finding[]): string {
   return `${JSON.stringify({ ok: isHealthy(findings), findings }, undefined, 2)}\n`;
 }

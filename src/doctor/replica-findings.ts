@@ -4,8 +4,8 @@ import { type Finding, failure, ok } from "./finding.js";
 import { examineRole } from "./role-findings.js";
 
 /**
- * Checks that reads can use the replica. It must be a standby of the same database. There the service's role must have
- * its rights and must not bypass row-level security.
+ * Returns the finding whether reads can use the replica. The replica must be a standby of the same database. On the
+ * replica, the service's role must have the rights that the service uses and must not bypass row-level security.
  */
 export async function examineReplica(
   inspection: Inspection,

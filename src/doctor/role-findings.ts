@@ -9,14 +9,15 @@ const PART =
 
 /**
  * Checks that row-level security applies to the service's role, and that the role has exactly the rights that the
- * service uses. `hasOwner` says whether another role owns the tables.
+ * service uses. Returns the findings. If the role owns tables, the finding is a failure with `hasOwner` and otherwise a
+ * warning. `hasOwner` states whether a separate owner is configured.
  */
 export async function examineRole(inspection: Inspection, hasOwner: boolean): Promise<Finding[]> {
   const role = await readRoleFacts(inspection);
   return [judgeRole(role, hasOwner), ...judgeRowSecurity(role)];
 }
 
-/** Checks that the owner's role uses the same database and owns its tables. */
+/** Checks that the owner's role connects to the service's database (`isSameDatabase`) and owns all its tables. */
 export async function examineOwner(inspection: Inspection, isSameDatabase: boolean): Promise<Finding[]> {
   if (!isSameDatabase) {
     const advice = "Set both to the same database";

@@ -13,15 +13,16 @@ interface Difference {
   readonly table: string;
   /** The name without the name of the table. The name of a function includes its parameter types. */
   readonly name: string;
-  /** Undefined if no migration created such an object. */
+  /** The object as a migration created it; undefined if no migration did. */
   readonly recorded: RecordedObject | undefined;
-  /** Undefined if the object is missing. */
+  /** The definition in the catalog; undefined if the object is missing. */
   readonly found: string | undefined;
 }
 
 /**
- * Compares the catalog with the objects that the migrations created. Returns nothing if the schema is not up to date or
- * the role may not read the migrations. The check `migrations` reports these cases.
+ * Compares the catalog with the objects that the migrations created. Returns no findings if the schema is not up to
+ * date or the role may not read the migrations. The check `migrations` reports these cases. Does not compare a schema
+ * with migrations of a newer release.
  */
 export async function examineSchema(inspection: Inspection): Promise<Finding[]> {
   const facts = await readSchemaFacts(inspection).catch(() => undefined);
@@ -35,7 +36,10 @@ export async function examineSchema(inspection: Inspection): Promise<Finding[]> 
   return [ok("schema", `all ${recorded.size} objects of the schema are as the migrations created them`)];
 }
 
-/** Returns the differences. Ignores tables that no migration created, and the parts of missing tables. */
+/**
+ * Returns the objects that are missing, added or changed. Ignores tables that no migration created, including their
+ * parts, and the parts of missing tables.
+ */
 function compare(recorded: ReadonlyMap<string, RecordedObject>, found: ReadonlyMap<string, string>): Difference[] {
   return [...new Set([...recorded.keys(), ...found.keys()])]
     .filter((object) => recorded.get(object)?.definition !== found.get(object))
@@ -66,8 +70,8 @@ function judge(difference: Difference): Finding {
 }
 
 /**
- * Whether a difference affects correctness. An index that is not unique affects only speed. An operator may have added
- * an index, a column or a function.
+ * Whether a difference affects correctness. An index that is not unique affects only speed. An added index, column or
+ * function affects nothing: an operator may have added it on purpose.
  */
 function isGuarantee({ kind, recorded }: Difference): boolean {
   if (recorded === undefined) return !["index", "column", "function"].includes(kind);

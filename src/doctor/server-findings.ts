@@ -5,9 +5,15 @@ import { type Finding, failure, ok, warning } from "./finding.js";
 
 const OLDEST_VERSION = 150_000;
 const NOTICED_MS = 1_000;
-/** The clock tolerance for access tokens from an issuer whose clock is ahead. */
+/**
+ * A larger difference between the clocks is a failure. The checks of access tokens tolerate an issuer's clock that is
+ * ahead by this much.
+ */
 const TOLERATED_MS = 5_000;
-/** Connections besides those for calls, jobs and shared quotas: one for readiness and one for events. */
+/**
+ * A process also has one connection for readiness and one for events, besides its connections for calls, jobs and
+ * shared quotas.
+ */
 const OTHER_CONNECTIONS = 2;
 
 /** Checks that PostgreSQL is version 15 or newer. */
@@ -16,14 +22,17 @@ export function judgeVersion({ versionNumber, version }: Pick<ServerFacts, "vers
   return failure("version", `PostgreSQL ${version}`, "The service needs 15 or newer: upgrade PostgreSQL");
 }
 
-/** Checks that the database accepts writes. Returns nothing if it does. */
+/** Checks that the database accepts writes. Returns no findings if the database accepts writes. */
 export function judgeWrites({ takesWrites }: Pick<ServerFacts, "takesWrites">): Finding[] {
   if (takesWrites) return [];
   const advice = "Set DATABASE_URL to the primary; also check default_transaction_read_only";
   return [failure("database", "the database is read-only: it is a standby, or a setting forbids writes", advice)];
 }
 
-/** Compares the clocks. Tokens are checked with this machine's clock; retention uses the database's clock. */
+/**
+ * Compares the clocks of the database and this machine. Warns above 1 s and fails above 5 s. Tokens are checked with
+ * this machine's clock; retention uses the database's clock.
+ */
 export function judgeClock({ clockAheadMs }: Pick<ServerFacts, "clockAheadMs">): Finding {
   const seconds = (Math.abs(clockAheadMs) / 1_000).toFixed(1);
   const says = `the database's clock is ${seconds} s ${clockAheadMs < 0 ? "behind" : "ahead of"} this machine's`;
@@ -32,7 +41,10 @@ export function judgeClock({ clockAheadMs }: Pick<ServerFacts, "clockAheadMs">):
   return Math.abs(clockAheadMs) > NOTICED_MS ? warning("clock", says, advice) : ok("clock", says);
 }
 
-/** Warns about a pooler in transaction mode. Such a pooler loses prepared statements and notifications. */
+/**
+ * Returns the finding about the pooler. Warns about a pooler in transaction mode, unless `url` disables named prepared
+ * statements. Such a pooler can lose prepared statements, and it passes no notifications.
+ */
 export function judgePooler(pooler: Pooler, url: URL): Finding {
   if (pooler === "NONE") return ok("pooler", "none detected");
   if (pooler === "SESSIONS") return ok("pooler", "one detected, but not in transaction mode");
@@ -43,8 +55,8 @@ export function judgePooler(pooler: Pooler, url: URL): Finding {
 }
 
 /**
- * Checks that the server has enough connections for all processes. Warns if it has too few for two releases at once, as
- * during a rollout.
+ * Checks that the role may open enough connections for all processes. Warns if the connections are too few for twice
+ * the processes, as during a rollout.
  */
 export function judgeConnections(
   { allowedConnections }: Pick<ServerFacts, "allowedConnections">,

@@ -7,7 +7,10 @@ const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
 const RENEW = "Set TLS_CERT_FILE and TLS_KEY_FILE to a valid certificate and its key, and restart";
 
-/** Checks that certificate and key can be read, belong together and are valid now. Returns nothing without TLS. */
+/**
+ * Checks that certificate and key can be read, belong together and are valid now. Warns if the certificate expires
+ * within 14 days. Returns no findings without TLS.
+ */
 export function examineTls(tls: Config["tls"], nowMs: number): Finding[] {
   if (tls === undefined) return [];
   try {

@@ -19,9 +19,10 @@ export interface FolderAccess {
 const ADVICE = "or set DATABASE_URL to use another PostgreSQL";
 
 /**
- * Returns the account that runs the server; undefined for the account of this process. PostgreSQL does not run as root.
- * So root uses the owner of an existing cluster, or else {@link unprivilegedAccount}. Rejects if root finds no account.
- * For a process of another user, rejects if the cluster does not belong to that user.
+ * Returns the account that runs the server; undefined if the server runs with the account of this process. PostgreSQL
+ * does not run as root. So a process of root uses the owner of an existing cluster if that is another user, or else
+ * {@link unprivilegedAccount}. Rejects if the machine has no such account. A process of another user rejects if the
+ * cluster belongs to a different user.
  */
 export async function chooseAccount(cluster: string): Promise<Account | undefined> {
   const self = process.getuid?.();
@@ -40,9 +41,10 @@ export async function chooseAccount(cluster: string): Promise<Account | undefine
 }
 
 /**
- * Returns `postgres` or else `nobody` from the text of /etc/passwd; undefined if it has neither. The account needs an
- * entry there, because initdb looks it up. `nobody` should own no files, so it is used only without `postgres`. It then
- * owns one folder, which other users cannot enter. This server is for evaluation, not for production.
+ * Returns `postgres` or else `nobody` from the text of /etc/passwd; undefined if the text has neither. The account
+ * needs an entry in /etc/passwd, because initdb looks the account up. `nobody` should own no files, so it is used only
+ * without `postgres`. In that case, `nobody` owns one folder, which other users cannot enter. This server is for
+ * evaluation, not for production.
  */
 export function unprivilegedAccount(passwd: string): Account | undefined {
   const entries = passwd.split("\n").map((line) => line.split(":"));
@@ -55,8 +57,8 @@ export function unprivilegedAccount(passwd: string): Account | undefined {
 }
 
 /**
- * Checks that an account can reach a file or folder. Otherwise rejects with an Error that says what to do. It names the
- * outermost folder that the account cannot enter.
+ * Checks that an account can reach a file or folder. Otherwise rejects with an Error that says what to do. The message
+ * names the outermost folder that the account cannot enter.
  */
 export async function requireReach(path: string, account: Account): Promise<void> {
   const folders: FolderAccess[] = [];
@@ -76,8 +78,8 @@ export async function requireReach(path: string, account: Account): Promise<void
 }
 
 /**
- * Returns the first folder that an account may not enter; undefined if it may enter all. Only the permission bits are
- * checked. The account has no supplementary groups. Source: POSIX.1-2017 section 4.5, File Access Permissions.
+ * Returns the first folder that an account may not enter; undefined if the account may enter all. Only the permission
+ * bits are checked. The account has no supplementary groups. Source: POSIX.1-2017 section 4.5, File Access Permissions.
  */
 export function firstClosedFolder(
   folders: readonly FolderAccess[],

@@ -5,8 +5,9 @@ import { findServer } from "./server.js";
 import { type EmbeddedUrls, urlsOf } from "./urls.js";
 
 /**
- * Returns the addresses of the embedded server of a data folder. Returns undefined if this account finds no server that
- * is ready. The function starts no server and adds no reference, so the server may stop at any time.
+ * Returns the addresses of the embedded server of a data folder. Returns undefined if no server is ready. Rejects if
+ * the passwords of a ready server cannot be read. The function starts no server and adds no reference, so the server
+ * may stop at any time.
  */
 export async function findEmbeddedPostgres(dataDir: string): Promise<EmbeddedUrls | undefined> {
   const root = await realpath(dataDir).catch(() => undefined);

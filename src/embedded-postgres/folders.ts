@@ -6,7 +6,7 @@ export interface EmbeddedFolders {
   readonly root: string;
   /** The lock file, held while a server is created, started or stopped. */
   readonly lock: string;
-  /** Prefix of the names of incomplete clusters. Each is renamed to `home` when it is complete. */
+  /** Prefix of the names of incomplete clusters. A cluster is renamed to `home` when it is complete. */
   readonly incompletePrefix: string;
   readonly home: string;
   /** PostgreSQL's data directory, the only folder that belongs to the account of the server. */
@@ -19,7 +19,10 @@ export interface EmbeddedFolders {
   readonly shares: string;
 }
 
-/** Returns the paths of an embedded server in a data folder. An incomplete cluster has another `name`. */
+/**
+ * Returns the paths of an embedded server in a data folder. `name` is the name of its folder in `root`. The folder of
+ * an incomplete cluster has another name.
+ */
 export function embeddedFolders(root: string, name = "postgres"): EmbeddedFolders {
   const home = join(root, name);
   return {

@@ -8,9 +8,9 @@ const MAX_WAIT_MS = 180_000;
 
 /**
  * Runs `action` while holding a lock, and returns its result. Only one caller holds the lock at a time, in all
- * processes of this machine. The lock is the file `path`, which is created exclusively and identifies its process. The
- * lock of a dead process is taken over. Rejects with the error of `action`. Also rejects if the lock stays taken for
- * three minutes, with an Error that names the file.
+ * processes of this machine. The lock is the file `path`. It is created exclusively and contains the identity of its
+ * process. The lock of a dead process is taken over. Rejects with the error of `action`. Also rejects if the lock stays
+ * taken for three minutes, with an Error that names the file.
  */
 export async function withLock<Result>(path: string, action: () => Promise<Result>): Promise<Result> {
   await acquire(path);
@@ -34,8 +34,8 @@ async function acquire(path: string): Promise<void> {
 }
 
 /**
- * Removes an abandoned lock. Only one process may do this, and it checks the lock again first. Otherwise a slow process
- * could remove the new lock of a faster one.
+ * Removes an abandoned lock. Only one process at a time may remove it. That process first checks again that the lock is
+ * abandoned. Otherwise a slow process could remove the new lock of a faster one.
  */
 async function breakLock(path: string): Promise<void> {
   const breaker = breakerOf(path);
@@ -58,8 +58,8 @@ async function create(path: string): Promise<boolean> {
 }
 
 /**
- * Whether the process that holds the lock has ended. An empty file is a held lock: its process is about to write its
- * identity.
+ * Whether the process that holds the lock has ended. An empty file is a held lock: its process has not written its
+ * identity yet.
  */
 async function isAbandoned(path: string): Promise<boolean> {
   const holder = await readFile(path, "utf8").catch(() => "");

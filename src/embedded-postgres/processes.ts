@@ -27,7 +27,7 @@ export function isRunning(identity: string): boolean {
 
 /**
  * Returns the command line of a process, with blanks or NUL between the arguments. Returns undefined if the system does
- * not report them.
+ * not report the command line.
  */
 export function commandOf(pid: number): string | undefined {
   const command = readProc(pid, "cmdline");

@@ -22,9 +22,9 @@ export interface RunResult {
 }
 
 /**
- * Runs a program and waits for its end. The program gets its own session, so that Ctrl-C for the service does not reach
- * it. It inherits only a few environment variables, no secrets and no libpq settings. Rejects if the program cannot be
- * started.
+ * Runs a program, waits for its end and returns its result. The program gets its own session, so that Ctrl-C for the
+ * service does not reach it. The program inherits only a few environment variables, no secrets and no libpq settings.
+ * Rejects if the program cannot be started.
  */
 export async function runProgram(program: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const { account, cwd, input = "", outputFd } = options;
@@ -52,5 +52,8 @@ function environment(): NodeJS.ProcessEnv {
   return { ...kept, LC_ALL: "C" };
 }
 
-/** Ignores the error of a program that ends before it has read its input; its output says why. */
+/**
+ * Ignores the error of writing to a program that ended before it read all its input. The program's output says why it
+ * ended.
+ */
 function leaveToExit(): void {}

@@ -24,9 +24,9 @@ const ORPHANS = /pre-existing shared memory block .* is still in use/;
 const ORPHANS_TIMEOUT_MS = 30_000;
 
 /**
- * Default settings of the server. They keep personal data out of the log: no statements, parameters or details. Error
- * messages can quote values, so the log omits these messages too (`log` ranks above `error` in log_min_messages). The
- * sender of a statement still gets its error.
+ * Default settings of the server. These settings keep personal data out of the log: no statements, parameters or
+ * details. Error messages can quote values, so the log omits these messages too (`log` ranks above `error` in
+ * log_min_messages). The sender of a statement still gets its error.
  */
 const DEFAULTS: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
@@ -51,7 +51,8 @@ export interface Postmaster {
 /**
  * Starts the cluster's server if it is not running. Returns the server's port. A failed start is repeated with another
  * port, three attempts in all, because another program may have taken the port. If processes of a killed server still
- * run, waits up to 30 s for their end. The caller holds the lock. Rejects with the end of the server's log.
+ * run, waits up to 30 s for their end. The caller holds the lock. If the server does not start, rejects with the end of
+ * its log.
  */
 export async function ensureServer(context: ServerContext): Promise<number> {
   const { folders, onProgress } = context;
@@ -75,7 +76,7 @@ export async function ensureServer(context: ServerContext): Promise<number> {
 /**
  * Stops the cluster's server if it is running. Open transactions are rolled back. If the shutdown takes longer than
  * five seconds, the server ends at once and its next start recovers the data. Committed data is never lost. The caller
- * holds the lock. Rejects with the end of the server's log.
+ * holds the lock. If the server does not stop, rejects with the end of its log.
  */
 export async function stopServer(context: ServerContext): Promise<void> {
   const { folders } = context;

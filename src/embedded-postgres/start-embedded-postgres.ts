@@ -28,8 +28,8 @@ export interface EmbeddedPostgres extends EmbeddedUrls {
 }
 
 /**
- * Starts the PostgreSQL server of the optional package, and returns a reference to it. If a server already runs on this
- * folder, the reference is to that server, whichever process started it. The first start creates the cluster. An
+ * Starts the PostgreSQL server of the optional package, and returns a reference to it. If a server already runs on the
+ * data folder, the reference is to that server, whichever process started it. The first start creates the cluster. An
  * interrupted first start is repeated.
  *
  * The server listens on 127.0.0.1 only, on a port chosen by the operating system. The server runs until the last
@@ -96,7 +96,9 @@ async function removeLeftovers(folders: EmbeddedFolders): Promise<void> {
   }
 }
 
-/** Reads the passwords. Adds the role `cupo_owner` to a cluster without it, unless a process uses the server. */
+/**
+ * Returns the passwords. First adds the role `cupo_owner` to a cluster without it, unless a process uses the server.
+ */
 async function readyPasswords(context: ServerContext): Promise<Passwords> {
   const { folders } = context;
   const passwords = await readPasswords(folders);

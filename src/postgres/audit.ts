@@ -32,7 +32,8 @@ const insertBoth = prepared([...AUDIT_COLUMNS, ...OWNER_COLUMNS], ({ organizatio
 );
 
 /**
- * A call with more changes inserts all of them with two statements. This costs less than one statement for each change.
+ * A call with more changes than this inserts all of them with two statements. These cost less than one statement for
+ * each change.
  */
 const MOST_SINGLE = 20;
 
@@ -67,7 +68,7 @@ const insertAllNoted = prepared(["tenantId", "keyHash", "rows"], (names) =>
  * idempotency key.
  *
  * Send these statements last, when the call holds the locks of everything it changed. Of two calls that change the same
- * resource, the later one then gets the later sequence value in the outbox.
+ * resource, the call that changes it later then gets the later sequence value in the outbox.
  */
 export function appendAudit(call: Call, principal: Principal, hashOfKey: () => Buffer): Statement[] {
   const { operation, actor, correlationId } = call;
@@ -100,8 +101,8 @@ export function recordExport(
 }
 
 /**
- * The principal of changes that the service makes by itself. The name has no space. The principal of every client has
- * one.
+ * The principal of changes that the service makes by itself. The id of every client's principal contains a space, so it
+ * cannot equal this name.
  */
 export const SERVICE_PRINCIPAL = "cupo";
 

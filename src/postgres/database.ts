@@ -11,19 +11,19 @@ export interface DatabaseOptions {
   readonly url: string;
   /** Maximum number of connections. Each open call holds one until its transaction ends. */
   readonly maxConnections: number;
-  /** How long a call waits for a free or new connection before it is answered with 503. */
+  /** How long a call waits for a free or new connection. After this time, the call is answered with 503. */
   readonly acquireTimeoutMs: number;
   /** Closes a connection in use after this long without traffic. Must be longer than every time limit of the server. */
   readonly queryTimeoutMs: number;
   /** Called when named prepared statements were lost. From then on, statements are not named. */
   readonly onStatementsUnnamed?: () => void;
-  /** Called when an idle connection breaks. It has already left the pool. */
+  /** Called when an idle connection breaks. The connection has already left the pool. */
   readonly onIdleError: (error: Error) => void;
   /** Called when the database becomes unreachable, and when it is reachable again. */
   readonly onUnreachable?: ((isUnreachable: boolean) => void) | undefined;
   /** Tests replace the probe and the clock. */
   readonly reachability?: Pick<ReachabilityOptions, "probe" | "pause">;
-  /** Called with the time a caller waited for a connection, in milliseconds, and whether it got one. */
+  /** Called with the time a caller waited for a connection, in milliseconds, and whether the caller got one. */
   readonly onAcquired?: ((ms: number, isGiven: boolean) => void) | undefined;
 }
 
@@ -42,8 +42,8 @@ export interface Database {
    */
   readonly plansOnce: boolean;
   /**
-   * Returns a connection for one transaction; `release` returns it to the pool. Rejects at once while the database is
-   * unreachable.
+   * Returns a connection for one transaction; `release` of the connection returns it to the pool. Rejects at once while
+   * the database is unreachable.
    */
   acquire(): Promise<PoolClient>;
   /**
@@ -55,7 +55,7 @@ export interface Database {
   whenUnreachable(listener: () => void): void;
   /** Stops naming prepared statements. Call this when a pooler lost them. */
   unnameStatements(): void;
-  /** Returns the privilege that the role should not have; undefined if there is none. Also sets `plansOnce`. */
+  /** Returns a privilege of the role that it should not have; undefined if there is none. Also sets `plansOnce`. */
   findExcessOfRole(): Promise<RoleExcess | undefined>;
   close(): Promise<void>;
 }
@@ -174,7 +174,7 @@ function countGenerations(
   };
 }
 
-/** Monitors the connections in use. When the database becomes unreachable, all open connections are discarded. */
+/** Monitors the connections in use. Calls `whenUnreachable`, then `onUnreachable`, if the database is unreachable. */
 function monitorReachability(
   pool: Pool,
   { url, reachability, onUnreachable }: DatabaseOptions,

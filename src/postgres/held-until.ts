@@ -5,12 +5,14 @@
  * needs no subquery, because Citus rejects some.
  */
 
-/** Returns SQL for the number of holds that end after `now`. */
+/** Returns SQL for the number of holds that end after `now`. `held` is the column with the ends of the holds. */
 export function liveHolds(held: string, now: string): string {
   return `cardinality(${held}) - width_bucket(${now}, ${held})`;
 }
 
-/** Returns SQL for the array after `:until` is added and all ends up to `:now` are removed. */
+/**
+ * Returns SQL for the array in the column `held` after the end `:until` is added and all ends up to `:now` are removed.
+ */
 export function withHold(held: string): string {
   const [until, now] = [":until::timestamptz", ":now::timestamptz"];
   const place = `width_bucket(${until}, ${held})`;
@@ -18,8 +20,8 @@ export function withHold(held: string): string {
 }
 
 /**
- * Returns SQL for the array after one element `:until` is removed. If no element equals `:until`, the array stays
- * unchanged.
+ * Returns SQL for the array in the column `held` after one element `:until` is removed. If no element equals `:until`,
+ * the array stays unchanged.
  */
 export function withoutHold(held: string): string {
   const place = `array_position(${held}, :until::timestamptz)`;

@@ -70,7 +70,7 @@ export class DeferredResponse {
     return !this.#isSent;
   }
 
-  /** Called by pg when the claim is sent. */
+  /** Called by pg when the claim is sent. Returns the response, or null if it is not set yet. */
   toPostgres(): Uint8Array | null {
     this.#isSent = true;
     return this.#response ?? null;
@@ -78,9 +78,9 @@ export class DeferredResponse {
 }
 
 /**
- * Returns the statement that claims the key. It fails with a unique violation if the key is already taken, and with
- * NO_ROW if the tenant is not active. Either failure aborts the transaction and all statements sent after the claim. If
- * another open transaction has claimed the key, the statement waits for the end of that transaction.
+ * Returns the statement that claims the key. The statement fails with a unique violation if the key is already taken,
+ * and with NO_ROW if the tenant is not active. Either failure aborts the transaction and all statements sent after the
+ * claim. If another open transaction has claimed the key, the statement waits for the end of that transaction.
  *
  * With `lockTimeoutMs`, the statement also sets the lock timeout of all later statements of the transaction. Citus
  * rejects this form of the statement.
@@ -126,7 +126,7 @@ export function eraseResults(transaction: Transaction, ids: readonly string[]): 
   );
 }
 
-/** Deletes at most `limit` keys past their retention, of all tenants; see `PurgeBatch`. */
+/** Deletes at most `limit` keys past their retention, of all tenants, oldest first. Skips keys older than `since`. */
 export function purgeKeyBatch(
   source: TransactionSource,
   limit: number,

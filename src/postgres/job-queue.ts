@@ -59,8 +59,8 @@ export function deliveryKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): 
 }
 
 /**
- * Returns the key of the job that sends to a webhook if the process with the lease dies. The job is due after the lease
- * expires.
+ * Returns the key of the job that sends to a webhook after the process that was sending has died. The job is due after
+ * that process's lease of the webhook expires.
  */
 export function successorKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
   return `${DELIVER_WEBHOOK}:${webhookId}:successor`;
@@ -102,8 +102,8 @@ const STATE = `SELECT count(*)::integer AS count, coalesce(extract(epoch FROM no
   FROM graphile_worker.jobs WHERE run_at <= now() AND locked_at IS NULL AND attempts < max_attempts`;
 
 /**
- * Counts the due jobs of all tenants, without running jobs and jobs that have no attempts left. Uses the database's
- * clock.
+ * Returns the number and the longest wait of the due jobs of all tenants, by the database's clock. Running jobs and
+ * jobs without attempts left do not count.
  */
 export async function readJobQueue(source: TransactionSource): Promise<JobQueueState> {
   const [state] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>

@@ -20,7 +20,7 @@ const COMMIT: BatchedStatement = { text: "COMMIT", values: [], name: undefined, 
  * the event loop are sent as one {@link StatementBatch}. BEGIN and the settings are sent with the first statement,
  * COMMIT with the last. So a call takes one round trip, plus one for each result that it awaits before it continues.
  *
- * Scope, limits and the kind of plans are set for the transaction only, so they cannot outlive it on a pooled
+ * Scope, limits and the kind of plans are set for the transaction only. So these settings do not stay on a pooled
  * connection. One statement sets them all. On Citus, each setting has its own SET LOCAL, because Citus forwards only
  * that form to its workers. After `commit`, `rollback` or `restart`, further statements are rejected, because they
  * would run in the next transaction of the connection.
@@ -33,9 +33,12 @@ export class PipelinedTransaction implements Transaction {
   /** The batch that is sent at the end of this turn of the event loop. */
   #batch: StatementBatch | undefined;
   #failure: unknown;
-  /** Whether all statements are plain queries. */
+  /** Whether all statements so far are plain queries that may end the transaction early. */
   #isPlain = true;
-  /** Defined if the last batch ended the transaction early. Resolves when the COMMIT of that batch is answered. */
+  /**
+   * Defined if the last batch ended the transaction early. Resolves when the server has answered the COMMIT of that
+   * batch.
+   */
   #ended: Promise<void> | undefined;
   #isEnding = false;
   #isCommitted = false;
@@ -149,7 +152,7 @@ export class PipelinedTransaction implements Transaction {
     });
   }
 
-  /** Keeps the first failure, then reports it. */
+  /** Keeps the error if it is the first failure of the transaction. Reports the error in either case. */
   #fail(error: unknown, failed: Failed): void {
     this.#failure ??= error;
     failed(error);

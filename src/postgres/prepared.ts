@@ -2,7 +2,10 @@ import type { Knex } from "knex";
 import type { RequiredStatement, Statement } from "../call.js";
 import { sql } from "./sql.js";
 
-/** A placeholder for a value while a statement's text is compiled. Knex binds it like a value of unknown type. */
+/**
+ * A placeholder for a value while a statement's text is compiled. Knex binds the placeholder like a value of unknown
+ * type.
+ */
 export class Parameter {
   readonly [key: string]: unknown;
 
@@ -13,8 +16,8 @@ export class Parameter {
 export type Bound<Name extends string> = Readonly<Record<Name, string | Parameter>>;
 
 /**
- * Compiles a statement once, when its module is loaded, and returns a function that binds values to it. With Knex,
- * building and compiling a statement for each call takes longer than all other work before it is sent.
+ * Compiles a statement once, when its module is loaded, and returns a function that binds values to the statement. With
+ * Knex, building and compiling a statement takes longer than all other work of a call before the statement is sent.
  *
  * `build` receives a parameter for each name and never sees a value, so the text cannot depend on values. A statement
  * whose columns or conditions depend on values must be built for each call. A comparison with a parameter does not
@@ -64,7 +67,8 @@ function binder({ sql: text, bindings }: Native): (values: Readonly<Record<strin
 
 /**
  * Like {@link prepared}, for a statement with RETURNING that must write a row, such as an INSERT with ON CONFLICT DO
- * NOTHING. If it writes no row, it fails by a division by zero. PostgreSQL logs no value of the row with that error.
+ * NOTHING. If the statement writes no row, it fails by a division by zero. PostgreSQL logs no value of the row with
+ * that error.
  */
 export function preparedRequired<Name extends string>(
   names: readonly Name[],

@@ -20,8 +20,8 @@ export interface Purged {
 }
 
 /**
- * Returns the statement of a purge. It has three parameters: the retention, as an interval in PostgreSQL's syntax; the
- * time at which to begin; and the maximum number of rows.
+ * Returns the statement of a purge. The statement has three parameters: the retention, as an interval in PostgreSQL's
+ * syntax; the time at which to begin; and the maximum number of rows.
  *
  * The time at which to begin saves work. While an old snapshot is open, the index keeps the entries of deleted rows. A
  * batch that began at the front of the index would read the entries of all rows that earlier batches deleted.
@@ -34,7 +34,7 @@ export function purgeStatement({ table, key, time }: Purged): string {
 }
 
 /**
- * Runs a {@link purgeStatement} from `since` on, by default from the oldest row.
+ * Runs a {@link purgeStatement} from `since` on, by default from the oldest row. Returns what the batch deleted.
  *
  * The transaction sets cupo.purge_retention to the retention. Row-level security then shows only rows that are older
  * than the retention. Each table has a minimum: a purge with a shorter retention fails with 22023.

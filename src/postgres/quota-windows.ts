@@ -12,8 +12,8 @@ export interface QuotaStoreOptions {
   /** postgres:// URL, as for the service's own pool. */
   readonly url: string;
   /**
-   * Limit for getting a connection and for each statement, in milliseconds. If it is exceeded, the caller uses quotas
-   * of its own process.
+   * Limit for getting a connection and for each statement, in milliseconds. If the limit is exceeded, the caller uses
+   * quotas of its own process.
    */
   readonly withinMs: number;
   readonly onIdleError: (error: Error) => void;
@@ -31,7 +31,7 @@ interface WindowRow {
   readonly ends_in_ms: number;
 }
 
-/** Expired windows are purged after this long. */
+/** Windows are purged this long after they expire. */
 const RETENTION = "1 hour";
 
 const PURGE = purgeStatement({
@@ -62,7 +62,10 @@ export function openQuotaStore({ url, withinMs, onIdleError }: QuotaStoreOptions
   };
 }
 
-/** Deletes at most `limit` windows past their retention, of all tenants; see `PurgeBatch`. */
+/**
+ * Deletes at most `limit` windows that expired at least an hour ago, of all tenants, oldest first. Skips windows that
+ * ended before `since`.
+ */
 export function purgeQuotaBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);
 }

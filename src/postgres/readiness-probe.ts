@@ -52,7 +52,10 @@ export function openReadinessProbe({ url, onModeChanged }: ReadinessProbeOptions
   return { takesWrites: () => inTime(ask()), close: () => pool.end() };
 }
 
-/** Limits connecting and querying together to 0.8 s. The pool applies this limit to each of the two alone. */
+/**
+ * Returns the answer, or false if connecting and querying together take longer than 0.8 s. The pool applies the limit
+ * to connecting and to querying separately.
+ */
 function inTime(answer: Promise<boolean>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, WITHIN_MS, false)));

@@ -8,7 +8,7 @@ import type { TransactionLimits, TransactionScope } from "./transaction-start.js
 /** The source of connections for transactions. */
 export type TransactionSource = Pick<Database, "acquire" | "namedStatements" | "plansOnce" | "unnameStatements">;
 
-/** The work of a transaction. It may call commit itself, so that COMMIT is sent with its last statement. */
+/** The work of a transaction. The work may call commit itself, so that COMMIT is sent with its last statement. */
 export type TransactionWork<T> = (transaction: PipelinedTransaction) => Promise<T>;
 
 const BACKGROUND_LIMITS: TransactionLimits = {
@@ -18,11 +18,11 @@ const BACKGROUND_LIMITS: TransactionLimits = {
 };
 
 /**
- * Runs work in one transaction on its own connection, commits it and releases the connection. If anything fails, it
- * rolls the transaction back and rejects with the error. If a failed statement caused that error, it rejects with the
- * failure of the statement.
+ * Runs work in one transaction on its own connection, commits the transaction and returns the result of the work. If
+ * anything fails, rolls the transaction back and rejects with the error. If a failed statement caused that error,
+ * rejects with the failure of the statement.
  *
- * `instead` is called with the error of failed work. It returns other work for a new transaction on the same
+ * `instead` is called with the error of failed work. The function returns other work for a new transaction on the same
  * connection, or rejects. The ROLLBACK of the failed transaction is sent with the first statements of the new one.
  *
  * If a pooler lost named statements, statements are not named any more and the work runs once more.
@@ -84,7 +84,8 @@ async function attempt<T>(
 }
 
 /**
- * Runs background work of one tenant in one transaction. If any part of the work fails, rejects and changes nothing.
+ * Runs background work of one tenant in one transaction and returns its result. If any part of the work fails, rejects
+ * and changes nothing.
  */
 export function runAsTenant<T>(
   source: TransactionSource,
@@ -99,8 +100,8 @@ export function runAsTenant<T>(
 const IS_ACTIVE = "SELECT state = 'ACTIVE' AS active FROM tenants WHERE tenant_id = ? FOR SHARE";
 
 /**
- * Runs background work like {@link runAsTenant}. If the tenant is suspended, being erased or erased, it does nothing
- * and returns undefined.
+ * Runs background work like {@link runAsTenant}. If the tenant is suspended, being erased or erased, does not run the
+ * work and returns undefined.
  */
 export function runAsActiveTenant<T>(
   source: TransactionSource,
@@ -115,8 +116,8 @@ export function runAsActiveTenant<T>(
 }
 
 /**
- * Runs background work over all tenants in one transaction. Row-level security shows only the rows that policies allow
- * for the setting.
+ * Runs background work over all tenants in one transaction and returns its result. Row-level security shows only the
+ * rows that policies allow for the setting.
  */
 export function runAcrossTenants<T>(
   source: TransactionSource,

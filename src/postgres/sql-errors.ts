@@ -34,8 +34,8 @@ export type DatabaseFailure =
   | "OTHER";
 
 /**
- * Another call took the resource that this call had chosen. The same transaction may choose another resource if it runs
- * again. `refusal` is the error of the call after the last attempt.
+ * Thrown if another call took the resource that this call had chosen. If the transaction runs again, it may choose
+ * another resource. `refusal` is the error of the call after the last attempt.
  */
 export class RaceLost extends Error {
   override readonly name = "RaceLost";
@@ -79,8 +79,8 @@ const LOST_MESSAGE =
 const ACQUIRE_MESSAGE = /^(timeout expired|timeout exceeded when trying to connect|the database is unreachable)/;
 
 /**
- * Classifies an error of the driver. Class 08 (connection exception) is a lost connection. An unknown error is OTHER,
- * an internal error.
+ * Returns what an error means for the call. An SQLSTATE of class 08 (connection exception) means a lost connection. An
+ * unknown error is OTHER, an internal error.
  */
 export function classifyFailure(error: unknown): DatabaseFailure {
   if (!(error instanceof Error)) return "OTHER";
@@ -96,7 +96,7 @@ export function classifyFailure(error: unknown): DatabaseFailure {
   return "OTHER";
 }
 
-/** Failures that mean the database was unavailable. They are temporary. */
+/** Failures that mean that the database was temporarily unavailable. */
 const AWAY: ReadonlySet<DatabaseFailure> = new Set(["LOST", "UNAVAILABLE", "FULL", "READ_ONLY"]);
 
 /** Returns whether the failure means that the database was temporarily unavailable. */
@@ -104,7 +104,9 @@ export function isAway(failure: DatabaseFailure): boolean {
   return AWAY.has(failure);
 }
 
-/** Returns whether all open connections must be discarded after this failure, although they seem to work. */
+/**
+ * Returns whether all open connections must be discarded after this failure, although the connections seem to work.
+ */
 export function condemnsConnections(failure: DatabaseFailure): boolean {
   return failure === "LOST" || failure === "READ_ONLY";
 }

@@ -34,7 +34,10 @@ export interface TransactionLimits {
   readonly idleTimeoutMs: number;
 }
 
-/** Sets the scope, the kind of plans and the limits. One statement takes a third of the time of five. */
+/**
+ * Sets the scope, the kind of plans and the limits. This statement takes a third of the time that one statement for
+ * each setting takes.
+ */
 const SETTINGS = `SELECT set_config($1, $2, true), set_config('plan_cache_mode', 'force_generic_plan', true),
   set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true),
   set_config('idle_in_transaction_session_timeout', $5, true)`;
@@ -62,7 +65,7 @@ function settingsOf(start: TransactionStart): BatchedStatement {
   return { ...constantStatement(SETTINGS, start), values };
 }
 
-/** Returns a statement without values. */
+/** Returns a statement without values. With `namedStatements`, the statement has the name of {@link statementName}. */
 export function constantStatement(text: string, { namedStatements }: TransactionStart): BatchedStatement {
   return { text, values: [], name: namedStatements ? statementName(text) : undefined };
 }

@@ -15,18 +15,20 @@ import { classifyFailure, condemnsConnections, RaceLost } from "./sql-errors.js"
 import type { TransactionLimits } from "./transaction-start.js";
 import { uniqueConflict } from "./unique-conflict.js";
 
-/** Options of the unit of work. The inherited `lockTimeoutMs` applies to an idempotency key that another call holds. */
+/**
+ * Options of the unit of work. The inherited `lockTimeoutMs` limits the wait for an idempotency key of another call.
+ */
 export interface UnitOfWorkOptions extends TransactionLimits {
   /**
    * How long work waits for row locks of other calls, in milliseconds. A call that creates slots can hold locks for a
-   * second or two on a busy machine. The calls that wait for it hold locks too.
+   * second or two on a busy machine. Calls that wait for such a call hold locks too.
    */
   readonly workLockTimeoutMs: number;
   /** Waits before the n-th retry (from 1). The wait is jittered, so that colliding calls do not collide again. */
   readonly backOff: (attempt: number) => Promise<void>;
-  /** Called after a commit that changed something of the tenant. It is not awaited. */
+  /** Called after a commit that changed something of the tenant. The call does not wait for this function. */
   readonly onCommitted?: (tenantId: string) => void;
-  /** Runs reads on a replica. The primary runs all other reads; if undefined, it runs all reads. */
+  /** Runs reads on a replica. The primary runs all other reads, and all reads if `replica` is undefined. */
   readonly replica?: ReplicaReads | undefined;
 }
 
@@ -60,10 +62,10 @@ export class UnitOfWork implements IdempotentWork {
    * transaction is aborted before the work's statements run, and the result of the work is discarded. If the work
    * awaits no result, its response is stored with the claim and the call takes one round trip.
    *
-   * `work` uses `call.transaction` and returns the bytes to store. It may run more than once: up to three more times
-   * after serialization failures, deadlocks or lost races, and once more after a lost connection. After a lost
+   * `work` uses `call.transaction` and returns the bytes to store. `work` may run more than once: up to three more
+   * times after serialization failures, deadlocks or lost races, and once more after a lost connection. After a lost
    * connection, the key shows whether the first run committed. Rejects with the error of the work, with a conflict for
-   * a violated unique constraint, or with a 503.
+   * a violated unique constraint, with a 503, or because the tenant is not active.
    */
   async execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work): Promise<Outcome> {
     const outcome = await this.#repeat((isRerun) => this.#attempt(claim, call, principal, work, isRerun));
@@ -187,8 +189,8 @@ async function explainClaim(
 }
 
 /**
- * Reads the stored result. It runs in a new transaction, because the snapshot of a statement that waited does not
- * contain the row it waited for.
+ * Returns the outcome for a key that another run has claimed. Reads the stored result in a new transaction, because the
+ * snapshot of a statement that waited does not contain the row it waited for.
  */
 async function readOutcome(
   transaction: PipelinedTransaction,

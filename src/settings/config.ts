@@ -38,7 +38,7 @@ export interface Config extends LimitsConfig {
   /** The tenant whose principals manage all tenants, in lower case; undefined for none. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** The earliest check-in and attendance before the start of an appointment, and the earliest no-show after it. */
+  /** Earliest check-in and attendance before the start of an appointment, and earliest no-show after the start. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;
@@ -48,7 +48,7 @@ export interface Config extends LimitsConfig {
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
-  /** Webhook targets other than https URLs with public addresses, and the configured keys for webhook secrets. */
+  /** Allowed webhook targets besides https URLs with public addresses, and the keys that encrypt webhook secrets. */
   readonly webhooks: {
     readonly allowHttp: boolean;
     readonly allowAddresses: readonly string[];
@@ -67,7 +67,7 @@ export interface IssuerConfig {
   readonly keys: { readonly url: string } | { readonly file: string };
 }
 
-/** Lists every invalid setting in one message, with its name, its value unless secret, and the allowed values. */
+/** The error of wrong settings. Its message names each setting and what is required, and shows no secret value. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
@@ -77,8 +77,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings of the service from environment variables, except those of OpenTelemetry. An empty variable counts
- * as absent. Throws a {@link ConfigError} that names every invalid setting.
+ * Returns the settings of the service, read from environment variables, except those of OpenTelemetry. An empty
+ * variable counts as absent. Throws a {@link ConfigError} that names every invalid setting.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
@@ -97,8 +97,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 interface Source {
   /**
-   * Returns the value of a setting, or undefined if it is invalid or is absent without a default. Adds an invalid
-   * setting to the problems.
+   * Returns the value of a setting; undefined if the value is invalid, or is absent without a default. Adds an invalid
+   * value to the problems.
    */
   read<T>(setting: Setting<T>): T | undefined;
   /** Whether the variable of a setting has a value, even an invalid one. */
@@ -160,7 +160,7 @@ function visitMarginsOf({ read }: Source): Config["visitMargins"] {
   };
 }
 
-/** Reads the URL for another role or server of the database. Adds a problem if the URL is set without DATABASE_URL. */
+/** Returns the URL of another role or server. Adds a problem if the URL is set without DATABASE_URL. */
 function otherUrlOf({ read, isGiven }: Source, other: Setting<string>, problems: string[]): string | undefined {
   if (isGiven(other) && !isGiven(settings.databaseUrl))
     problems.push(`DATABASE_URL is missing; it is required with ${other.name}`);
@@ -213,7 +213,7 @@ function shown<T>(setting: Setting<T>, held: string): string {
   return setting.isSecret ? "invalid (its value is secret and not shown)" : quoted(held);
 }
 
-/** Quotes a value without the user and password of a URL, because a secret can be in the wrong variable. */
+/** Returns a quoted value without user and password of a URL, because a secret can be in the wrong variable. */
 function quoted(held: string): string {
   return JSON.stringify(held.replace(/:\/\/.*@/s, "://…@"));
 }

@@ -26,7 +26,7 @@ export interface LimitsConfig {
   readonly holdsPerPrincipal: number;
 }
 
-/** Reads the limits. An invalid setting becomes 0 or its default, and `read` reports it. */
+/** Returns the limits. An invalid setting becomes 0, its default or undefined, and `read` reports the setting. */
 export function limitsOf(read: <T>(setting: Setting<T>) => T | undefined): LimitsConfig {
   return {
     rateLimit: {

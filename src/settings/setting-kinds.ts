@@ -9,9 +9,9 @@ export interface Setting<T> {
   readonly takes: string;
   /** The text that is used if the variable is absent. */
   readonly defaultText?: string;
-  /** Whether the value is secret; errors then do not show it. */
+  /** Whether the value is secret. Errors do not show a secret value. */
   readonly isSecret?: boolean;
-  /** Parses a text; returns undefined if the setting does not allow it. */
+  /** Parses a text; returns undefined if the setting does not allow the text. */
   readonly parse: (held: string) => T | undefined;
 }
 
@@ -111,6 +111,7 @@ function hasMore({ username, password, search, hash }: URL): boolean {
 
 /**
  * Parses origins of web pages, separated by spaces, or `*` for all. Each origin must be written as browsers send it.
+ * Returns undefined if one is invalid.
  */
 export function origins(held: string): readonly string[] | undefined {
   const all = held.split(" ");
@@ -118,7 +119,10 @@ export function origins(held: string): readonly string[] | undefined {
   return held === "*" || all.every(isOrigin) ? all : undefined;
 }
 
-/** Parses the URL of a key set: https without user and password, or http on a loopback address. */
+/**
+ * Parses the URL of a key set: https, or http on a loopback address. Returns undefined for another URL and for one with
+ * user or password.
+ */
 export function jwksUrl(held: string): string | undefined {
   const url = urlOf(held);
   if (url === undefined || url.username !== "" || url.password !== "") return undefined;

@@ -23,7 +23,10 @@ export class MessageWriter {
   #bytes = Buffer.allocUnsafe(INITIAL_BYTES);
   #length = 0;
 
-  /** Prepares a statement; `name` is empty for an unnamed one. The server chooses the types of the parameters. */
+  /**
+   * Writes Parse, which prepares a statement; `name` is empty for an unnamed statement. The server chooses the types of
+   * the parameters.
+   */
   parse(name: string, text: string): void {
     const begun = this.#begin(PARSE);
     this.#writeCString(name);
@@ -32,7 +35,7 @@ export class MessageWriter {
     this.#end(begun);
   }
 
-  /** Binds parameters to a prepared statement. All results are text. */
+  /** Writes Bind, which binds parameters to a prepared statement. All results are text. */
   bind(name: string, parameters: readonly EncodedParameter[]): void {
     const begun = this.#begin(BIND);
     this.#writeCString("");
@@ -45,17 +48,17 @@ export class MessageWriter {
     this.#end(begun);
   }
 
-  /** Asks for the columns of the bound statement. */
+  /** Writes Describe, which asks for the columns of the bound statement. */
   describe(): void {
     this.#writeBytes(DESCRIBE_PORTAL);
   }
 
-  /** Runs the bound statement and asks for all its rows. */
+  /** Writes Execute, which runs the bound statement and asks for all its rows. */
   execute(): void {
     this.#writeBytes(EXECUTE_ALL);
   }
 
-  /** Ends the batch. */
+  /** Writes Sync, which ends the batch. */
   sync(): void {
     this.#writeBytes(SYNC);
   }

@@ -7,7 +7,10 @@ export interface BatchedStatement {
   readonly values: readonly unknown[];
   /** The name of the prepared statement, which lives as long as the connection; undefined for an unnamed statement. */
   readonly name: string | undefined;
-  /** False if the result has no columns. If undefined, the batch asks the server for the columns. */
+  /**
+   * False if the result has no columns. If undefined, the batch asks the server for the columns unless it knows them
+   * from an earlier run.
+   */
   readonly hasColumns?: false;
 }
 
@@ -64,8 +67,8 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  * client. For pg's client the whole batch is one query. The columns of a named statement are asked for only once on a
  * connection.
  *
- * If a statement fails, the server skips all later statements, including COMMIT. They fail with 25P02, as in an aborted
- * transaction. The transaction must then be rolled back.
+ * If a statement fails, the server skips all later statements, including COMMIT. The skipped statements fail with
+ * 25P02, as in an aborted transaction. The transaction must then be rolled back.
  */
 export class StatementBatch extends Query {
   /**
@@ -170,8 +173,8 @@ function columnsOf(connection: Connection): Map<string, RowReader | undefined> {
 }
 
 /**
- * Encodes the values of a statement and returns true. If a value cannot be encoded, reports the failure and returns
- * false.
+ * Encodes the values of a statement and returns true. If a value cannot be encoded, reports the failure to the
+ * statement's outcome and returns false.
  */
 function readParameters(pending: PendingStatement): boolean {
   try {

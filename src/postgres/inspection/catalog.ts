@@ -23,8 +23,8 @@ const TABLES = `SELECT c.oid, c.relname, c.relpersistence, c.relispartition, coa
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname NOT LIKE 'schema\\_migrations%'`;
 
 /**
- * One query for each kind of object. PostgreSQL 18 lists NOT NULL as a constraint; here it is part of the column in
- * every version.
+ * One query for each kind of object. PostgreSQL 18 lists NOT NULL as a constraint; in this catalog it is part of the
+ * column in every version.
  */
 const QUERIES: Readonly<Record<string, string>> = {
   table: `SELECT t.relname AS name, 'CREATE ' || CASE relpersistence WHEN 'p' THEN '' ELSE 'UNLOGGED ' END || 'TABLE ' || t.relname
@@ -76,7 +76,7 @@ const QUERIES: Readonly<Record<string, string>> = {
     WHERE p.pronamespace = 'public'::regnamespace AND p.proname LIKE 'cupo\\_%'`,
 };
 
-/** Reads the catalog. Every role has the right to read it. */
+/** Returns the definitions of all objects from PostgreSQL's catalog. Every role has the right to read that catalog. */
 export async function readCatalog(inspection: Inspection): Promise<Catalog> {
   const catalog = new Map<string, string>();
   for (const [kind, query] of Object.entries(QUERIES)) {

@@ -3,7 +3,7 @@ import type { Inspection } from "./open-inspection.js";
 /** State of the background job queue. */
 export interface JobFacts {
   readonly queued: number;
-  /** The number of jobs that reached their maximum of attempts. They are not retried. */
+  /** The number of jobs that reached their maximum of attempts. Such jobs are not retried. */
   readonly givenUp: number;
   /** How many seconds ago the oldest runnable job became due; 0 if no job waits. */
   readonly behindSeconds: number;
@@ -15,7 +15,7 @@ const FACTS = `SELECT count(*)::int AS queued,
       FILTER (WHERE locked_at IS NULL AND attempts < max_attempts))::float8, 0), 0) AS behind_seconds
   FROM graphile_worker.jobs`;
 
-/** Reads the state of the job queue. Rejects if the queue does not exist or the role has no right to read it. */
+/** Returns the state of the job queue. Rejects if the queue does not exist or the role has no right to read it. */
 export async function readJobFacts(inspection: Inspection): Promise<JobFacts> {
   const [row] = await inspection.rows<{ queued: number; given_up: number; behind_seconds: number }>(FACTS);
   return {

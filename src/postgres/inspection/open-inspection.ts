@@ -15,7 +15,7 @@ export interface Inspection {
 const CONNECT_WITHIN_MS = 5_000;
 const ANSWER_WITHIN_MS = 10_000;
 
-/** Connects within 5 s. Rejects with the driver's error otherwise. */
+/** Opens a connection that only reads. Rejects with the driver's error if it cannot connect within 5 s. */
 export async function openInspection(url: string): Promise<Inspection> {
   const address = new URL(url);
   address.searchParams.delete("prepared_statements");

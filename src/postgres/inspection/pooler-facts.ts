@@ -9,9 +9,9 @@ export type Pooler = "NONE" | "SESSIONS" | "TRANSACTIONS";
 const SERVED_BY = "SELECT pg_backend_pid() AS pid";
 
 /**
- * Detects a pooler: compares the connection `first` with a second one that is open at the same time. A pooler reports
- * numbers of its own instead of the server's process ids. If one server process serves both connections, the pooler
- * assigns server connections by transaction.
+ * Returns the kind of pooler at `url`. Compares the connection `first` with a second connection that is open at the
+ * same time. A pooler reports numbers of its own instead of the server's process ids. If one server process serves both
+ * connections, the pooler assigns server connections by transaction.
  */
 export async function findPooler(url: string, first: Inspection): Promise<Pooler> {
   const second = await openInspection(url);

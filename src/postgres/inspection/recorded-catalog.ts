@@ -9,14 +9,14 @@ export interface RecordedObject {
 }
 
 /**
- * The file with the catalog that the migrations create. It has a line for each migration, followed by a line for each
- * object that no later migration changed.
+ * The file with the catalog that the migrations create. Each migration has a line. A line follows for each object that
+ * this migration was the last to create or change.
  */
 export const CATALOG_FILE = new URL("catalog.txt", MIGRATIONS_FOLDER);
 
 const SEPARATOR = " := ";
 
-/** Reads the catalog that the migrations of this release create. The keys are the kinds and names of the objects. */
+/** Returns the catalog that the migrations of this release create. The keys are the kinds and names of the objects. */
 export async function readRecordedCatalog(): Promise<ReadonlyMap<string, RecordedObject>> {
   const recorded = new Map<string, RecordedObject>();
   let migration = "";

@@ -41,7 +41,7 @@ const TABLES = `SELECT relname::text AS name, pg_has_role(relowner, 'USAGE') AS 
       AND (relispartition OR EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid)) AS is_secured
   FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY relname`;
 
-/** Reads the attributes and rights of the connection's role. */
+/** Returns the attributes and rights of the connection's role. */
 export async function readRoleFacts(inspection: Inspection): Promise<RoleFacts> {
   const [role] = await inspection.rows<{
     name: string;

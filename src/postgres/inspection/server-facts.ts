@@ -41,7 +41,10 @@ const FACTS = `SELECT current_setting('server_version_num')::int AS version_numb
     pg_database_size(d.oid)::float8 AS database_bytes
   FROM pg_database d, pg_roles r WHERE d.datname = current_database() AND r.rolname = current_user`;
 
-/** Reads all facts with one query. `now` is this process's clock, in milliseconds since the epoch. */
+/**
+ * Returns facts about the connected server and database. `now` is this process's clock, in milliseconds since the
+ * epoch.
+ */
 export async function readServerFacts(inspection: Inspection, now: () => number): Promise<ServerFacts> {
   await inspection.rows("SELECT");
   const askedAt = now();

@@ -20,7 +20,8 @@ const MISSING = new Set(["42P01", "3F000", "42501"]);
  * (undefined: without limit). The retention is not compared if the role has no right to set it. Runs only one
  * statement, on the service's own connections, because most starts have nothing to migrate.
  *
- * Also returns false if the schema cannot be read. Then `migrate` reports what to do.
+ * Also returns false if a table or schema is missing or the role may not read it. Then `migrate` reports what to do.
+ * Rejects with any other error.
  */
 export async function isUpToDate(connections: Pool | ClientBase, auditRetentionMonths?: number): Promise<boolean> {
   const known = await knownMigrations();

@@ -12,7 +12,7 @@ export async function knownMigrations(): Promise<string[]> {
   return namesOf(await readdir(MIGRATIONS_FOLDER));
 }
 
-/** Returns the name of this release's last migration. It identifies the release. */
+/** Returns the name of this release's last migration. The name identifies the release. */
 export function lastMigration(): string {
   return namesOf(readdirSync(MIGRATIONS_FOLDER)).at(-1) ?? "";
 }

@@ -21,7 +21,7 @@ export interface MigrateOptions extends UpgradeOptions {
   readonly serviceUrl?: string | undefined;
   /**
    * How many months the audit trail and the access records are kept; undefined: without limit. Only the owner of the
-   * tables can set it.
+   * tables can set this retention.
    */
   readonly auditRetentionMonths?: number | undefined;
 }
@@ -39,7 +39,8 @@ const MAX_TRIES = 400;
 
 /**
  * Brings the schema up to date. Several processes may call it at the same time: an advisory lock lets one work while
- * the others wait. The lock belongs to a transaction. So it ends if its process dies, also with a connection pooler.
+ * the others wait. The lock belongs to a transaction. So the lock ends if its process dies, also with a connection
+ * pooler.
  *
  * Each migration is one transaction, so an interrupted migration leaves nothing behind and runs again. If a migration
  * does not get a table lock within 0.3 s, it rolls back and tries again, so that waiting calls can run. The job queue

@@ -4,7 +4,7 @@ const STATED = /^-- Compatible from: (\S+)$/m;
 
 /**
  * Returns the last migration of the oldest release that can serve during and after a migration, as the migration's text
- * states it. Undefined if the text states none: then no older release can serve.
+ * states it. Returns undefined if the text states no release: then no older release can serve.
  */
 export function oldestReleaseFor(sql: string): string | undefined {
   return STATED.exec(sql)?.[1];

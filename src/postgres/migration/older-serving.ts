@@ -3,7 +3,7 @@ import { sql } from "../sql.js";
 import { servingName } from "./serving-releases.js";
 
 /**
- * Finds connections of older releases. The first parameter is the application_name of early releases. It contains no
+ * Finds connections of older releases. The first parameter is the application_name of early releases, which names no
  * migration.
  */
 const OLDER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()

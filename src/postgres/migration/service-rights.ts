@@ -85,7 +85,9 @@ export const erasableColumns: Readonly<Record<string, readonly string[]>> = {
   patient_changes: ["former_document_number", "former_document_type", "reason"],
 };
 
-/** The functions that the service may call and other roles may not. They run with the rights of the owner. */
+/**
+ * The functions that the service may call and other roles may not. These functions run with the rights of the owner.
+ */
 export const serviceFunctions: readonly string[] = [
   "cupo_erase_rows(text,jsonb,integer)",
   "cupo_tend_partitions(timestamptz)",

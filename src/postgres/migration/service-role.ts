@@ -81,8 +81,9 @@ async function grantSchemas(database: Knex.Transaction, { name }: ServiceRole): 
 }
 
 /**
- * Changes only tables whose rights differ from {@link serviceRights}, because the statements lock the table for a
- * moment.
+ * Grants the service's role its rights to each table and revokes all others. Skips tables on which the role already has
+ * exactly its rights, because the statements lock a table for a moment. The rights are in {@link serviceRights} and
+ * {@link erasableColumns}.
  */
 async function grantTables(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
   const held = await rowsOf(
@@ -116,8 +117,8 @@ async function grantFunctions(database: Knex.Transaction, { name }: ServiceRole)
 
 /**
  * Grants all rights to the rows of the job queue, because the queue's functions run with the caller's rights. The
- * queue's tables contain only ids. They have row-level security without a policy, so only the owner could use the rows.
- * So the service's role gets a policy.
+ * queue's tables contain only ids. The tables have row-level security without a policy, so only the owner could use the
+ * rows. So the service's role gets a policy.
  */
 async function grantJobQueue(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
   const closed = await rowsOf(

@@ -20,7 +20,7 @@ const PAUSE_MS = 300;
 const PROBE_TIMEOUT_MS = 800;
 /** After this many failed probes in a row, the database is unreachable. */
 const FAILED_PROBES = 2;
-/** The error of pending queries. `classifyFailure` reads it as a lost connection. */
+/** The error of pending queries. `classifyFailure` reads this message as a lost connection. */
 const MESSAGE = "Query read timeout";
 
 /**
@@ -93,7 +93,7 @@ export class ReachabilityMonitor {
     if (!this.#isClosed) this.options.onUnreachable(false);
   }
 
-  /** The bytes received over each connection so far. */
+  /** Returns the number of bytes received so far over each connection with pending queries. */
   #bytes(): ReadonlyMap<Socket, number> {
     return new Map(Array.from(this.#pending, (socket) => [socket, socket.bytesRead]));
   }

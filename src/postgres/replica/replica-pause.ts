@@ -8,16 +8,16 @@
  */
 export type ReplicaOutcome = "served" | "behind" | "promoted" | "away" | "unable";
 
-/** After a replica was behind at every read for this long, it gets no reads for {@link LEFT_ALONE_MS}. */
+/** A replica that was behind at every read for this long gets no reads for {@link LEFT_ALONE_MS}. */
 export const BEHIND_PATIENCE_MS = 1_000;
-/** How long a replica gets no reads. After that, one read tries it. */
+/** How long a replica gets no reads. After this time, one read tries the replica. */
 export const LEFT_ALONE_MS = 5_000;
 
 /** Decides when a replica gets no reads, so that reads do not wait for it. */
 export interface ReplicaPause {
   /**
-   * Returns whether reads must go to the primary. During a pause it returns false once per {@link LEFT_ALONE_MS}, for
-   * one read that tries the replica.
+   * Returns whether reads must go to the primary. During a pause, returns false once per {@link LEFT_ALONE_MS}, for one
+   * read that tries the replica.
    */
   isOn(): boolean;
   /** Records the outcome of a read that asked the replica. */

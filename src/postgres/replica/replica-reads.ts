@@ -45,9 +45,9 @@ const STANDING = `SELECT pg_is_in_recovery() AS is_standby, row_security_active(
 const PAUSES_MS = [0, 1, 4, 15, 40];
 
 /**
- * Reads with a read index, as Raft followers do. Each read asks the primary for its log position, which costs the
- * primary little. The replica runs the read once it has replayed that position. So a read sees every earlier commit of
- * every process.
+ * Creates reads that use a read index, as Raft followers do. Each read asks the primary for its log position, which
+ * costs the primary little. The replica runs the read once it has replayed that position. So a read sees every earlier
+ * commit of every process.
  *
  * The primary runs the read if the replica is behind, unreachable, promoted, or on another timeline. A replica that is
  * unreachable, promoted, or stays behind gets no reads for a while (see {@link createReplicaPause}). An operation that

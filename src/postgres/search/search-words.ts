@@ -15,9 +15,9 @@ const SIGNIFICANT_DIGITS = 10;
 const MIN_DIGITS = 5;
 
 /**
- * Returns the search words of a patient, without duplicates. A search looks for words that begin with the text
- * searched. The words are those of the name ({@link nameWords}), the digits of each telephone number in reverse order,
- * and the document number. An erased patient has none.
+ * Returns the search words of a patient, without duplicates. A search looks for words that begin with the searched
+ * text. The words are those of the name ({@link nameWords}), the last 10 digits of each telephone number in reverse
+ * order, and the document number. An erased patient has none.
  */
 export function searchWords({ fullName, phone, documentNumber }: SearchedPatient): readonly string[] {
   const phones = phoneNumbers(phone);
@@ -39,14 +39,14 @@ export function phoneNumbers(phone: string): readonly string[] {
   return numbers.map(digitsOf).filter((digits) => digits.length >= MIN_DIGITS);
 }
 
-/** Returns the last 10 digits of a telephone number. They are the same with and without a country code. */
+/** Returns the last 10 digits of a telephone number. These digits are the same with and without a country code. */
 export function significantDigits(phone: string): string {
   return digitsOf(phone).slice(-SIGNIFICANT_DIGITS);
 }
 
 /**
- * Returns the search word of a telephone number: its last 10 digits in reverse order. The search words of all numbers
- * that end in these digits begin with it.
+ * Returns the search word of a telephone number: its last 10 digits in reverse order. The search word of every number
+ * that ends in these digits begins with this word.
  */
 export function phoneWord(phone: string): string {
   return PHONE + Array.from(significantDigits(phone)).toReversed().join("");

@@ -4,7 +4,7 @@ import { CHANNEL, NOTIFY, toPayload } from "./change-signals.js";
 
 /** Notifies all processes of the tenants whose data changed. */
 export interface Announcer {
-  /** Notifies within 50 ms that a change of this tenant was committed. */
+  /** Notifies that a change of this tenant was committed, usually within 50 ms. */
   announce(tenantId: string): void;
   /** Waits until the notifications of all announced changes are sent. */
   close(): Promise<void>;
@@ -16,9 +16,10 @@ const PAUSE_MS = 50;
 const MAX_TENANTS = 200;
 
 /**
- * Returns an announcer that sends NOTIFY outside the transactions of calls. Calls do not wait for it. With NOTIFY in
- * the transactions of calls, only one call of the whole server could commit at a time. The first notification is sent
- * at once; changes of the next 50 ms share one NOTIFY. A failed NOTIFY is not repeated, because listeners also poll.
+ * Returns an announcer that sends NOTIFY outside the transactions of calls. Calls do not wait for the NOTIFY. With
+ * NOTIFY in the transactions of calls, only one call of the whole server could commit at a time. The first notification
+ * is sent at once; changes of the next 50 ms share one NOTIFY. A failed NOTIFY is not repeated, because listeners also
+ * poll.
  */
 export function createAnnouncer(pool: Pick<Pool, "query">): Announcer {
   const changed = new Set<string>();

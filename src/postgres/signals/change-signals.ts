@@ -6,7 +6,7 @@ export function toPayload(tenantIds: readonly string[]): string {
   return tenantIds.join(",");
 }
 
-/** Returns the ids of the tenants in a payload. */
+/** Returns the ids of the tenants in a payload of {@link toPayload}. */
 export function readPayload(payload: string): readonly string[] {
   return payload.split(",");
 }

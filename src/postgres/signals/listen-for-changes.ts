@@ -24,8 +24,9 @@ const RECONNECT_MS = 1_000;
 const UNSUPPORTED_MS = 60_000;
 
 /**
- * Listens on a dedicated connection and reconnects when it is lost. A pooler in transaction mode accepts LISTEN but
- * never delivers a notification. So a probe is sent every 5 s and must arrive within 1 s.
+ * Starts to listen on a dedicated connection, until the returned listener is closed. Reconnects when the connection is
+ * lost or a probe does not arrive. A pooler in transaction mode accepts LISTEN but never delivers a notification. So a
+ * probe is sent every 5 s and must arrive within 1 s.
  */
 export function listenForChanges(options: ListenOptions): Listener {
   const ending = new AbortController();

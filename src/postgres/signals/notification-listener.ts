@@ -41,7 +41,7 @@ export class NotificationListener {
     await this.#client.query(`LISTEN ${CHANNEL}`);
   }
 
-  /** Sends a probe on another connection and returns whether it arrives here within 1 s. */
+  /** Sends a probe on a connection of `pool`. Returns whether the probe arrives at this listener within 1 s. */
   async receives(pool: Pick<Pool, "query">): Promise<boolean> {
     const probe = probePayload(randomUUID());
     const signal = AbortSignal.any([this.lost, AbortSignal.timeout(PROBE_MS)]);

@@ -1,11 +1,14 @@
-/** Returns the key of a document type. Two types are the same if their keys are equal. The key ignores case. */
+/**
+ * Returns the key of a document type. Two types are the same if their keys are equal. The key ignores case and
+ * invisible characters.
+ */
 export function documentTypeKey(documentType: string): string {
   return foldCase(documentType);
 }
 
 /**
  * Returns the key of a document number. Two numbers are the same if their keys are equal. The key ignores case, spaces,
- * dots, hyphens and slashes.
+ * dots, hyphens, slashes and invisible characters.
  */
 export function documentNumberKey(documentNumber: string): string {
   return foldCase(documentNumber).replaceAll(/[ ./-]/g, "");

@@ -36,6 +36,7 @@ export async function lockPerson(transaction: Transaction, patientId: string): P
 
 /**
  * Restricts a query to rows whose `column` is the id of the patient or of a patient merged into it, directly or not.
+ * Returns the query.
  */
 export function ofPerson(
   query: Knex.QueryBuilder,

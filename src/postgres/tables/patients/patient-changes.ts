@@ -75,7 +75,10 @@ export function emptyPatientChanges(transaction: Transaction, patientIds: readon
   transaction.send(query.whereRaw("patient_id = ANY(?::uuid[])", [patientIds as string[]]));
 }
 
-/** Returns the document numbers before each correction of the patient and of the patients merged into it. */
+/**
+ * Returns the former document numbers of a patient and of the patients merged into it, one for each correction of a
+ * document.
+ */
 export async function findFormerDocumentNumbers(transaction: Transaction, patientId: string): Promise<string[]> {
   const corrections = sql("patient_changes")
     .where({ tenant_id: transaction.tenantId })

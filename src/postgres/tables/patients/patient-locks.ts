@@ -28,9 +28,9 @@ export async function lockPatientOf(
 }
 
 /**
- * Returns the patient, protected from merge and erasure until the transaction ends (FOR KEY SHARE). Use it before
- * adding rows that belong to the patient. Bookings for the patient are not blocked. Undefined if the tenant has no such
- * patient.
+ * Returns the patient, protected from merge and erasure until the transaction ends (FOR KEY SHARE). Use this function
+ * before adding rows that belong to the patient. It does not block bookings for the patient. Returns undefined if the
+ * tenant has no such patient.
  */
 export async function holdPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const query = knownPatients({ tenant_id: transaction.tenantId, id }).select(patientColumns);

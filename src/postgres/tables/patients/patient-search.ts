@@ -28,13 +28,16 @@ export interface PatientSearch {
 
 /** The words that begin with a text are counted up to this number. */
 const MAX_COUNT = 1_000;
-/** The maximum number of index entries that one page reads. It limits the time of any search. */
+/** The maximum number of index entries that one page reads. This maximum limits the time of any search. */
 const MAX_SCANNED = 5_000;
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 /** A beginning and this character sort after all words with that beginning, because no word contains the character. */
 const LAST = "\u{10ffff}";
 
-/** Returns the one of `beginnings` with which the fewest words of the tenant begin. Each count stops at 1,000. */
+/**
+ * Returns the one of `beginnings` with which the fewest words of the tenant begin. Each count stops at 1,000. Of
+ * equally rare beginnings, returns the longest.
+ */
 export async function rarestBeginning(transaction: Transaction, beginnings: readonly string[]): Promise<string> {
   const [only = ""] = beginnings;
   if (beginnings.length < 2) return only;
@@ -49,10 +52,10 @@ export async function rarestBeginning(transaction: Transaction, beginnings: read
 
 /**
  * Returns at most `limit` matching patients after a position, or from the first one, ordered by the word that begins
- * with `leading`. It reads at most 5,000 words, so it can return fewer patients.
+ * with `leading`. Reads at most 5,000 words, so the result can have fewer patients although more follow.
  *
- * OFFSET 0 makes PostgreSQL look up patients one by one. It would otherwise estimate few patients, choose another join
- * and read all of them.
+ * OFFSET 0 makes PostgreSQL look up patients one by one. Without it, PostgreSQL would estimate few patients, choose
+ * another join and read all patients that match.
  */
 export async function findPatients(
   transaction: Transaction,
@@ -74,7 +77,8 @@ export async function findPatients(
 }
 
 /**
- * Returns the position at which {@link findPatients} stops for the same arguments; undefined if it reads all entries.
+ * Returns the 5,000th entry of a search after `after`. {@link findPatients} reads no entry after that one. Returns
+ * undefined if fewer entries are left.
  */
 export async function findEndOfScan(
   transaction: Transaction,

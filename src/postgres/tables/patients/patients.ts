@@ -142,7 +142,7 @@ export async function readPatients(transaction: Transaction, ids: readonly strin
   return readRecords(transaction, query.whereRaw("id = ANY(?::uuid[])", [ids as string[]]));
 }
 
-/** Returns a query for the patients that have these column values and were not erased. Reads of patients use it. */
+/** Returns a query for the patients that have these column values and were not erased. */
 export function knownPatients(key: Readonly<Record<string, unknown>>): Knex.QueryBuilder {
   return sql("patients").where(key).whereNull("erased_at");
 }

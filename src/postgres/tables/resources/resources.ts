@@ -123,7 +123,10 @@ export function updateResource<A extends object>(
   transaction.send(sql(table.name).where({ tenant_id: transaction.tenantId, id }).update(row));
 }
 
-/** Returns at most `limit` resources that the principal can see, ordered by id, after `afterId`. */
+/**
+ * Returns at most `limit` resources with ids after `afterId` that the principal can see, ordered by id. With `filter`,
+ * only resources that have its values.
+ */
 export async function listResources<A extends object>(
   transaction: Transaction,
   principal: Principal,

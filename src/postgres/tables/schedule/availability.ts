@@ -13,7 +13,10 @@ export interface ProgramStanding {
 /** SQL for an array of the ids of practitioners. */
 export type IdsOf = Knex.Raw;
 
-/** Returns the location and state of a program; undefined if it does not exist. */
+/**
+ * Returns the location of a program, and whether the program and the location are active. Returns undefined if the
+ * program does not exist.
+ */
 export async function readProgramStanding(
   transaction: Transaction,
   programId: string,

@@ -3,8 +3,8 @@ import { sql } from "../../sql.js";
 
 /**
  * Locks the tenant's calendar FOR SHARE until the transaction ends. Holidays cannot change meanwhile. Transactions that
- * create slots use this lock. Any number of them can hold it at the same time. In the order of `tables/locks.ts`, the
- * calendar comes before programs.
+ * create slots use this lock. Any number of transactions can hold this lock at the same time. In the order of
+ * `tables/locks.ts`, the calendar comes before programs.
  */
 export function shareCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "share");

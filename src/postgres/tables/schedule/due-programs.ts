@@ -41,14 +41,14 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 /**
  * Locks the tenant's due program whose schedule ends first. Skips programs that other transactions have locked. Returns
  * the id of the program; undefined if there is none. A program is due if its schedule ends before its horizon, the
- * program and its location are active, and it has a service. `today` is a local date.
+ * program and its location are active, and the program has a service. `today` is a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);
   return (await transaction.rows<{ id: string }>(query.forNoKeyUpdate("p").skipLocked()))[0]?.id;
 }
 
-/** Returns whether the tenant has a due program, locked or not. */
+/** Returns whether the tenant has a due program, locked or not; see {@link lockNextDueProgram}. */
 export async function hasDueProgram(transaction: Transaction, today: string): Promise<boolean> {
   return (await transaction.rows(dueProgramsOf(transaction, today).limit(1))).length > 0;
 }

@@ -5,7 +5,7 @@ import { sql } from "../../sql.js";
 
 const SCOPE = { setting: "cupo.freed_slots", value: "on" } as const;
 
-/** A freed slot of a tenant. */
+/** The tenant and the id of a freed slot. */
 export interface FreedSlotKey {
   readonly tenantId: string;
   readonly slotId: string;
@@ -78,7 +78,7 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 
 /**
  * Makes the freed slots that start in these times due at once. Call it when holds over these times have ended. Slots
- * that no waitlist entry wants stay unchanged.
+ * that are not due again before their start stay unchanged: no waitlist entry wants them.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));
@@ -93,7 +93,7 @@ function listsOf({ tenantId }: Transaction, times: readonly PractitionerTime[]) 
   };
 }
 
-/** Sets when a freed slot is due again, and stores the ids of the waitlist entries that it was offered to. */
+/** Sets when a freed slot is due again, and adds the ids of the waitlist entries to which the slot was offered. */
 export function deferFreedSlot(
   transaction: Transaction,
   slotId: string,

@@ -18,7 +18,7 @@ export interface MaterializationState extends Reach {
   readonly generation: number;
   /**
    * The last local date, YYYY-MM-DD, for which all slots exist. If the schedule was requested but no slot was made yet,
-   * it is a past date. Undefined if the schedule was never requested.
+   * the value is a past date. Undefined if the schedule was never requested.
    */
   readonly through: string | undefined;
   /** On the next date with slots, the first `staff` practitioners of the program already have their slots. */
@@ -49,7 +49,7 @@ const NOTHING_MADE: MaterializationState = {
   slotsThrough: undefined,
 };
 
-/** How far the schedule is made after a part was added. */
+/** How far the schedule of a program is made after some slots were added. */
 export type MaterializationProgress = Required<Pick<MaterializationState, "staff">> & { readonly through: string };
 
 /** Returns how far the schedule of a program is made, and its generation. */
@@ -118,7 +118,7 @@ export async function findMaterializedPrograms(transaction: Transaction): Promis
   return (await transaction.rows<{ id: string }>(query.orderBy("id").select("id"))).map(({ id }) => id);
 }
 
-/** Returns the states of the programs by their ids. */
+/** Returns the states of the programs by their ids. Unknown programs are omitted. */
 export async function readMaterializations(
   transaction: Transaction,
   programIds: readonly string[],
@@ -130,7 +130,7 @@ export async function readMaterializations(
   return new Map(states.map((state) => [state.id, state]));
 }
 
-/** Counts the tenant's free slots that start after `now`, up to `limit`. */
+/** Returns the number of the tenant's free slots that start after `now`, at most `limit`. */
 export async function countOpenSlots(transaction: Transaction, now: Date, limit: number): Promise<number> {
   const open = sql("slots").where({ tenant_id: transaction.tenantId, appointment_id: null });
   const counted = open.where("starts_at", ">", now).select(sql.raw("1")).limit(limit).as("open");

@@ -3,7 +3,7 @@ import type { PlannedBlock, SlotPlan } from "./planned-slots.js";
 
 type Binding = string | null | readonly (string | number | Date | null)[] | Date;
 
-/** Returns the bindings of the statements about a plan. */
+/** Returns the values of the named parameters in the statements about a plan. */
 export function planBindings(
   { tenantId }: Transaction,
   { programIds, from, through, practitionerId, obstacles, ...plan }: SlotPlan,
@@ -40,15 +40,15 @@ export function planBindings(
 
 /**
  * Send this before the statements of a plan. PostgreSQL estimates 1,000 rows for each `generate_series`. For a list of
- * a few slots, it estimates 83 million rows. With JIT, it would compile the statement for seconds and run it for
- * milliseconds.
+ * a few slots, the estimate is 83 million rows. With JIT, PostgreSQL would compile for seconds a statement that runs
+ * for milliseconds.
  */
 export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 
 /**
  * The beginning of a statement's WITH: the plan as lists. `lists` is one row of arrays. `places` has a row for each
- * program. It contains the first and last index, from 1, of the program's runs of adjacent slots and of its
- * practitioners in these arrays. So the statements find both without a join.
+ * program: the first and last index in these arrays, from 1, of its runs of adjacent slots and of its practitioners.
+ * With the indexes, statements need no join. `blocks` has a row for each block.
  */
 export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
     SELECT :runRules::uuid[] AS rules, :runDates::date[] AS dates, :runStarts::timestamptz[] AS firsts,
@@ -84,7 +84,10 @@ export function meetsBlocks(time: string): string {
   return `(${meets("people", "practitioner_id")} OR ${meets("programs", "program_id")})`;
 }
 
-/** Groups items by program, and returns the first and last index of each group, from 1. */
+/**
+ * Returns the items in the order of their programs in `programIds`, and the first and last index of each program's
+ * items, from 1.
+ */
 function groupByProgram<Item extends { readonly programId: string }>(
   programIds: readonly string[],
   items: readonly Item[],

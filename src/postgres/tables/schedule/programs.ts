@@ -30,8 +30,8 @@ export const programs: ResourceTable<ProgramAttributes> = {
 };
 
 /**
- * The practitioners or the services of a program, replaced as a whole. The ids are in the stored order. The set has its
- * own version.
+ * The practitioners or the services of a program. A change replaces the whole set. The ids are in the stored order. The
+ * set has its own version.
  */
 export interface ProgramSet {
   readonly ids: readonly string[];
@@ -58,8 +58,8 @@ export const programServices: ProgramSetTable = {
 };
 
 /**
- * Returns a set of a program. Lock the program first, because another transaction may replace the set between the two
- * queries.
+ * Returns a set of a program. Lock the program first. Otherwise another transaction may replace the set between the
+ * query for the version and the query for the ids.
  */
 export async function readProgramSet(
   transaction: Transaction,

@@ -122,7 +122,7 @@ export async function listScheduleBlocks(
   return readRecords(transaction, query);
 }
 
-/** Counts a target's blocks that end after `now`, up to `limit`. Cancelled blocks do not count. */
+/** Returns the number of a target's blocks that end after `now`, at most `limit`. Cancelled blocks do not count. */
 export async function countBlocksAhead(
   transaction: Transaction,
   target: BlockTarget,
@@ -139,8 +139,8 @@ export async function countBlocksAhead(
 }
 
 /**
- * Returns the blocks between `from` and `to` that affect the slots of a program, without cancelled blocks. These are
- * the blocks of the program, of its current location and of `practitioners`.
+ * Returns the blocks that overlap the time from `from` to `to` and affect the slots of a program, ordered by id.
+ * Cancelled blocks are omitted. These are the blocks of the program, of its current location and of `practitioners`.
  */
 export async function readBlocksOver(
   transaction: Transaction,

@@ -39,7 +39,7 @@ export async function previewSlots(
 
 /**
  * The number of added slots is the number of slots of the plan minus the number of existing slots that fit the plan. A
- * search for each missing slot would be a join.
+ * search for each missing slot would be a join, which PostgreSQL plans badly for a tenant without statistics.
  */
 const PREVIEW = `${PLAN},
   going AS MATERIALIZED (SELECT s.appointment_id, s.starts_at, CASE WHEN s.appointment_id IS NULL THEN false

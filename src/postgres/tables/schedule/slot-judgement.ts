@@ -4,10 +4,10 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
  * Parts of statements that compare a plan with existing slots. `slot-plan.ts` applies the plan, and the preview counts
  * the changes.
  *
- * PostgreSQL has no statistics of a new tenant and assumes that the tenant has one slot. It would then join slots and
- * plan by a nested loop. So no statement joins slots with anything. Each statement reads the slots in scope once and
- * looks up each slot in hashed lists, whatever the statistics are. A condition under IS TRUE does not become a join. A
- * list is hashed if its estimate is small, as for unnest() over an array that the statement makes.
+ * PostgreSQL has no statistics of a new tenant and assumes that the tenant has one slot. PostgreSQL would then join
+ * slots and plan by a nested loop. So no statement joins slots with anything. Each statement reads the slots in scope
+ * once and looks up each slot in hashed lists, whatever the statistics are. A condition under IS TRUE does not become a
+ * join. A list is hashed if its estimate is small, as for unnest() over an array that the statement makes.
  */
 
 /**
@@ -43,8 +43,8 @@ export const PLAN = `${PLAN_LISTS},
 export const FITS = fits("s");
 
 /**
- * SQL for whether the rules, practitioners and blocks of a plan allow a slot `s`. Ignores whether its appointment is at
- * another location than the program.
+ * SQL for whether the rules, practitioners and blocks of a plan allow a slot `s`. Ignores whether the slot's
+ * appointment is at another location than the program.
  */
 export const IS_PLANNED = `(s.rule_id IS NOT NULL AND ${isPlanned("s")}) IS TRUE`;
 

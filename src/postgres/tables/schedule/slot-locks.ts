@@ -6,8 +6,8 @@ import { sql } from "../../sql.js";
 import { type SlotRecord, slotColumns } from "./slots.js";
 
 /**
- * Adjacent slots of one practitioner, program and rule. They begin with the first slot and last this many minutes in
- * total.
+ * Adjacent slots of one practitioner, program and rule. They begin with the slot `firstSlotId` and last `minutes`
+ * minutes in total.
  */
 export interface SlotRun {
   readonly firstSlotId: string;
@@ -38,7 +38,7 @@ async function inOrder(transaction: Transaction, statement: Statement): Promise<
   return slots.toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime());
 }
 
-/** Compiles a statement that locks the slots whose ids a query selects. */
+/** Returns a prepared statement that locks the slots whose ids the query `ids` selects, in the order of the ids. */
 function lockThose<Name extends string>(names: readonly ("tenantId" | Name)[], ids: string) {
   return prepared(names, (parameters) =>
     sql("slots")
@@ -123,9 +123,9 @@ const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_
 const lockFormer = lockThose(["tenantId", "appointmentId"], IDS_OF_FORMER);
 
 /**
- * Locks the slots that these appointments occupy. Also locks the slots of these practitioners in the same programs at
- * the same times, free or not. All slots are locked in the order of their ids until the transaction ends. Returns the
- * slots ordered by start. The transaction has locked the appointments.
+ * Locks the slots that these appointments occupy. Also locks the slots of these practitioners in the programs and at
+ * the times of the appointments, free or not. All slots are locked in the order of their ids until the transaction
+ * ends. Returns the slots ordered by start. The transaction has locked the appointments.
  */
 export async function lockSlotsOf(
   transaction: Transaction,

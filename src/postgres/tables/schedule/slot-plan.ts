@@ -10,7 +10,7 @@ interface ChangingSlots {
   readonly unfitFree: boolean;
   /** Whether occupied slots exist that the plan does not have. */
   readonly unfitOccupied: boolean;
-  /** Whether the plan has some retained slots again. */
+  /** Whether retained slots exist that the plan has again. */
   readonly fitting: boolean;
 }
 
@@ -29,10 +29,10 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
  * cause. Retained slots that fit the plan again become ordinary slots. If the cause changes, an earlier acceptance by
  * staff is void.
  *
- * It first locks the slots that change, as {@link lockChangingSlots} does. The statements after the lock compare the
- * slots with the plan again. So slots that other calls book or free meanwhile are treated correctly. The transaction
- * has locked the calendar and the programs, which come before slots in the order of `tables/locks.ts`. The number of
- * statements does not depend on the number of slots.
+ * The function first locks the slots that change, as {@link lockChangingSlots} does. The statements after the lock
+ * compare the slots with the plan again. So slots that other calls book or free meanwhile are treated correctly. The
+ * transaction has locked the calendar and the programs, which come before slots in the order of `tables/locks.ts`. The
+ * number of statements does not depend on the number of slots.
  */
 export async function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<void> {
   withdrawLockedSlots(transaction, plan, now, await lockChangingSlots(transaction, plan, now));
@@ -63,7 +63,7 @@ export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: stri
   transaction.send(sql.raw(`${RETAIN_UNFIT} AND s.appointment_id = :appointmentId`, bindings));
 }
 
-/** Inserts the missing future slots of a plan, in the current generation of their program. */
+/** Inserts the future slots of a plan that do not exist yet, in the current generation of their program. */
 export function addMissingSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
   if (plan.runs.length === 0 || plan.staff.length === 0) return;
   transaction.send(sql.raw(WITHOUT_COMPILING));

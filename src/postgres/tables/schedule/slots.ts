@@ -4,7 +4,9 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { noteFreedSlots } from "./freed-slots.js";
 
-/** Why a slot is retained and its appointment displaced. If several causes hold, it is the first in this order. */
+/**
+ * Why a slot is retained and its appointment displaced. If several causes hold, the cause is the first in this order.
+ */
 export type DisplacementCause =
   | "BLOCK"
   | "PRACTITIONER_INACTIVE"
@@ -28,7 +30,10 @@ export interface Displacement {
 export interface SlotRecord {
   readonly id: string;
   readonly programId: string;
-  /** The rule of the slot; undefined for a slot that was made for an overbooked appointment and is deleted with it. */
+  /**
+   * The rule of the slot; undefined for a slot that was made for an overbooked appointment. Such a slot is deleted with
+   * its appointment.
+   */
   readonly ruleId: string | undefined;
   readonly practitionerId: string;
   /** YYYY-MM-DD, local in America/Bogota. */
@@ -36,7 +41,7 @@ export interface SlotRecord {
   readonly startsAt: Date;
   readonly endsAt: Date;
   readonly generation: number;
-  /** Whether the slot exists only for its appointment, because the schedule no longer has it. */
+  /** Whether the slot exists only for its appointment, because the schedule no longer has the slot. */
   readonly retained: boolean;
   readonly retainedBy: DisplacementCause | undefined;
   readonly retainedById: string | undefined;
@@ -62,7 +67,10 @@ export const slotColumns = {
   appointmentId: "appointment_id",
 } as const satisfies ColumnsOf<SlotRecord>;
 
-/** Returns the displacement of an appointment, from its first retained slot; undefined if no slot is retained. */
+/**
+ * Returns the displacement of the appointment that occupies `slots`, from the first retained slot; undefined if no slot
+ * is retained.
+ */
 export function displacementOf(slots: readonly SlotRecord[]): Displacement | undefined {
   const retained = slots.find(({ retainedBy }) => retainedBy !== undefined);
   if (retained?.retainedBy === undefined) return undefined;
@@ -162,8 +170,8 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
 
 /**
  * Frees locked slots. Deletes retained slots, and slots that were made for their appointment. Free slots at the times
- * of the freed slots may then be offered to the waitlist. Call it once, after the counters of days and principals
- * changed.
+ * of the freed slots may then be offered to the waitlist. Call it at most once in a transaction, after the statements
+ * that change the counters of days and principals.
  */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   vacateSlots(transaction, slots);

@@ -4,7 +4,10 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES, MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 
-/** A limit of the tenant, and the patient's number to compare with it. */
+/**
+ * `most` is a limit of the tenant. `count` is the number of the patient's appointments or no-shows that count for this
+ * limit.
+ */
 export interface CountedLimit {
   readonly most: number;
   readonly count: number;
@@ -91,7 +94,10 @@ async function readSettings(transaction: Transaction): Promise<LimitSettings> {
   return (await readRecord<LimitSettings>(transaction, settings({ tenantId: transaction.tenantId }))) ?? NO_SETTINGS;
 }
 
-/** The settings have their own statement, because PostgreSQL prepares even counts that it then skips. */
+/**
+ * Reads the settings only. In one statement with the counts, PostgreSQL would prepare all counts even if no limit is
+ * set.
+ */
 const settings = prepared(["tenantId"], (names) =>
   sql.raw(
     `SELECT coalesce(max_appointments_ahead, max_appointments_ahead_per_service, max_appointments_per_service_and_day,

@@ -16,8 +16,8 @@ export interface WindowEffects {
 }
 
 /**
- * Counts the effects if the tenant had the window `after` instead of `before`. The horizon and the notice of a program
- * take precedence over the tenant's.
+ * Returns the effects on slots and appointments if the tenant had the window `after` instead of `before`. The horizon
+ * and the notice of a program take precedence over the tenant's.
  */
 export async function countWindowEffects(
   transaction: Transaction,
@@ -74,7 +74,7 @@ export interface LimitEffects {
 
 const NO_LIMIT_EFFECTS: LimitEffects = { lateCancels: 0, lateReschedules: 0, patientsOverLimit: 0 };
 
-/** Counts the effects if the tenant had the limits `after` instead of `before`. */
+/** Returns the effects on appointments and patients if the tenant had the limits `after` instead of `before`. */
 export async function countLimitEffects(
   transaction: Transaction,
   before: TenantSettingsAttributes,

@@ -33,7 +33,7 @@ export function insertTenantSettingsChange(call: ReadyCall, saved: TenantSetting
   transaction.send(sql("tenant_settings_history").insert({ tenant_id: transaction.tenantId, ...row }));
 }
 
-/** Returns changes with higher versions than `after`, oldest first. */
+/** Returns at most `limit` changes of the tenant's settings with versions above `after`, oldest first. */
 export async function listTenantSettingsChanges(
   transaction: Transaction,
   { after, limit }: { readonly after: number; readonly limit: number },

@@ -71,7 +71,7 @@ const COLUMNS = {
   updatedAt: "updated_at",
 } as const satisfies ColumnsOf<TenantSettingsRecord>;
 
-/** The settings of a tenant that has changed none. */
+/** The settings of a tenant that has changed none: version 1, every setting undefined. */
 const UNCHANGED: TenantSettingsRecord = { ...pickSettings({}), version: 1, updatedAt: undefined };
 
 const select = prepared(["tenant_id"], (key) => sql("tenant_settings").where(key).select(COLUMNS));

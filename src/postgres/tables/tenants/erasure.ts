@@ -29,8 +29,8 @@ export interface LockedErasure {
 }
 
 /**
- * Locks the erasure of the tenant until the transaction ends. Returns undefined if the tenant is not being erased, or
- * if another process erases it at this moment.
+ * Locks the erasure of the tenant until the transaction ends, and returns it. Returns undefined if the tenant is not
+ * being erased, or if another process erases the tenant at this moment.
  */
 export async function lockErasure(transaction: Transaction): Promise<LockedErasure | undefined> {
   return (await transaction.rows<LockedErasure>(sql.raw(LOCK, [transaction.tenantId])))[0];

@@ -10,8 +10,8 @@ export interface TenantTable {
 }
 
 /**
- * Reads the tables from PostgreSQL's catalog, so that no table is forgotten. Partitions are not listed; their
- * partitioned table is.
+ * Reads the tables from PostgreSQL's catalog, so that no table is forgotten. Partitions are omitted, because their
+ * partitioned table is listed.
  */
 const TABLES = `SELECT c.relname::text AS name, k.keys, k.types, ARRAY(
     SELECT DISTINCT r.relname::text FROM pg_constraint f JOIN pg_class r ON r.oid = f.confrelid
@@ -30,7 +30,10 @@ interface Found extends TenantTable {
   readonly refers: readonly string[];
 }
 
-/** Returns every table with rows of tenants. A table comes before the tables that it refers to. */
+/**
+ * Returns every table with rows of tenants. A table comes before the tables that it refers to. Rejects if tables refer
+ * to each other in a cycle.
+ */
 export async function readTenantTables(transaction: Pick<Transaction, "rows">): Promise<TenantTable[]> {
   let left = await transaction.rows<Found>(sql.raw(TABLES));
   const ordered: TenantTable[] = [];

@@ -57,7 +57,7 @@ export function updateTenant(transaction: Transaction, changes: TenantChanges): 
   transaction.send(ownRow(transaction).update({ ...row, ...begun }));
 }
 
-/** Returns at most `limit` records of any tenants, ordered by id, after `afterId`. */
+/** Returns at most `limit` records of tenants with ids after `afterId`, ordered by id. */
 export function listTenants(
   transaction: Transaction,
   { afterId, limit }: { readonly afterId: string | undefined; readonly limit: number },

@@ -62,9 +62,9 @@ const placedStatement = prepared(["tenant", "ids"], ({ tenant, ids }) =>
 );
 
 /**
- * Locks the pending and confirmed appointments that have an event in the window. `minutes` are the times from the
- * events to the start of the appointment; they are negative for events after the start. Returns the new start of an
- * appointment that another call has just rescheduled.
+ * Locks and returns the pending and confirmed appointments that have an event in the window, ordered by id. `minutes`
+ * are the times from the events to the start of the appointment; they are negative for events after the start. For an
+ * appointment that another call has just rescheduled, returns the new start.
  */
 export function lockDueAppointments(
   transaction: Transaction,
@@ -74,7 +74,9 @@ export function lockDueAppointments(
   return readRecords(transaction, lockDue({ tenant: transaction.tenantId, after, until, minutes }));
 }
 
-/** Locks the open waitlist entries whose last date is `from` or later, and before `today`. */
+/**
+ * Locks and returns the open waitlist entries whose last date is `from` or later and before `today`, ordered by id.
+ */
 export function lockExpiredEntries(transaction: Transaction, from: string, today: string): Promise<ExpiredEntry[]> {
   return readRecords(transaction, lockExpired({ tenant: transaction.tenantId, from, today }));
 }

@@ -48,7 +48,7 @@ const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
 const ADVANCE = `UPDATE time_event_progress SET through = ?
   WHERE tenant_id = ANY(?::uuid[]) AND tenant_id <> ALL(?::uuid[]) AND through < ?`;
 
-/** The query for events that became due after `notBefore`, up to and including `until`. */
+/** The bounds of due events: these are the events that became due after `notBefore`, up to and including `until`. */
 export interface DueQuery {
   /** Events that were due at this instant or earlier are not written. */
   readonly notBefore: Date;
@@ -77,9 +77,10 @@ export interface DueTenants {
 }
 
 /**
- * Examines the next batch of tenants after the tenant `after`. Returns the tenants with due events. Moves the progress
- * of the other tenants of the batch to `until`. Every call that began before `until` must have ended. So an appointment
- * that commits after these statements began was booked after `until`, and none of its events was due by `until`.
+ * Examines the next batch of tenants after the tenant `after`. Returns the tenants that may have due events. Moves the
+ * progress of the other tenants of the batch to `until`. Every call that began before `until` must have ended. So an
+ * appointment that commits after these statements began was booked after `until`, and none of its events was due by
+ * `until`.
  */
 export function advanceIdleTenants(
   source: TransactionSource,

@@ -8,7 +8,7 @@ import type { DisabledReason } from "./webhooks.js";
 
 /** The deliveries that can be sent to a webhook now. */
 export interface DueDeliveries {
-  /** The oldest pending delivery of each resource, if it is due. Ordered by position. */
+  /** The oldest pending delivery of each resource, if that delivery is due. The heads are ordered by position. */
   readonly heads: readonly DeliveryRecord[];
   /** The number of pending deliveries, due or not. */
   readonly pending: number;
@@ -57,7 +57,8 @@ const succeedStatement = prepared(
 const TRIED = "tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'";
 
 /**
- * Computes the times of a failed attempt by the database's clock. An UPDATE on Citus cannot add intervals to columns.
+ * Locks a pending delivery and computes the times of its failed attempt by the database's clock. This is a statement of
+ * its own, because an UPDATE on Citus cannot add intervals to columns.
  */
 const timesStatement = prepared(
   ["began", "pause", "limit", "tenant", "webhook", "id"],
@@ -91,7 +92,10 @@ const disableStatement = prepared(["reason", "tenant", "id"], ({ reason, tenant,
   ),
 );
 
-/** Finds at most `limit` deliveries that can be sent now. Omits resources whose {@link resourceKey} is in `busy`. */
+/**
+ * Returns at most `limit` deliveries that can be sent now, without resources whose {@link resourceKey} is in `busy`.
+ * Also returns the number of all pending deliveries of the webhook.
+ */
 export async function findDue(
   transaction: Transaction,
   webhook: string,
@@ -111,14 +115,20 @@ export function resourceKey({ resourceType, resourceId }: Pick<DeliveryRecord, "
   return `${resourceType}/${resourceId}`;
 }
 
-/** Returns the due time of the next pending delivery, by the database's clock. Undefined if no delivery is pending. */
+/**
+ * Returns when the next delivery can be sent, by the database's clock: the earliest due time among the oldest pending
+ * deliveries of all resources. Undefined if no delivery is pending.
+ */
 export async function findNextAttempt(transaction: Transaction, webhook: string): Promise<Date | undefined> {
   const statement = nextStatement({ tenant: transaction.tenantId, webhook });
   const [row] = await transaction.rows<{ readonly next: Date | null }>(statement);
   return row?.next ?? undefined;
 }
 
-/** Marks a delivery as delivered, with this HTTP status. Without a status, marks it as dropped: it was not sent. */
+/**
+ * Marks a pending delivery as delivered, with the HTTP status of the answer. Without a status, marks it as dropped,
+ * that is, not sent.
+ */
 export function finishDelivery(
   transaction: Transaction,
   { id, webhookId: webhook }: Pick<DeliveryRecord, "id" | "webhookId">,
@@ -134,13 +144,16 @@ export interface FailedAttempt {
   readonly failure: string | undefined;
   /** How long ago the attempt began, in milliseconds. */
   readonly beganMs: number;
-  /** Milliseconds until the next attempt. */
+  /** Milliseconds until the next attempt. The next attempt is made earlier if the time for retries ends sooner. */
   readonly pauseMs: number;
   /** The event is retried for this many hours after the first attempt. */
   readonly limitHours: number;
 }
 
-/** Stores a failed attempt. Returns whether the time for retries is over. */
+/**
+ * Stores a failed attempt. Returns whether the time for retries is over. Does nothing and returns false if the delivery
+ * is not pending.
+ */
 export async function failDelivery(
   transaction: Transaction,
   { id, webhookId: webhook }: Pick<DeliveryRecord, "id" | "webhookId">,

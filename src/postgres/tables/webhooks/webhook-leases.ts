@@ -19,11 +19,14 @@ export interface LeasedWebhook {
   readonly companyId: string | undefined;
   /** The signing secret, encrypted. */
   readonly secret: string;
-  /** The former signing secret, encrypted. It also signs until `formerSecretUntil`, by the clock of the service. */
+  /**
+   * The former signing secret, encrypted. The former secret also signs until `formerSecretUntil`, by the clock of the
+   * service.
+   */
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
   readonly feedId: string;
-  /** The last position in the feed whose event has a delivery or needs none, in decimal digits. */
+  /** The last position in the feed that is done, in decimal digits: its event has a delivery or needs none. */
   readonly position: string;
   /** When the lease ends, by the database's clock. */
   readonly leasedUntil: Date;
@@ -66,7 +69,10 @@ const advanceStatement = prepared(
     ),
 );
 
-/** Takes the lease of an active webhook, unless another process has it. */
+/**
+ * Takes the lease of an active webhook and returns the webhook. If another process has the lease or the webhook is not
+ * active, returns this reason.
+ */
 export async function leaseWebhook(
   transaction: Transaction,
   id: string,
@@ -79,7 +85,7 @@ export async function leaseWebhook(
   return active === undefined ? "INACTIVE" : "BUSY";
 }
 
-/** Ends the lease, unless another process has taken it over. */
+/** Ends the lease `leaseId` of a webhook, unless another process has taken over the webhook. */
 export function releaseWebhook(transaction: Transaction, { id, leaseId }: LeasedWebhook): void {
   transaction.send(endLease({ tenant: transaction.tenantId, id, lease: leaseId }));
 }
@@ -91,8 +97,8 @@ export interface StoredCursor {
 }
 
 /**
- * Moves the cursor of a leased webhook. Returns false and changes nothing if the webhook no longer has this lease, its
- * cursor is no longer `from`, or it is not active.
+ * Moves the cursor of a leased webhook and returns true. Returns false and changes nothing if the webhook's lease is no
+ * longer `leaseId`, its cursor is no longer `from`, or the webhook is not active.
  */
 export async function advanceWebhook(
   transaction: Transaction,

@@ -74,7 +74,7 @@ export interface WebhookState {
   readonly disabled: number;
 }
 
-/** Reads the state of the deliveries of all tenants. Time is the database's clock. */
+/** Returns the state of the webhooks and deliveries of all tenants, by the database's clock. */
 export function readWebhookState(source: TransactionSource): Promise<WebhookState> {
   return runAcrossTenants(source, SCOPE, async (transaction) => {
     const inactive = await transaction.rows<{ readonly id: string; readonly state: string }>(sql.raw(INACTIVE));
@@ -85,7 +85,10 @@ export function readWebhookState(source: TransactionSource): Promise<WebhookStat
   });
 }
 
-/** Deletes at most `limit` deliveries past their retention, of all tenants; see `PurgeBatch`. */
+/**
+ * Deletes at most `limit` deliveries past their retention, of all tenants, oldest first. Skips deliveries older than
+ * `since`.
+ */
 export function purgeDeliveryBatch(
   source: TransactionSource,
   limit: number,

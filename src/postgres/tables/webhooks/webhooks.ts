@@ -12,7 +12,7 @@ export interface WebhookAttributes {
   readonly disabledReason: DisabledReason | undefined;
   /** The signing secret, encrypted. */
   readonly secret: string;
-  /** The former signing secret, encrypted. It also signs until `formerSecretUntil`. */
+  /** The former signing secret, encrypted. The former secret also signs until `formerSecretUntil`. */
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
   /** The cursor in the feed up to which the webhook has deliveries. The position is in decimal digits. */
