@@ -36,7 +36,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const TABLE = /\b(?:into|update|from|join|INTO|UPDATE|FROM|JOIN) "?((?!jsonb_|unnest)[a-z_]+)/g;
+const TABLE = /\b(?:into|update|from|join|INTO|UPDATE|FROM|JOIN) "?((?!jsonb_|unnest|merged\b)[a-z_]+)/g;
 
 /** Tables that every batch needs. */
 const OF_BATCH = ["idempotency_keys", "import_sources", "imported_resources", "tenant_settings", "tenants"];
