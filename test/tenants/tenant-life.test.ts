@@ -14,6 +14,7 @@ import type { Database } from "../../src/postgres/database.js";
 import { createTwin } from "../every-operation/tenant-twin.js";
 import { type ExampleCalls, exampleCalls, startDemoService, unaryMethods } from "../openapi/example-calls.js";
 import { mustCall } from "../schedule/clinic.js";
+import { execute } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { itemsOf } from "../support/problem.js";
@@ -140,6 +141,21 @@ describe("an erasure", () => {
     const request = { tenantId: TWIN_ID, expectedVersion: 2, confirmedDisplayName: NAME };
     const answer = await operate(eraseTenant, request);
     expect([answer.status, itemsOf(answer)]).toEqual([422, ["confirmedDisplayName INVALID_VALUE"]]);
+  });
+
+  test("deletes no row of a tenant that is not being erased, and no record", async () => {
+    const setting = `SET cupo.tenant_id = '${TWIN_ID}'`;
+    const erase = (table: string) =>
+      execute(
+        service.databaseUrl,
+        setting,
+        "SET cupo.erasing = 'on'",
+        `SELECT * FROM cupo_erase_rows('${table}', NULL, 9)`,
+      );
+    const before = await rowsOf(service, TWIN_ID);
+    expect(await erase("payers")).toEqual([{ erased: null, last: null }]);
+    await expect(erase("tenants")).rejects.toThrow("the record of a tenant is not erased");
+    expect(await rowsOf(service, TWIN_ID)).toEqual(before);
   });
 
   test("continues after a process dies, waits for a call that began before it, and leaves only the record without its name", async () => {
