@@ -75,7 +75,7 @@ export interface Statement {
   toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } };
 }
 
-/** A statement that fails, and prevents the commit, if it writes no row or refers to a row that does not exist. */
+/** A statement that must write a row. It prevents the commit if it writes no row or refers to a row that is missing. */
 export interface RequiredStatement {
   readonly required: Statement;
 }
@@ -96,8 +96,8 @@ export interface Transaction {
   /** Sends a statement whose result the response does not need. If the statement fails, the commit fails. */
   send(statement: Statement): void;
   /**
-   * Sends a statement that requires a row, without waiting for it. Without a row, the transaction aborts, and the call
-   * fails with the result of `refusal`. So the last check of a call shares one round trip with the effects and COMMIT.
+   * Sends a statement without waiting for it. If it writes no row, the transaction aborts and the call fails with the
+   * result of `refusal`. So the last check of a call shares one round trip with the effects and COMMIT.
    */
   require(statement: RequiredStatement, refusal: () => unknown): void;
 }
@@ -110,18 +110,18 @@ export interface CallHeaders {
   readonly actorId: readonly string[];
 }
 
-/** Ends a part of a traced call. `failure` is the error of the part, if it failed. Further calls do nothing. */
+/** Ends a span. `failure` is the error with which the traced work failed, if any. Further calls do nothing. */
 export type EndOfPart = (failure?: unknown) => void;
 
-/** Records the parts of a traced call as spans. The spans never contain data of messages or headers. */
+/** Records the stages and statements of a call as spans of a trace. Spans contain no data of messages or headers. */
 export interface CallTrace {
   /** 32 hexadecimal digits (W3C Trace Context), for log lines. */
   readonly traceId: string;
   /** 16 hexadecimal digits. */
   readonly spanId: string;
-  /** Starts a part within the current part. The new part is the current part until it ends. */
+  /** Starts a span within the current span. The new span is the current span until it ends. */
   begin(name: string): EndOfPart;
-  /** Starts the span of a statement, with only its verb and table, in the current part. Statements can overlap. */
+  /** Starts a span with the verb and table of a statement, within the current span. Such spans can overlap. */
   beginStatement(text: string): EndOfPart;
 }
 

@@ -28,7 +28,7 @@ export type ErrorCode = keyof typeof errorTable;
 
 /**
  * The codes of the items of `errors` in a Problem. `src/problems` documents the meaning, causes, remedy and operations
- * of each code. The compiler requires such an entry for each code.
+ * of each code. A code without documentation does not compile.
  */
 export type FieldErrorCode =
   | "REQUIRED"
@@ -202,13 +202,13 @@ export function unavailable(detail: string, retryAfterSeconds: number, init: Cup
   });
 }
 
-/** Returns the code of the first item for a conflict or a 503 with items; otherwise the code of the Problem. */
+/** Returns the code of the first item if the error is a conflict or a 503 with items; else the code of the Problem. */
 export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCode {
   const [reason] = errors;
   return reason !== undefined && isExplainedByItem(code) ? reason.code : code;
 }
 
-/** Whether the first item states the reason of an error with this code. For other codes, items list request faults. */
+/** Whether the first item of `errors` is the reason of an error with this code. Otherwise the items are faults. */
 export function isExplainedByItem(code: ErrorCode): boolean {
   return code === "CONCURRENT_MODIFICATION" || code === "SERVICE_UNAVAILABLE";
 }

@@ -17,8 +17,8 @@ const NAMES: Readonly<Record<string, keyof CallHeaders>> = {
 };
 
 /**
- * Opens the call of a request. It sets the correlation id (specification section 4) before anything can fail. It reads
- * the raw headers, because Node joins or drops headers that were sent twice.
+ * Returns the call of a request. Sets the correlation id (specification section 4) before anything can fail. Reads the
+ * raw headers, because Node joins or drops headers that were sent twice.
  */
 export function openCall({ rawHeaders }: RawHeaders): Call {
   const headers: Record<keyof CallHeaders, string[]> = {

@@ -49,8 +49,8 @@ export function logged(handle: HttpHandler, logger: Logger, observer?: RequestOb
 }
 
 /**
- * Returns a function that logs rejected connections and requests, at most once per `everyMs`, because an attack can cause any number
- * of rejections.
+ * Returns a function that logs the limit that rejected a connection or request. It logs at most once per `everyMs`
+ * milliseconds, because an attack can cause any number of rejections.
  */
 export function logRefusedConnections(logger: Logger, everyMs: number): (limit: string) => void {
   return rarely(everyMs, (limit) =>
@@ -65,8 +65,8 @@ export function logRefusedConnections(logger: Logger, everyMs: number): (limit: 
 const FORGED: ReadonlySet<string> = new Set(["ALGORITHM", "UNKNOWN_KEY", "SIGNATURE"]);
 
 /**
- * Returns a function that logs rejected tokens with a fault in {@link FORGED}, at most once per `everyMs`. It logs no
- * part of a token.
+ * Returns a function that logs rejected tokens with a fault in {@link FORGED}, at most once per `everyMs` milliseconds.
+ * It logs no part of a token.
  */
 export function logForgedTokens(logger: Logger, everyMs: number): (fault: string) => void {
   const log = rarely(everyMs, (fault) =>

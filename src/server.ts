@@ -58,7 +58,7 @@ export interface ServerPorts {
   readonly metricsMaxAgeMs?: number;
   /** How many milliseconds a receiver of webhooks has to answer. Defaults to ten seconds. */
   readonly sendTimeoutMs?: number | undefined;
-  /** Returns the page for `/metrics`, given the page of this process. Defaults to the page of this process. */
+  /** Returns the function that creates the page for `/metrics`. Defaults to `own`, the page of this process. */
   readonly metricsOf?: (own: Telemetry["metricsPage"]) => Telemetry["metricsPage"];
   /** Issues tokens of the development issuer for the reference pages. Ignored if a real issuer is configured. */
   readonly demoTokens?: DemoTokens | undefined;

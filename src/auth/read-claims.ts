@@ -10,7 +10,7 @@ export interface ClaimRules {
   readonly claims: ClaimNames;
 }
 
-/** The claims whose names differ between issuers, each with its name. */
+/** The names of the claims that issuers name differently. */
 export interface ClaimNames {
   readonly client: string;
   readonly tenant: string;

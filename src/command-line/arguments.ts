@@ -7,17 +7,17 @@ export function uuid(text: string): string {
   return text.toLowerCase();
 }
 
-/** Parses a whole number of seconds from 1. Throws an InvalidArgumentError for any other text. */
+/** Parses a number of seconds, 1 to 999,999,999. Throws an InvalidArgumentError for any other text. */
 export function seconds(text: string): number {
   return whole(text, "number of seconds");
 }
 
-/** Parses a count from 1. Throws an InvalidArgumentError for any other text. */
+/** Parses a count, 1 to 999,999,999. Throws an InvalidArgumentError for any other text. */
 export function count(text: string): number {
   return whole(text, "number");
 }
 
-/** Parses a number of workers from 1, or "auto". Throws an InvalidArgumentError for any other text. */
+/** Parses a number of workers, at least 1, or "auto". Throws an InvalidArgumentError for any other text. */
 export function workers(text: string): number | "auto" {
   return text === "auto" ? text : whole(text, "number, or auto");
 }

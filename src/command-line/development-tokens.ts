@@ -41,13 +41,13 @@ export async function signToken({
   });
 }
 
-/** With `isSigned`, returns a token of the demo tenant, otherwise a shell command that prints one. */
+/** With `isSigned`, returns a token of the demo tenant. Otherwise returns a shell command that prints such a token. */
 export function shownToken(isSigned: boolean): Promise<string> {
   if (!isSigned) return Promise.resolve("$(npm run --silent token)");
   return signToken({ tenant: DEMO_TENANT_ID, client: "demo", expires: TOKEN_LIFETIME_SECONDS });
 }
 
-/** Returns a token of the demo tenant for the reference pages that expires after `expires` seconds. */
+/** Returns a token of the demo tenant for the reference pages. The token expires after `expires` seconds. */
 export function signPageToken(expires: number): Promise<string> {
   return signToken({ tenant: DEMO_TENANT_ID, client: "reference-page", expires });
 }

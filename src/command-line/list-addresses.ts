@@ -27,8 +27,8 @@ Internal (Connect, gRPC, gRPC-Web) ${internalUrl}
 }
 
 /**
- * Whether people read the output of the process. This is so if the log format is text, or if the format is auto and the
- * output is a terminal. All other output contains only JSON lines.
+ * Whether people read the output of the process. Returns true if the log format is text, or if the format is auto and
+ * the output is a terminal. All other output contains only JSON lines.
  */
 export function isReadByPeople(
   { logFormat }: Pick<Config, "logFormat">,

@@ -5,8 +5,8 @@ import type { Config } from "../settings/config.js";
 import { fail } from "./fail.js";
 
 /**
- * Runs `start` on the configured database, or on the embedded server of the data folder. The embedded server is stopped
- * after `close` and after a failed start. A failed start is logged and ends the process.
+ * Returns the result of `start` on the configured database. Without one, first starts the embedded server of the data
+ * folder. `close` of the result then also stops the embedded server. A failed start is logged and ends the process.
  */
 export async function onDatabase<T extends { close(drainMs?: number): Promise<void> }>(
   { databaseUrl, migrationDatabaseUrl, dataDir }: Config,

@@ -35,11 +35,11 @@ export interface ServeFlags {
  */
 const HEAP_GROWING_PERCENT = 40;
 /**
- * Log levels while the demo is filled, by configured level. Request lines are not useful then. Filling the demo prints
- * its own progress.
+ * Maps the configured log level to the level while the demo is filled. Other levels stay. Request lines are not useful
+ * then, because filling the demo prints its own progress.
  */
 const QUIET_LEVELS: Readonly<Record<string, string>> = { info: "warn" };
-/** How long a replaced worker asks its clients to disconnect, in milliseconds. */
+/** Milliseconds for which a replaced worker drains, that is, asks its clients to disconnect. */
 const REPLACED_DRAIN_MS = 1_000;
 const ALL_METRICS_PATIENCE_MS = 4_000;
 

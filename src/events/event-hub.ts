@@ -4,8 +4,8 @@ import type { LiveEvents } from "./live-events.js";
 import { TenantFeed } from "./tenant-feed.js";
 
 /**
- * The source of events for the watches of this process. A watch is an open stream of a tenant's events. All methods
- * reject with SERVICE_UNAVAILABLE while the database is unavailable.
+ * The source of events for the watches of this process. A watch is an open stream of a tenant's events. A method that
+ * must read the database rejects with SERVICE_UNAVAILABLE while the database is unavailable.
  */
 export interface EventHub {
   /** Subscribes to the events of a tenant from now on. Close the result to unsubscribe. */

@@ -13,7 +13,7 @@ export class LiveEvents {
   #stopWaiting: () => void = () => undefined;
 
   constructor(
-    /** The watcher receives all events after this position. */
+    /** The buffer receives the events after this position. */
     readonly from: FeedCursor,
     /** Unsubscribes. No events arrive afterwards. */
     readonly close: () => void,
@@ -38,7 +38,7 @@ export class LiveEvents {
 
   /**
    * Returns the events since the previous call. If there are none, waits until an event arrives, the timeout ends or
-   * the signal aborts.
+   * the signal aborts. Returns BEHIND after {@link fallBehind}, and QUIET if no event arrived.
    */
   async next(timeoutMs: number, signal: AbortSignal): Promise<News> {
     if (!this.#isBehind && this.#kept.length === 0 && !signal.aborted) await this.#wait(timeoutMs, signal);

@@ -34,7 +34,7 @@ export class TenantFeed {
     return this.#cursor?.position ?? 0;
   }
 
-  /** Adds a watcher. It receives all events after the position that the feed has reached. */
+  /** Adds a watcher and returns its buffer. The buffer receives the events after the last position that was read. */
   async watch(): Promise<LiveEvents> {
     this.#users += 1;
     try {

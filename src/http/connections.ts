@@ -15,7 +15,7 @@ export interface Connections {
   readonly idle: IdleConnections;
   /**
    * Counts a connection until it closes. Returns false and destroys the connection when its network has reached the
-   * limit. Also ends the longest idle connection when more than nine tenths of all connections are in use.
+   * limit. Also ends the longest idle connection when the listener has more than nine tenths of `maxConnections`.
    */
   admit(socket: Socket): boolean;
   /**

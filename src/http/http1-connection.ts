@@ -59,9 +59,9 @@ export function keepPaused({ socket, waiting }: Http1Connection): void {
 }
 
 /**
- * Tracks a response from its request to its end, and ends the connection after its last response. Calls `begin` at once
- * when fewer than `maxAtWork` earlier responses are unsent or unread. Otherwise the request waits, and no more requests
- * are read meanwhile.
+ * Tracks a response from its request to its end. While draining, ends the connection after the last response. Calls
+ * `begin` at once when fewer than `maxAtWork` earlier responses are unsent or unread. Otherwise the request waits, and
+ * no more requests are read meanwhile.
  */
 export function beginExchange(
   connection: Http1Connection,

@@ -90,8 +90,8 @@ interface Bound {
 }
 
 /**
- * Keeps new connections until the returned function sets their handler. In a worker of `node:cluster`, the first
- * connections can arrive together with the answer of the primary process that the port is bound.
+ * Keeps new connections until the returned function sets their handler. In a worker of `node:cluster`, the primary
+ * process reports the bound port. The first connections can arrive together with this report.
  */
 function keepConnections(server: Server): Bound["receive"] {
   const early: Socket[] = [];

@@ -104,8 +104,8 @@ type Sessions = Map<ServerHttp2Session, Socket>;
 type Accounts = WeakMap<Http2Session, AnswerAccount>;
 
 /**
- * Returns a function that counts the unread answer of a request, and refuses a request above a limit of headers or
- * unread answers.
+ * Returns a function that admits a request by calling `begin`, and counts its answer while it is unread. The function
+ * refuses a request above the limit of its headers or of unread answers.
  */
 function admitting(accounts: Accounts, { limits, socketError, refused }: ServeOptions) {
   return (req: Http2ServerRequest, res: WatchedHttp2Response, begin: () => void): void => {

@@ -44,7 +44,7 @@ export interface AnswerAccount {
   hold(answer: UnreadAnswer, bytes: number): boolean;
   /** Stops counting an answer that the client read, or whose stream or connection closed. */
   release(answer: UnreadAnswer): void;
-  /** Ends a request that may not be answered. */
+  /** Ends the answer to a request because {@link admits} returned false. */
   refuse(answer: UnreadAnswer): void;
 }
 

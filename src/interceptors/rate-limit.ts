@@ -39,9 +39,9 @@ const ROW_FIELDS = ["pageSize", "patientIds"];
 const MOST_ROWS = 200;
 
 /**
- * Limits the requests of a principal (specification section 8) over all operations and transports together. Bulk
- * operations count against separate quotas of the same size. From this stage on, every answer has the quotas in
- * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers).
+ * Limits the requests of a principal (specification section 8) over all operations and transports together. Throws 429
+ * above a quota. Bulk operations count against separate quotas of the same size. From this stage on, every answer has
+ * the quotas in RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers).
  */
 export function rateLimit(limiter: RateLimiter): Stage {
   return (method) => {
@@ -55,7 +55,7 @@ export function rateLimit(limiter: RateLimiter): Stage {
 
 /**
  * Counts one more request for every 50 rows of a page or batch after the first 50. The cost of a request grows with its
- * rows: each patient that is read needs redaction and an access record.
+ * rows: each patient that is read needs redaction and an access record. Throws 429 above a quota.
  */
 export function rowQuota(limiter: RateLimiter): Stage {
   return ({ methodKind, input }) => {

@@ -20,8 +20,8 @@ export interface ExtensionPorts {
 
 /**
  * Extends the schedule of one program of a tenant by a limited number of slots, in its own transaction. Returns the
- * outcome. The caller repeats the call, after other tenants had their turns. Processes that extend the same tenant at
- * the same time extend different programs.
+ * outcome. After ADDED or BUSY, the caller calls again when other tenants have had their turns. Processes that extend
+ * the same tenant at the same time extend different programs.
  */
 export async function extendSchedules(
   tenantId: string,

@@ -25,9 +25,9 @@ export interface OfferPorts {
  * Offers up to 1,000 due freed slots of all active tenants, each slot in its own transaction. Returns the number of
  * offers.
  *
- * Only a commit changes which slots are due. So if a run is interrupted, the next run continues. Of two runs at the
- * same time, one offers a slot, and the other finds that the slot is held. While an older release serves the database,
- * nothing is offered.
+ * A slot stays due until its transaction commits. So if a run is interrupted, the next run continues. Of two runs at
+ * the same time, one offers a slot, and the other finds that the slot is held. While an older release serves the
+ * database, nothing is offered.
  *
  * If a slot or patient changes meanwhile, the slot stays due until the next run. If an offer fails for another reason,
  * the run continues with the other slots and throws the first error at the end. An aborted signal stops the run after

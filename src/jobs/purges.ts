@@ -18,27 +18,27 @@ export function purgeIdempotencyKeys(database: TransactionSource, signal?: Abort
   return purgeInBatches(database, purgeKeyBatch, signal);
 }
 
-/** Deletes used option tokens that are past their retention, in batches like {@link purgeIdempotencyKeys}. */
+/** Deletes used option tokens past their retention, like {@link purgeIdempotencyKeys}, and returns their number. */
 export function purgeOptionTokens(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeTokenBatch, signal);
 }
 
-/** Removes events that are past their retention from the feeds, in batches like {@link purgeIdempotencyKeys}. */
+/** Deletes events past their retention, like {@link purgeIdempotencyKeys}, and returns their number. */
 export function purgeEvents(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeEventBatch, signal);
 }
 
-/** Deletes deliveries to webhooks that are past their retention, in batches like {@link purgeIdempotencyKeys}. */
+/** Deletes webhook deliveries past their retention, like {@link purgeIdempotencyKeys}, and returns their number. */
 export function purgeDeliveries(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeDeliveryBatch, signal);
 }
 
-/** Deletes expired quota windows that are past their retention, in batches like {@link purgeIdempotencyKeys}. */
+/** Deletes quota windows past their retention, like {@link purgeIdempotencyKeys}, and returns their number. */
 export function purgeQuotas(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeQuotaBatch, signal);
 }
 
-/** Deletes holds that are past their retention, in batches like {@link purgeIdempotencyKeys}. */
+/** Deletes holds past their retention, like {@link purgeIdempotencyKeys}, and returns their number. */
 export function purgeHolds(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeHoldBatch, signal);
 }

@@ -17,17 +17,18 @@ const CONCURRENCY = 24;
 const MOST_SENDING = 1_000;
 /** Milliseconds until a job asks again for a lease that another process has. */
 const BUSY_MS = 1_000;
-/** Milliseconds from the end of a lease to the job that continues for a killed process. */
+/** If a process is killed, its successor job runs this many milliseconds after the lease ends. */
 const AFTER_LEASE_MS = 500;
 
 /**
  * Runs the jobs that send events to webhooks, until they are stopped. The jobs have workers of their own, so that slow
- * receivers do not delay other background jobs. A job sends for one webhook for about 10 s and then queues itself
- * again, after the jobs of other webhooks.
+ * receivers do not delay other background jobs. A job sends for one webhook for about 10 s. If more may be left to
+ * send, the job queues itself again, after the jobs of other webhooks.
  *
- * Each job holds a lease, so that only one process sends to a webhook. It first queues a successor for the end of its
- * lease, and removes the successor when the job ends. So if the process is killed, another process continues about 25 s
- * later. Every minute, a job finds webhooks that have work but no job.
+ * Each job holds a lease, so that only one process sends to a webhook. A job first queues a successor for the end of
+ * its lease. So if the process is killed, another process continues about 25 s later. At its end, the job removes the
+ * successor, unless the receiver accepted nothing. Every minute, a job finds webhooks that have work but no job.
+ * Returns a function that stops the jobs, see {@link runQueue}.
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
   return runQueue(queue, {

@@ -52,11 +52,11 @@ interface Due extends TimeEvent {
  * Writes the events of a tenant that became due after its progress, and moves the progress. The progress is the time up
  * to which events are written.
  *
- * Calls do not lock the progress. Every call that began before `until` has ended (`callsEndMs` of the job). So an
- * appointment that commits after the snapshot of a statement was booked or moved after `until`, and none of its events
- * was due by `until`. The rows that the statements find are locked in the order of `lockInOrder`: waitlist entries,
- * then appointments, each by id. So events of a row enter the feed in the order of its versions. The locking read
- * returns the newest committed version of a row.
+ * Calls do not lock the progress. Every call that began before `until` has ended, because `until` is long enough ago.
+ * So an appointment that commits after the snapshot of a statement was booked or moved after `until`. None of its
+ * events was due by `until`. The rows that the statements find are locked in the same order as by calls: waitlist
+ * entries, then appointments, each by id. So events of a row enter the feed in the order of its versions. The locking
+ * read returns the newest committed version of a row.
  */
 export async function writeSpan(transaction: Transaction, limits: SpanLimits): Promise<WrittenSpan> {
   const [through, settings] = await Promise.all([lockProgress(transaction), findTenantSettings(transaction)]);
@@ -94,7 +94,7 @@ function isIn({ after, until }: Window): (timed: Timed) => boolean {
   return (timed) => dueMsOf(timed) > after.getTime() && dueMsOf(timed) <= until.getTime();
 }
 
-/** Keeps the events of appointments that were booked and last moved no later than the event became due. */
+/** Drops the events that became due before their appointment was booked or last moved, and returns the others. */
 async function keepPlaced(transaction: Transaction, appointments: readonly Timed[]): Promise<readonly Timed[]> {
   const isChanged = (each: Timed) => each.appointment.updatedAt.getTime() > dueMsOf(each);
   const changed = new Set(appointments.filter(isChanged).map(({ appointment }) => appointment.id));
@@ -121,8 +121,8 @@ function appointmentEvent(timed: Timed): Due {
 }
 
 /**
- * Returns the EXPIRED event of an entry, due at the end of its last date. An entry that was added later has no such
- * event.
+ * Returns the EXPIRED event of an entry, due at the end of its last date. Returns no event for an entry that was added
+ * after that time.
  */
 function expiryOf({ id, version, dateTo, createdAt }: ExpiredEntry): Due[] {
   const dueMs = Date.parse(endOfLocalDay(dateTo));

@@ -22,8 +22,8 @@ export interface TimeEventPorts {
   /** An appointment can be marked as a no-show this many minutes after its start. Tenants can set their own number. */
   readonly noShowGraceMinutes: number;
   /**
-   * Events are written this many milliseconds after they became due; default 30,000. By then every appointment is
-   * visible that a call booked or moved before the event became due.
+   * Events are written this many milliseconds after they became due; default 30,000. By then, all calls that began
+   * before the event became due have ended, so their bookings and moves are visible.
    */
   readonly callsEndMs?: number;
   /** Called after a commit that added events to the feed of the tenant. */

@@ -43,7 +43,7 @@ export function sendProblem(
   response.end(request.method === "HEAD" ? "" : body);
 }
 
-/** Reports an error to `observe` and renders the answer to it as a Problem. */
+/** Reports an error to `observe` and returns the answer: the status, the headers and the Problem as JSON. */
 export function renderError(error: CupoError, call: Call, { problemsUrl, observe }: ProblemOptions) {
   observe(error, call);
   return {

@@ -27,8 +27,8 @@ const lastEventId = {
 } satisfies JsonObject;
 
 /**
- * Returns the headers and responses with which a client can reuse an earlier REST answer: `If-None-Match` and 304, or
- * `Last-Event-ID` for a stream.
+ * Returns the headers and responses of a REST operation for repeated reads. A stream has `Last-Event-ID`. An operation
+ * with an entity tag has `ETag`, `If-None-Match` and 304. Any other operation has none.
  */
 export function cachingParts(method: DescMethod): {
   readonly parameters: readonly JsonObject[];

@@ -18,8 +18,8 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
 }
 
 /**
- * Returns the examples of a method for an OpenAPI document. The description of an example names the members of other
- * answers that it needs. With `members` these are members of REST answers, otherwise of response messages.
+ * Returns the examples of a method for an OpenAPI document. If an example needs a member of another answer, its
+ * description names the member. With `members` this is a member of a REST answer, otherwise of a response message.
  */
 export function documentExamples(
   method: DescMethod,

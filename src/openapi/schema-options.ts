@@ -24,9 +24,9 @@ export const schemaOptions: SchemaOptions = {
 };
 
 /**
- * Returns a sentence for a rule of a whole message that JSON Schema cannot express. Returns undefined for a pattern
- * with Unicode classes, because the comment of the field states the rule. Throws for any other rule of a field, so that
- * no document lacks a rule unnoticed.
+ * Returns a sentence for a rule of a whole message that JSON Schema cannot express; undefined if the rule has no text.
+ * Returns undefined for a pattern with Unicode classes, because the comment of the field states the pattern. Throws for
+ * any other rule of a field, so that no document lacks a rule unnoticed.
  */
 function untranslated({ id, message, expression, definition, reason }: UntranslatedRule): string | undefined {
   if (definition.kind === "message") return message === "" ? undefined : `Rule: ${message}.`;

@@ -2,8 +2,8 @@ import type { CupoError, FieldError } from "../errors.js";
 
 /**
  * Returns a sentence about an error, for people. The sentence is the error's own detail, if there is one. Otherwise it
- * names the first item of `errors` and the number of other items: `phone is required; 4 more.` Returns undefined if the
- * error has neither.
+ * names the first item of `errors` and the number of other items: `phone is required; 4 more.` With a MORE_ERRORS item
+ * the number is a minimum: `at least 4 more`. Returns undefined if the error has neither detail nor items.
  */
 export function detailOf({ detail, errors }: Pick<CupoError, "detail" | "errors">): string | undefined {
   const [first] = errors;

@@ -52,7 +52,7 @@ export const referring = [
   ...searches,
   ...reasonSteps,
 ];
-/** Other RPCs that reject a value if it does not fit the rest of the request or names an inactive resource. */
+/** RPCs outside the groups above that reject a value for an inactive resource or a conflict with another value. */
 export const fittingValues = [
   "CreateWaitlistEntry",
   "CreateCase",

@@ -42,8 +42,8 @@ export function problemJson(problem: Problem): string {
 }
 
 /**
- * Translates a RestError. An unsupported media type and a message that is too long become a 400. The published
- * operations have no 413 and 415. Over RPC, a message that is too long has the code RESOURCE_EXHAUSTED.
+ * Returns the CupoError of a RestError. An unsupported media type and a message that is too long become a 400, because
+ * the published operations have no 413 and 415. Over RPC, a message that is too long has the code RESOURCE_EXHAUSTED.
  */
 function refusalOf({ reason, detail, violations }: RestError): CupoError {
   const errors = fieldErrorsOf(violations);

@@ -100,7 +100,7 @@ function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, ela
   };
 }
 
-/** Returns a demand for a part of the rest of a quota, but at least for the missing requests. */
+/** Returns the demand for a quota: a part of the rest, but at least the number of missing requests. */
 function demandOf({ policy, held, left }: Holding, requests: number, replicas: number): QuotaDemand {
   const missing = costIn(policy, requests) - held;
   return { policy, wanted: Math.max(missing, Math.floor(left / PARTS / replicas)) };

@@ -6,7 +6,7 @@ import { exampleText, type ShownOperation } from "./shown-operations.js";
 const FRESH_HEADERS: ReadonlySet<string> = new Set(["Idempotency-Key", "X-Correlation-Id"]);
 const UNSENT_HEADERS: ReadonlySet<string> = new Set(["Actor-Id", "Connect-Protocol-Version", "Connect-Timeout-Ms"]);
 
-/** Returns the form that sends an operation, filled with its first example. `browser/try-it.js` sends it. */
+/** Returns the form for an operation, filled with its first example. `browser/try-it.js` sends the request. */
 export function tryHtml({ method, url, parameters, body, examples }: ShownOperation): Html {
   return html`<form class="try" data-method="${method}" data-url="${url}"><h4>Try it</h4>
 ${examples.length > 1 && selectHtml(examples)}

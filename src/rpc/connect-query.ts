@@ -2,7 +2,7 @@ import { malformed, tooLong, type Violation } from "@cupo/connect-rest";
 import { type NodeRequest, readBody } from "@cupo/connect-rest/node";
 import { inflate, namedCompression } from "./compression.js";
 
-/** The raw values of each parameter in the query of a Connect call by GET. Unknown parameters are ignored. */
+/** The raw values of each parameter in the query of a Connect call by GET, also of unknown parameters. */
 export type ConnectQuery = ReadonlyMap<string, readonly string[]>;
 
 const version = "v1";

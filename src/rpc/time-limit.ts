@@ -24,7 +24,7 @@ export function readTimeLimit(headers: Headers, protocol: Protocol, maxMs: numbe
 
 /** A running time limit. */
 export interface OpenTimeLimit {
-  /** Aborts with deadline_exceeded when the limit expires, or when the caller disconnects. */
+  /** Aborts with deadline_exceeded when the limit expires. Also aborts when the caller disconnects. */
   readonly signal: AbortSignal;
   /** Returns the remaining milliseconds. */
   readonly timeoutMs: () => number;

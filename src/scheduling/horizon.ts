@@ -24,8 +24,8 @@ export interface Reach {
   /** For how many days after today the program can be booked. */
   readonly horizonDays: number;
   /**
-   * No slot that the rules made is after this local date, YYYY-MM-DD. Undefined if no such slot is after the default
-   * horizon.
+   * All slots that the rules made are on or before this local date, YYYY-MM-DD. Undefined if none of these slots is
+   * after the default horizon.
    */
   readonly slotsThrough: string | undefined;
 }

@@ -22,7 +22,7 @@ export function marginsOf(
   };
 }
 
-/** A step of an appointment whose earliest time depends on the clock. */
+/** A step that an appointment cannot take before a certain time, see {@link earliestStepMs}. */
 export type VisitStep = "CHECKED_IN" | "ATTENDED" | "NO_SHOW";
 
 const MS_PER_MINUTE = 60_000;

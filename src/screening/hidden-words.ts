@@ -1,6 +1,6 @@
 import { createMeantWord, soundOf } from "./spelling.js";
 
-/** Names of secrets that people hide from filters. */
+/** Names of secrets. People disguise these names so that filters do not find them. */
 const nouns = ["contrasena", "contrasenas", "password", "passwd", "passcode", "clave", "claves", "usuario", "tarjeta"];
 const bySound = new Map(nouns.map((noun) => [soundOf(noun), noun]));
 const meantWord = createMeantWord(bySound.keys());
@@ -11,8 +11,8 @@ const hiddenNoun =
   /^(?<before>.*?)(?<noun>contrasen?as?|password|[ck]la[vb]es?|usuario)(?:es|is|was|era)?(?<after>.*)$/;
 
 /**
- * A word with digits or signs in place of letters. It does not match at the position of a value, because a value may
- * look the same.
+ * Matches a word with digits or signs in place of letters. Does not match directly after `:`, `=`, `>`, `es` or a
+ * similar verb. The word there is a value, which may look the same.
  */
 const disguised = /(?<![a-z0-9@$])(?<!(?:[:=>]|\s(?:es|is|era|fue|was))\s?)[a-z@$][a-z0-9@$]{3,13}(?![a-z0-9@$])/gi;
 const letters: Readonly<Record<string, string>> = {
@@ -32,7 +32,10 @@ const inPieces = ["contrasena", "contrasenas", "password", "passcode"].map(
     [noun, new RegExp(`(?<![a-z0-9])(?!${noun})${Array.from(noun).join("[ ._-]?")}(?![a-z0-9])`, "gi")] as const,
 );
 
-/** Restores names of secrets that are spaced out (`c l a v e`), in pieces (`pass word`) or disguised (`p4ssw0rd`). */
+/**
+ * Returns `plain` with the usual spelling of names of secrets: `clave` for `c l a v e`, `password` for `pass word` and
+ * `p4ssw0rd`.
+ */
 export function showHiddenWords(plain: string): string {
   const whole = inPieces.reduce(
     (text, [noun, pieces]) => text.replace(pieces, noun),

@@ -20,10 +20,9 @@ export const recognizers: readonly Recognizer[] = [
 
 /**
  * Returns the codes of the forbidden content in a text, each at most once, in the order of {@link ScreeningCode}.
- * Returns none if the text is allowed. Screening keeps out sensitive data that people write without thinking. Where
- * words alone cannot decide, the text is allowed, because a complaint that is rejected for a room number is lost. The
- * time grows linearly with the length of the text: every pattern looks only a fixed number of characters before or
- * after.
+ * Returns none if the text is allowed. Screening keeps out sensitive data that people write without thinking. If words
+ * alone cannot decide, the text is allowed. Otherwise a complaint could be lost because of its room number. The time
+ * grows linearly with the length of the text: every pattern looks only a fixed number of characters before or after.
  */
 export function screenText(text: string): readonly ScreeningCode[] {
   return codesOf(toScreenedForm(text), recognizers);

@@ -20,20 +20,20 @@ const MOST_LENGTH = 24;
 
 /**
  * Returns the sound of a word. Spellings that are pronounced alike have the same sound (`ipertencion`, `hipertension`).
- * The word is in lower case without accents.
+ * `word` must be in lower case without accents.
  */
 export function soundOf(word: string): string {
   return sounds.reduce((text, [written, sound]) => text.replace(written, sound), word);
 }
 
-/** Returns the sound of the known word that a misspelled sound means; undefined if there is none. */
+/** Returns a known sound that equals `sound` or resembles it; undefined if there is none. */
 export type MeantWord = (sound: string) => string | undefined;
 
 /**
- * Creates a search for known words by their sounds. A sound matches an equal sound. A sound of six letters or more also
- * matches if one letter after the first is missing, superfluous, wrong or moved. The search compares both sounds with
- * each of these letters left out (the deletion neighbourhood of symmetric-delete spelling correction). So a search
- * takes as many steps as the sound has letters, however many words are known.
+ * Creates a search among known sounds. A sound matches an equal sound. A sound of 6 to 24 letters also matches if one
+ * letter after the first is missing, superfluous, wrong or moved. The search leaves out one letter of each sound and
+ * compares the rests (symmetric-delete spelling correction). A search takes at most as many steps as the sound has
+ * letters, however many sounds are known.
  */
 export function createMeantWord(known: Iterable<string>): MeantWord {
   const words = new Set(known);

@@ -6,7 +6,7 @@ const DELAY_MS = 1_000;
 const COMPLAINT = "En la sala 12 la espera fue larga, llamé al 601 555 0100 y nadie me dijo la clave de mi turno.";
 
 /**
- * Runs each recognizer twice on a text, one per turn of the event loop, starting a second from now. V8 compiles a
+ * Runs each recognizer twice on a text, one run per turn of the event loop, starting a second from now. V8 compiles a
  * pattern at its first use and again at a later use. Both compilations take tens of milliseconds. Without the warm-up,
  * the first requests would wait for them. Returns a function that cancels the remaining warm-up.
  */

@@ -1,4 +1,4 @@
-/** Matches a position without a letter or digit before it. It is the start of a word or of a part of `db_password`. */
+/** Matches a position without a letter or digit before it. So `password` in `db_password` is a word too. */
 export const wordStart = "(?<![a-z0-9])";
 
 /** Matches a position without a letter or digit after it. */
@@ -20,7 +20,7 @@ export function anyOf(words: string): string {
 }
 
 /**
- * Returns a pattern for up to `most` of `words`, each after a {@link gap}. They may stand between a word and its value.
+ * Returns a pattern for 0 to `most` of `words`, each after a {@link gap}. Use it between a word and the word's value.
  */
 export function upTo(most: number, words: string): string {
   return `(?:${gap}${anyOf(words)}${wordEnd}){0,${most}}`;

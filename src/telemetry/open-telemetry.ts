@@ -49,8 +49,8 @@ const PAGE_MAX_AGE_MS = 1_000;
 const PAGE_PATIENCE_MS = 5_000;
 
 /**
- * Opens metrics and, if configured, traces. Only this function loads OpenTelemetry's SDK. It loads the SDK now if a
- * signal is exported, otherwise after the start of the service.
+ * Opens metrics and, if configured, traces. Only this function loads OpenTelemetry's SDK. Loads the libraries of the
+ * exported signals now. Loads the metrics library after the start of the service if metrics are not exported.
  */
 export async function openTelemetry({ config = NOTHING, ...options }: TelemetryOptions): Promise<Telemetry> {
   const metrics = deferMetrics(() => loadMetrics(config.metrics));
@@ -132,7 +132,10 @@ async function openSending(config: TelemetryConfig, onError: TelemetryOptions["o
   };
 }
 
-/** Waits at most a second, so that an unreachable receiver does not delay the end of the process. */
+/**
+ * Waits for `work`, at most a second, and ignores its failure. An unreachable receiver thus does not delay the end of
+ * the process.
+ */
 async function soon(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => (timer = setTimeout(resolve, CLOSE_MS)));

@@ -14,7 +14,7 @@ export type ListenerName = "public" | "internal";
  */
 export interface RequestFacts {
   readonly kind: "http" | "rpc" | "stream";
-  /** Name of the span: the RPC, or method and route. */
+  /** Name of the span: the RPC, or the HTTP method and the route. */
   readonly name: string;
   /** Attributes by OpenTelemetry's semantic conventions for HTTP and RPC servers, and attributes of the project. */
   readonly attributes: Attributes;

@@ -10,10 +10,10 @@ import { DeliveryRun } from "./delivery-run.js";
  * The result of {@link deliverWebhook}.
  *
  * - BUSY: another process sends for the webhook.
- * - MORE: there is more to send now.
+ * - MORE: sending ended early, so there may be more to send now.
  * - LATER: the next attempt is due at `at`, by the clock of the database.
  * - RESTING: the receiver accepted nothing. The lease is kept, and nothing is sent until it expires.
- * - DONE: nothing is left.
+ * - DONE: nothing is left to send, or the webhook or its tenant is not active.
  */
 export type DeliveryResult =
   | { readonly kind: "BUSY" | "MORE" | "RESTING" | "DONE" }

@@ -20,7 +20,7 @@ const PARALLEL = 8;
 const FETCHED = 64;
 /** With this many pending deliveries, a webhook gets no new deliveries. */
 const MAX_PENDING = 500;
-/** Milliseconds between looks for other events while a slow answer is awaited. */
+/** While answers are awaited, the run looks for other due events after this many milliseconds. */
 const LOOK_MS = 500;
 
 /**
@@ -69,8 +69,8 @@ export class DeliveryRun {
   }
 
   /**
-   * Sends until nothing is left, the time is over, `stop` aborts, the lease is lost or sending ends early. Throws the
-   * first error.
+   * Sends until nothing is left, the time is over, `stop` aborts, the lease is lost, the webhook is disabled or the
+   * receiver accepts nothing. Throws the first error.
    */
   async send(): Promise<void> {
     const signer = await openSigner(this.tenantId, this.webhook, this.ports);

@@ -18,7 +18,7 @@ export interface SignedEvent {
 export interface Sender {
   /** Sends an event by POST and returns the status of the answer, or why there was none. Never rejects. */
   send(event: SignedEvent, stop: AbortSignal): Promise<Attempt>;
-  /** Closes idle connections. */
+  /** Closes the connections that are kept for reuse. Call this when no event is being sent. */
   close(): void;
 }
 

@@ -7,7 +7,7 @@ export interface Counted {
   created: number;
   unchanged: number;
   rejected: number;
-  /** The number of ids in the file for which the service has a resource. Rows that changed after their import count. */
+  /** The number of ids in the file for which the service has a resource. Rows that have changed since count too. */
   readonly kept: number;
   /** The number of resources of this kind that the service has from this source; undefined in a dry run. */
   server: number | undefined;
@@ -18,7 +18,7 @@ export function emptyCount(name: FileName): Counted {
   return { name, rows: 0, created: 0, unchanged: 0, rejected: 0, kept: 0, server: undefined };
 }
 
-/** Whether no row was rejected and the service has as many resources as the file. A dry run checks only the rows. */
+/** Whether no row was rejected and `server` equals `kept`. In a dry run, only the rejected rows matter. */
 export function isComplete({ rejected, kept, server }: Counted): boolean {
   return rejected === 0 && (server === undefined || server === kept);
 }
@@ -26,7 +26,7 @@ export function isComplete({ rejected, kept, server }: Counted): boolean {
 const COLUMNS = ["rows", "created", "unchanged", "rejected", "service"] as const;
 
 /**
- * Formats the counts as a table with a line for each file. If the count of the service differs, the line states the
+ * Formats the counts as a table with a line for each file. If `server` differs from `kept`, the line states the
  * difference.
  */
 export function tableOfCounts(counts: readonly Counted[]): string {

@@ -11,7 +11,7 @@ import { documentNumberKey, documentTypeKey } from "../../postgres/tables/patien
 import { SeenAppointments } from "./seen-appointments.js";
 import type { RowError, SourceRow } from "./source-rows.js";
 
-/** The members of a row that can be a reference. Each has the name of the kind that it refers to. */
+/** The members of a row that can be a reference. Each member is named after the kind of its resource. */
 const REFERENCES = new Set(["patient", "practitioner", "service", "location", "payer"]);
 
 /**

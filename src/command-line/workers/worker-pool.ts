@@ -71,7 +71,7 @@ function startWorker(pool: Pool, number: number): Promise<Urls> {
   });
 }
 
-/** Starts a worker, and tries again until one listens or the pool closes. */
+/** Starts a worker after 1 s. Tries again each second until a worker listens or the pool closes. */
 async function replace(pool: Pool, number: number): Promise<void> {
   for (;;) {
     await delay(REPLACE_AFTER_MS);

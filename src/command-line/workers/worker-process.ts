@@ -19,7 +19,10 @@ export interface PrimaryLink {
   ): void;
 }
 
-/** Waits for the primary process. Returns the connection to it, with the start data of this worker. */
+/**
+ * Reports to the primary process that this worker runs, and waits for START. Returns the connection to the primary
+ * process, with the start data. Throws if another message arrives first.
+ */
 export async function joinPrimary(): Promise<PrimaryLink> {
   const answer = once(process, "message");
   send({ kind: "STARTED" });

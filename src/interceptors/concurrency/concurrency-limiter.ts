@@ -24,7 +24,7 @@ export interface QueueingLimiter extends ConcurrencyLimiter {
   readonly waiting: number;
 }
 
-/** A counter in which a call counts, and the limit of the counter. */
+/** A counter that a call increases while it runs, and the limit of the counter. */
 interface CounterLimit {
   readonly scope: PermitRejection;
   readonly counter: string;
@@ -46,7 +46,7 @@ const ALL = "all";
 
 /**
  * Creates a limiter for the calls or streams of this process. A call above a limit waits up to `maxWaitMs`. It is
- * rejected at once if 100 calls of its flow already wait. A flow is the bulk calls of a tenant, or its other calls.
+ * rejected at once if 100 calls of its flow already wait. A flow is all bulk calls of a tenant, or all its other calls.
  *
  * Waiting calls run in the order of the {@link FairQueue}. A waiting call is skipped while its own limit is reached.
  * When the queue is full, the call with the highest start tag is rejected. This may be the new call. So the excess is

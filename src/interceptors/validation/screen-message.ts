@@ -55,8 +55,8 @@ export function createScreening<D extends DescMessage>(schema: D): (message: Mes
 }
 
 /**
- * Whether messages of this schema can have a long text, a list of texts, or texts in nested messages. Screening such a
- * message may block the thread for milliseconds.
+ * Whether messages of this schema can have a long screened text, a list of screened texts, or screened texts in nested
+ * messages. Screening such a message may block the thread for milliseconds.
  */
 export function hasLongText(schema: DescMessage): boolean {
   return stepsOf(schema, new Map()).some((step) => "below" in step || !isShort(step.field));

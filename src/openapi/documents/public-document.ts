@@ -14,8 +14,8 @@ export interface PublicDocumentOptions extends RestDocumentOptions {
 
 /**
  * Describes the public listener: the published operations, then the clinic's operations. The clinic's operations do not
- * change the description of the published ones. The paths of the clinic's operations are complete and have their own
- * server. The document's server is the base path of the published operations.
+ * change the description of the published ones. Paths of the clinic's operations include the base path and have the
+ * server `rootUrl`. The document's own server is the base path of the published operations.
  */
 export function describePublic({ clinic, rootUrl = "/", ...options }: PublicDocumentOptions): JsonObject {
   const published = describeRest(options);
@@ -52,8 +52,8 @@ function merged(published: JsonObject, added: JsonObject, schemes: JsonObject): 
 }
 
 /**
- * Merges the components of both documents. Throws if two components of the same name differ, because references would
- * change their meaning. Security schemes may differ.
+ * Returns the components of both documents. Throws if two components of the same kind and name differ, because
+ * references would change their meaning. Security schemes may differ: those of `added` win.
  */
 function mergedComponents(published: JsonObject, added: JsonObject): JsonObject {
   const kinds = Object.keys({ ...published, ...added });

@@ -22,11 +22,11 @@ export interface CapacityTerms {
 }
 
 /**
- * Takes a unit of the capacity of the day `wanted`. Frees a unit of the day `old`, if defined. With `heldUntil`, the
- * held unit becomes the unit of the appointment. If both days are the same, only frees the held unit, if any. If no
- * unit is left, the call fails with `refusal`. Does not wait for the result.
+ * Takes a unit of the capacity of the day `wanted`. Frees a unit of the day `old` if `old` is defined. With
+ * `heldUntil`, the held unit becomes the unit of the appointment. If both days are the same, only frees the held unit,
+ * if any. If no unit is left, the call fails with `refusal`. Does not wait for the result.
  *
- * In the lock order of `locks.ts`, only the counters of principals and freed slots come after the counters of days.
+ * Call it after all other locks, except those of the counters of principals and of freed slots; see `locks.ts`.
  */
 export function exchangeCapacity(
   transaction: Transaction,
@@ -70,13 +70,16 @@ export function tryCapacity(transaction: Transaction, wanted: DayOfRule, nowMs: 
 }
 
 /**
- * Locks the counters of the days that {@link exchangeLockedCapacity} will change, in the order of {@link lockDays}.
+ * Locks the counters of `days` for {@link exchangeLockedCapacity}, ordered by rule and date. Inserts missing counters.
  */
 export function lockCapacities(transaction: Transaction, days: readonly DayOfRule[]): void {
   lockDays(transaction, days);
 }
 
-/** Like {@link exchangeCapacity}, for locked days. If no unit is left, changes nothing and returns false. */
+/**
+ * Takes a unit of the locked day `wanted` and frees a unit of the locked day `old`, if defined. If both are the same
+ * day, changes nothing and returns true. If no unit is left, changes nothing and returns false.
+ */
 export async function exchangeLockedCapacity(
   transaction: Transaction,
   wanted: DayOfRule,
@@ -89,16 +92,16 @@ export async function exchangeLockedCapacity(
   return true;
 }
 
-/** The day of which a unit is taken, and the day of which a unit is freed. Either can be undefined. */
+/** A unit of the day `wanted` is taken, and a unit of the day `old` is freed. Either day can be undefined. */
 export interface ExchangedDays {
   readonly wanted: DayOfRule | undefined;
   readonly old: DayOfRule | undefined;
 }
 
 /**
- * Like {@link exchangeCapacity}, for several appointments. Locks the days, frees all old units, then takes the new
- * units in the order of `exchanges`. The result for an exchange is false if no unit was left. If any result is false,
- * the caller must not commit.
+ * Locks all days, frees a unit of each `old`, then takes a unit of each `wanted` in the order of `exchanges`. Skips
+ * exchanges in which both are the same day. Returns one result for each exchange: false if no unit was left. If any
+ * result is false, the caller must not commit.
  */
 export async function exchangeCapacities(
   transaction: Transaction,

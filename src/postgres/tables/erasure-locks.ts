@@ -23,7 +23,8 @@ export interface LockedForErasure {
 
 /**
  * Locks all patient records of a person, then the waitlist entries, appointments, holds and cases of the patient, in
- * the order of `locks.ts`. Until the transaction ends, no other call can change these records or add new ones.
+ * the order of `locks.ts`. Until the transaction ends, no other call can change these records or add new ones. Returns
+ * the locked records, except the waitlist entries.
  */
 export async function lockForErasure(transaction: Transaction, patientId: string): Promise<LockedForErasure> {
   const [patients, , appointments, holds, cases, formerDocumentNumbers] = await Promise.all([

@@ -6,7 +6,7 @@ import { lockPatient, type PatientRecord } from "./patients/patients.js";
 import { lockPractitioner, lockSlotsOf, lockSlotsOfRuns, type SlotRun } from "./schedule/slot-locks.js";
 import type { SlotRecord } from "./schedule/slots.js";
 
-/** Appointments and their patients, locked until the transaction ends, by their ids. */
+/** Locked appointments and their patients, by id. The locks last until the transaction ends. */
 export interface LockedAppointments {
   readonly patients: ReadonlyMap<string, PatientRecord>;
   readonly appointments: ReadonlyMap<string, AppointmentRecord>;
@@ -18,7 +18,10 @@ export interface LockedTogether extends LockedAppointments {
   readonly slots: readonly SlotRecord[];
 }
 
-/** Locks several appointments and their patients, in the order of `lockInOrder` in `locks.ts`. */
+/**
+ * Locks and returns the patients of these appointments, then the appointments. Locks each kind in the order of ids.
+ * Unknown appointments are absent from the result.
+ */
 export async function lockWithPatients(
   transaction: Transaction,
   appointmentIds: readonly string[],
@@ -31,8 +34,8 @@ export async function lockWithPatients(
 }
 
 /**
- * Like {@link lockWithPatients}, but also locks the slots that the appointments occupy. It also locks the slots of
- * `practitionerIds` in the same programs at the same times.
+ * Like {@link lockWithPatients}, but then also locks and returns the slots that the appointments occupy, and the slots
+ * of `practitionerIds` in the same programs at the same times.
  */
 export async function lockAllInOrder(
   transaction: Transaction,
@@ -67,8 +70,8 @@ export interface LockedTimes {
 }
 
 /**
- * Locks and returns the wanted rows, each kind ordered by id. The kinds follow the order of `lockInOrder` in
- * `locks.ts`.
+ * Locks and returns the wanted rows. Locks each kind in the order of ids. The kinds follow the order of `lockInOrder`
+ * in `locks.ts`.
  */
 export async function lockTimesInOrder(transaction: Transaction, wanted: WantedTimes): Promise<LockedTimes> {
   const practitionerIds = inOrder(wanted.practitionerIds);

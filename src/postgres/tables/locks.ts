@@ -35,12 +35,12 @@ export interface WantedLocks {
   readonly freesSlot?: boolean;
   /**
    * Whether the appointment becomes live again. Then the slots and the practitioner at its time are locked. The
-   * calendar and the program are locked FOR SHARE, because the schedule may no longer have the time.
+   * calendar and the program are locked FOR SHARE, because the schedule may no longer have slots at this time.
    */
   readonly takesTimeAgain?: boolean;
 }
 
-/** The attributes of an option by which its rows are locked. */
+/** The attributes of an option that identify the rows to lock. */
 export interface WantedOption {
   readonly jti: string;
   readonly expiresAtMs: number;
@@ -67,7 +67,8 @@ export interface Locked {
   /** Whether this transaction was the first to use the token. */
   readonly isTokenFresh: boolean;
   /**
-   * The slots of the option, of the time, or of the appointment's former time, ordered by start. They may have gaps.
+   * The locked slots, ordered by start: those of the requested option, or those in the requested time. If the
+   * appointment becomes live again: those at its time. The slots may have gaps.
    */
   readonly slots: readonly SlotRecord[];
   /** The slots that the appointment occupies, ordered by start. */
@@ -78,24 +79,25 @@ export interface Locked {
 }
 
 /**
- * Locks the rows that bookings, reschedulings and status changes share with other transactions, always in the same
- * order. The order prevents deadlocks. All statements are sent at once, so they share a round trip with the other
- * statements of the caller's turn of the event loop. A transaction may skip steps of the order, but never goes back:
+ * Locks and returns the rows that bookings, reschedulings and status changes share with other transactions, always in
+ * the same order. The order prevents deadlocks. All statements are sent at once, so they share a round trip with the
+ * other statements of the caller's turn of the event loop. A transaction may skip steps of the order, but never goes
+ * back:
  *
  * 1. the idempotency key, which `unit-of-work.ts` claims before the operation;
  * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for transactions
  *    that change holidays;
  * 3. the program, holiday, block or location that changes. A transaction that has the calendar exclusively needs no
  *    further locks here. A call that overbooks an appointment, or makes a cancelled or missed one live again, locks the
- *    program FOR SHARE. Otherwise a practitioner could leave the program meanwhile: the call may find no slot of the
- *    rules to lock;
+ *    program FOR SHARE. Without this lock, a practitioner could leave the program meanwhile, because the schedule may
+ *    have no slot at this time to lock;
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
  *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks all records of a person
  *    (`erasure-locks.ts`);
  * 5. the appointment; for a merge or an erasure all appointments of the patient, ordered by id;
  * 6. the option token, which is marked as used;
- * 7. slots, ordered by id, all in one statement: the slots that an appointment takes and the slots that it
- *    occupies. `slot-plan.ts` locks any number of slots;
+ * 7. slots, ordered by id, all in one statement: the slots that an appointment takes and the slots that it occupies.
+ *    `slot-plan.ts` locks any number of slots;
  * 8. the practitioner, when an appointment takes or regains time, and when the practitioner is activated or
  *    deactivated. Slots alone are not enough: several programs can have slots at the same time, and an overbooked
  *    appointment has no slot of the rules;
@@ -103,7 +105,7 @@ export interface Locked {
  *    the practitioner, because expired holds end under the practitioner's lock. A merge or an erasure locks all holds
  *    of the patient;
  * 10. the counters of days, ordered by rule and date (`capacities.ts`). An appointment or a hold uses one unit, however
- *    many slots it has; an overbooked appointment uses none;
+ *     many slots it has; an overbooked appointment uses none;
  * 11. the counters of the holds of principals (`hold-holders.ts`);
  * 12. freed slots (`freed-slots.ts`). A call that frees or offers a slot locks the slot first.
  *
@@ -116,8 +118,8 @@ export interface Locked {
  * A transaction that changes several appointments locks all rows of one kind, ordered by id, before the next kind
  * (`locks-together.ts`).
  *
- * Other bookings do not lock the program. Foreign keys lock referenced rows FOR KEY SHARE. FOR KEY SHARE conflicts only
- * with FOR UPDATE, which merges and erasures take on patients.
+ * Bookings other than those of step 3 do not lock the program. Foreign keys lock referenced rows FOR KEY SHARE. FOR KEY
+ * SHARE conflicts only with FOR UPDATE, which merges and erasures take on patients.
  */
 export async function lockInOrder(transaction: Transaction, wanted: WantedLocks): Promise<Locked> {
   const { programId, patient: patientKey, waitlistEntryId, appointmentId, option, time } = wanted;

@@ -8,8 +8,8 @@ const check = prepared([], () => sql.raw("SELECT"))({});
 const end = prepared([], () => sql.raw("ROLLBACK TO SAVEPOINT trial"))({});
 
 /**
- * Does the work and returns its result. Undoes all changes of the work in the database and releases its locks. Rejects
- * if the work rejects, or if one of its statements fails.
+ * Does the work and returns its result. Undoes all changes of the work in the database and releases the locks that the
+ * work took. Rejects if the work rejects, or if one of its statements fails.
  */
 export async function onTrial<T>(transaction: Transaction, work: () => Promise<T>): Promise<T> {
   transaction.send(begin);

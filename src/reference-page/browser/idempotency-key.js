@@ -15,7 +15,7 @@ export function renewKey(button) {
   if (input) input.value = newKey();
 }
 
-/** Returns a UUID of version 4. `crypto.randomUUID` is unavailable on pages without TLS from another machine. */
+/** Returns a UUID of version 4. A page that another machine serves without TLS has no `crypto.randomUUID`. */
 function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

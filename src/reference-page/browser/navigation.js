@@ -1,8 +1,8 @@
 import { element } from "./elements.js";
 
 /**
- * Sets up the sidebar. The search shows the operations that have all words of its text. The menu opens the sidebar on
- * narrow screens.
+ * Sets up the sidebar. The search shows only operations that contain every word of the entered text. The menu opens the
+ * sidebar on narrow screens.
  */
 export function openNavigation() {
   const navigation = element("navigation", HTMLElement);

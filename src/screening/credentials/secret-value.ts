@@ -86,8 +86,8 @@ export function isMeans(word: string): boolean {
 }
 
 /**
- * Reads a possible secret; returns undefined for ordinary text. `raw` is the text between two spaces. `next` is the
- * following word, or empty.
+ * Returns the shape and the length of a possible secret; undefined for ordinary text. `raw` is the text between two
+ * spaces. `next` is the following word, or empty.
  */
 export function readSecretValue(raw: string, next: string): SecretValue | undefined {
   const value = raw.replace(/^["'“”«»‘’(<{[`]+/, "").replace(/["'“”«»‘’)>}\]`.,;:!?]+$/, "");
@@ -109,7 +109,7 @@ function isJoined(value: string): boolean {
   return !value.split(/[._-]/).some((word) => ordinaryWord.test(word) || means.test(word));
 }
 
-/** Whether a value has two of these: letters, digits, signs that do not occur in words. */
+/** Whether a value has at least two of these: letters, digits, signs that do not occur in words. */
 function isMixed(value: string): boolean {
   return [/\p{L}/u, /[0-9]/, /[!@#$%^&*+=?~_]/].filter((kind) => kind.test(value)).length > 1;
 }

@@ -71,8 +71,8 @@ function isSuffered({ words }: Text, { start }: Condition): boolean {
 }
 
 /**
- * Whether a word before the condition states the condition. The search goes backwards. It stops at a word that is
- * neither a filler, nor a number, nor part of a condition.
+ * Whether a word before the condition states the condition and is not denied. The search goes backwards. It stops at a
+ * word that is neither a filler, nor a number, nor part of a condition.
  */
 function isToldBefore({ words, named }: Text, { start }: Condition): boolean {
   for (let at = start - 1; at >= start - NEAR && sameSentence(words, at, start); at--) {

@@ -12,7 +12,8 @@ const NEAR = 8;
  * - having the condition: `I have …`, `my mother's lupus`, `I am diabetic`
  * - a treatment or a death with the condition as its cause
  *
- * The same exceptions apply as in `statesDiagnosis`. `named` contains the words of all conditions in the text.
+ * Conditions of a service or a topic (`diabetes workshop`), denied conditions and conditions of people in general do
+ * not count. `named` contains the words of all conditions in the text.
  */
 export function isStatedInEnglish(words: readonly Word[], named: ReadonlySet<Word>, condition: Condition): boolean {
   if (condition.kind === "UNCLEAR" || condition.kind === "PEOPLE") return false;
@@ -49,8 +50,8 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
 }
 
 /**
- * Whether a word before the condition states the condition. The search goes backwards. It stops at a word that cannot
- * stand between the statement and the condition and is not part of a condition.
+ * Whether a word before the condition states the condition. Returns false for denials, people in general and topics.
+ * The search goes backwards. It stops at a word that may not stand between the statement and the condition.
  */
 function isToldBefore(text: Text, { start }: Condition): boolean {
   const { words, named } = text;

@@ -7,7 +7,7 @@ export const filler = oneOf(`a an the my his her our their this that some also v
   kind attack attacks episode episodes disease condition problem problems since about probably likely clearly currently
   still now already again just actually known being been congenital recurrent untreated uncontrolled poorly controlled`);
 
-/** Services, topics and things whose names may contain a condition that no particular person has. */
+/** Services, topics and things. A condition next to such a word is not a person's condition: `diabetes workshop`. */
 export const topic =
   oneOf(`talk talks workshop workshops poster posters sign signs leaflet leaflets brochure flyer program
   programs programme programmes course courses conference video videos campaign campaigns awareness month week day theme topic

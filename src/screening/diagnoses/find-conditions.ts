@@ -34,8 +34,8 @@ let lexicon: Lexicon | undefined;
 
 /**
  * Returns the conditions named in a text, in order. At the same position the longest name wins. Finds names of the
- * lexicon in singular or plural, also with small spelling errors. Also finds words with the ending of a condition's
- * name.
+ * lexicon in singular or plural, also with small spelling errors. Also finds a word with the ending of a condition's
+ * name: `-itis`.
  */
 export function findConditions(words: readonly Word[]): Condition[] {
   const read = (lexicon ??= makeLexicon());

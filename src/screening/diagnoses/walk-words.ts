@@ -13,8 +13,8 @@ export function sameSentence(words: readonly Word[], at: number, other: number):
 }
 
 /**
- * Returns the first position from `from` backwards whose word is neither skipped nor a number. Skips at most `most`
- * words.
+ * Returns the first position from `from` backwards whose word is neither skipped nor a number. After `most` skipped
+ * words, returns the next position whatever its word is.
  */
 export function skipBack(words: readonly Word[], from: number, isSkipped: IsWord, most: number): number {
   let at = from;
@@ -22,7 +22,10 @@ export function skipBack(words: readonly Word[], from: number, isSkipped: IsWord
   return at;
 }
 
-/** Returns the first position from `from` forwards whose word is not skipped. Skips at most `most` words. */
+/**
+ * Returns the first position from `from` forwards whose word is not skipped. After `most` skipped words, returns the
+ * next position whatever its word is.
+ */
 export function skipAhead(words: readonly Word[], from: number, isSkipped: IsWord, most: number): number {
   let at = from;
   while (at < from + most && isSkipped(words[at])) at += 1;

@@ -17,7 +17,7 @@ export const filler =
 /** Prepositions that connect a state with its cause. */
 export const preposition = oneOf("de del por para con contra en a al sobre");
 
-/** Services, topics and things whose names may contain a condition that no particular person has. */
+/** Services, topics and things. A condition after such a word is not a person's condition: `charla de diabetes`. */
 export const topic =
   oneOf(`charla charlas taller talleres afiche afiches aviso cartel carteles cartelera volante volantes
   folleto folletos plegable programa programas curso cursos conferencia conferencias congreso video videos jornada

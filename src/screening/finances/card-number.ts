@@ -29,7 +29,7 @@ interface Group {
 /**
  * Whether a plain text contains a payment card number. The number must be in an issuer's range and have a valid check
  * digit (Luhn, ISO/IEC 7812-1 annex B). Its digits can be in one piece, or grouped as on cards with any separators,
- * even beside other numbers. They can also be in other short groups with one and the same separator, but not beside
+ * even beside other numbers. They can also be in other groups of at most 6 digits with equal separators, but not beside
  * other numbers. One in ten arbitrary numbers has a valid check digit. These rules therefore exclude most dates,
  * telephone numbers and identity documents.
  */
@@ -53,8 +53,8 @@ function startsCardNumber(groups: readonly Group[], first: number): boolean {
 }
 
 /**
- * Whether short groups with one separator form a card number. Long groups are separate numbers, such as two identity
- * documents.
+ * Whether all groups together form a card number of 15 or 16 digits. Every group has at most 6 digits. All separators
+ * are equal. Longer groups are separate numbers, such as two identity documents.
  */
 function isCutCardNumber(groups: readonly Group[]): boolean {
   if (groups.length > 16) return false;

@@ -30,8 +30,8 @@ export function containsIban(plain: string): boolean {
 }
 
 /**
- * Returns the next `length` letters and digits, cut into pieces at the separators. Returns undefined if the text has
- * fewer, or if another letter or digit follows directly.
+ * Returns the next `length` letters and digits, cut into pieces at the separators. Returns undefined if the text ends
+ * earlier, if another character or a long separator is between them, or if a letter or digit follows directly.
  */
 function piecesFrom(plain: string, start: number, length: number): string[] | undefined {
   const pieces = [""];

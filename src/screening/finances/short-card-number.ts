@@ -7,8 +7,8 @@ const separator = String.raw`(?<sign>[^0-9A-Za-z+]{1,3})`;
 const piece = /(?<![0-9])[0-9]{14,19}(?![0-9])/g;
 
 /**
- * Digits in groups as on cards, or as single digits and pairs, with one and the same separator. So two telephone
- * numbers side by side do not match: the separator between them differs from the separators within.
+ * Digits in groups as on cards, or as single digits and pairs, with equal separators. Two adjacent telephone numbers
+ * do not match if the separator between them differs from the separators within.
  */
 const groups = [
   String.raw`[0-9]{4}${separator}[0-9]{4}\k<sign>[0-9]{4}\k<sign>[0-9]{4}`,
@@ -40,8 +40,8 @@ export function isTelephoneWithCard(plain: string): boolean {
 
 /**
  * Whether a document number contains a payment card number. A number in one piece counts only if it looks like a Visa
- * number: 16 digits, of which the first is 4. National document numbers of 14 to 18 digits can look like the numbers of
- * all other issuers.
+ * number: 16 digits that start with 4. National document numbers of 14 to 18 digits can look like the numbers of all
+ * other issuers.
  */
 export function isDocumentWithCard(plain: string): boolean {
   const text = withoutUuids(plain);

@@ -126,7 +126,7 @@ export function toAppointmentDetails(
   });
 }
 
-/** Converts a changed appointment to the response of the operation that changed it. */
+/** Returns the response of an operation that changed an appointment. */
 export function detailsOf({ appointment, displacement }: ChangedAppointment): { appointment: AppointmentDetails } {
   return { appointment: toAppointmentDetails(appointment, displacement) };
 }

@@ -22,7 +22,10 @@ import { toAppointmentDetails } from "./appointment-messages.js";
 
 const NAMING_SCOPE = readableWithScopeOf(AppointmentDetailsSchema.field.patientName);
 
-/** Returns a page of appointment details. `read` returns the rows of the given page, ordered by `listedAt`, then id. */
+/**
+ * Returns a page of appointment details. `read` must return the rows of the given page, ordered by `listedAt`, then id.
+ * Throws 422 if the page token is from another list or from other filters.
+ */
 export async function pageOfAppointments(
   request: PageRequest,
   list: string,
@@ -36,9 +39,9 @@ export async function pageOfAppointments(
 }
 
 /**
- * Returns a page of the appointments that match a request. The page includes patient names if the request asks for them
- * and the caller has the scope to read them. It includes the names of practitioners and services if the request asks
- * for them.
+ * Returns a page of the appointments that match a request. With `includePatientNames`, the page has patient names if
+ * the caller has the scope to read them. With `includeNames`, it has the names of the practitioners and services that
+ * the caller can see.
  */
 export async function listAppointmentsPage(request: ListAppointmentsRequest, call: ReadyCall) {
   const { dateFrom, dateTo, includePatientNames = false, includeNames = false } = request;

@@ -45,7 +45,10 @@ export interface LateChange {
 /** The limits that a tenant sets for bookings and appointments do not apply to callers with this scope. */
 const SUPERVISOR_SCOPE = "scheduling:overbook";
 
-/** Returns whether the limits of the tenant apply to a caller. They do not apply to supervisors. */
+/**
+ * Returns whether the limits of the tenant apply to a caller. They do not apply to supervisors, who have
+ * {@link SUPERVISOR_SCOPE}.
+ */
 export function isBound({ scopes }: Pick<Principal, "scopes">): boolean {
   return !scopes.has(SUPERVISOR_SCOPE);
 }

@@ -41,9 +41,11 @@ export function createAppointmentService(
 }
 
 /**
- * Moves an appointment to the option of a token. Throws 404 for an unknown appointment. Throws 409 for a stale version,
- * and for an appointment that cannot be moved or can no longer be moved. Then throws like {@link requireOption} and
- * {@link takeSlots}. `named` decides whether the error names all conflicts of the new time or only the first.
+ * Moves an appointment to the option of a token and returns it. `named` decides whether an error names all conflicts or
+ * only the first.
+ *
+ * Throws 404 for an unknown appointment. Throws 409 for a stale version, then like {@link requireMovable}, then if it
+ * is too late by the settings of the tenant. Then throws like {@link requireOption} and {@link takeSlots}.
  */
 export async function reschedule(
   request: Pick<RescheduleAppointmentRequestValid, "appointmentId" | "expectedVersion">,
@@ -79,7 +81,7 @@ export async function reschedule(
   return moved;
 }
 
-/** Returns whether the moved appointment is a first visit. A move within one calendar year does not change this. */
+/** Returns whether the moved appointment is a first visit. A move within one calendar year keeps the value. */
 async function firstVisitAt(
   { id, localDate, patientId, serviceId, firstVisit }: AppointmentRecord,
   placement: AppointmentPlacement,
@@ -89,7 +91,10 @@ async function firstVisitAt(
   return isFirstVisit(transaction, { patientId, serviceId, on: placement }, id);
 }
 
-/** Moves the appointment to the taken slots and frees its previous slots. Its id and status stay the same. */
+/**
+ * Moves the appointment to the taken slots, frees its previous slots and returns the moved appointment. Its id and
+ * status stay the same.
+ */
 async function move(
   appointment: AppointmentRecord,
   held: readonly SlotRecord[],

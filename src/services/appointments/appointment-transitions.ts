@@ -65,7 +65,7 @@ export interface ChangedAppointment {
 }
 
 /**
- * Changes the status of an appointment.
+ * Changes the status of an appointment and returns the changed appointment.
  *
  * Throws, in this order:
  * - 404 if the appointment does not exist

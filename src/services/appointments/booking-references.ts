@@ -16,7 +16,7 @@ import type { TargetErrors } from "./booking-target.js";
 import { type GivenWait, judgeWait, requireReplaceable, type Wait } from "./booking-wait.js";
 import { closedEntry, requireServes } from "./served-entry.js";
 
-/** The references of a booking, with an option or by time. */
+/** The references of a booking with an option or at a given time. */
 export interface BookingReferences {
   readonly requestSourceId: string;
   readonly appointmentTypeId: string;
@@ -27,7 +27,7 @@ export interface BookingReferences {
 /** The result of checking the references of a request. */
 export interface JudgedReferences {
   readonly missing: readonly FieldError[];
-  /** References that are not active, and dates out of range. */
+  /** The errors of references that are not active and of dates out of range. */
   readonly unusable: readonly FieldError[];
   /** Minutes that a visit of the appointment type takes. 0 if the type does not exist. */
   readonly typeMinutes: number;
@@ -80,7 +80,7 @@ export interface VisitLength {
   readonly visitMinutes: number | undefined;
 }
 
-/** Adds the buffer of a type to the duration of a visit. */
+/** Returns the length of a visit with the buffer after it. Both arguments are in minutes. */
 export function withBuffer(durationMinutes: number, bufferMinutes: number): VisitLength {
   return { minutes: durationMinutes + bufferMinutes, visitMinutes: bufferMinutes > 0 ? durationMinutes : undefined };
 }
@@ -128,8 +128,8 @@ export function absentOf(
 }
 
 /**
- * Like {@link requireUsable}, for a booking by time. Also throws 422 if the waitlist entry or the replaced appointment
- * does not fit the patient and the service.
+ * Like {@link requireUsable}, for a booking at a given time. Also throws for the errors of `target`. Throws 422 if the
+ * waitlist entry or the replaced appointment does not fit the patient and the service.
  */
 export function requireBookable(
   request: GivenWait & { readonly patientId: string; readonly serviceId: string },

@@ -38,9 +38,10 @@ export interface JudgedWait {
 const MAX_YEARS = 2;
 
 /**
- * Returns the wait of a booking and the errors in its fields. The wait begins at the earliest of the given date, the
- * date of the waitlist entry and the request date of the replaced appointment; by default today. The due date follows
- * from the opportunity definition of the appointment type.
+ * Returns the wait of a booking and the errors in its fields. The wait begins at the earliest of three dates: the given
+ * date, the creation date of the waitlist entry, and the request date of the replaced appointment. A replaced
+ * appointment without a request date counts from its creation date. Without all three, the wait begins today. The due
+ * date follows from the opportunity definition of the appointment type.
  */
 export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number): Promise<JudgedWait> {
   const { waitlistEntryId, replacesAppointmentId, appointmentTypeId } = given;
@@ -86,8 +87,8 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
 }
 
 /**
- * Returns a date on or before the start of the wait, without reading the waitlist entry or the replaced appointment.
- * The limit of the wait can thus be read in the same round trip as these two.
+ * Returns a date on or before the start of the wait, without reading the waitlist entry or the replaced appointment. So
+ * one round trip reads the limit of the wait together with the entry and the appointment.
  */
 function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
   const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;
@@ -99,8 +100,8 @@ function dateOf(created: { readonly createdAt: Date } | undefined): string | und
 }
 
 /**
- * Returns the errors in the given dates of a wait that begins on `requestedOn`. A request date must be within the two
- * years before today. A desired date must be from `requestedOn` through two years after today.
+ * Returns the errors in the given dates of a wait that begins on `requestedOn`. A request date must be from two years
+ * before today through today. A desired date must be from `requestedOn` through two years after today.
  */
 export function dateErrors(
   given: Pick<GivenWait, "requestedOn" | "desiredOn">,

@@ -23,7 +23,7 @@ import { closeServedEntry, requireServes } from "./served-entry.js";
 import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
 
 /**
- * Books the slots of an option for the patient of the option.
+ * Books the slots of an option for the patient of the option, and returns the new appointment.
  *
  * Throws, in this order:
  * - 404 if the patient or a reference does not exist

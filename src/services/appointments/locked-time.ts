@@ -43,7 +43,10 @@ export interface TimedBooking extends BookingTarget, BookingReferences, GivenWai
   readonly durationMinutes?: number | undefined;
 }
 
-/** The current time, and the kind of a booking: in the schedule, in or outside the schedule, or after the visit. */
+/**
+ * The current time, and the kind of a booking. SCHEDULED takes slots of the schedule. OVERBOOKED may also be outside
+ * the schedule. LATE enters a past visit.
+ */
 export interface TimedTerms {
   readonly nowMs: number;
   readonly kind: "SCHEDULED" | "OVERBOOKED" | "LATE";
@@ -61,8 +64,8 @@ export interface LockedTime {
   /** Whether the practitioner or the patient is busy during `locked.slots`. */
   readonly busy: BusyPeople;
   /**
-   * Whether the patient is busy during exactly the requested time, for an appointment outside the schedule. For a late
-   * entry, also whether the practitioner is.
+   * Whether the patient is busy during exactly the requested time. For LATE, also whether the practitioner is busy
+   * then. Always false for SCHEDULED.
    */
   readonly beside: BusyPeople;
   readonly wait: Wait;
@@ -72,9 +75,9 @@ export interface LockedTime {
 }
 
 /**
- * Locks the time of a booking and reads the data to check it. Throws 404 for references that do not exist, and 422 for
- * references that cannot be used. Throws 422 for a start that cannot be booked. For a late entry, the wait is checked
- * as of the day of the visit, and no limits apply.
+ * Locks the rows that a booking at a given time needs. Returns them with the data to check the booking. Throws 404 for
+ * references that do not exist, and 422 for references that cannot be used. Throws 422 for a start that cannot be
+ * booked. For a late entry, the wait is checked as of the day of the visit, and no limits apply.
  */
 export async function lockTime(request: TimedBooking, call: ReadyCall, terms: TimedTerms): Promise<LockedTime> {
   const { nowMs, kind } = terms;

@@ -16,7 +16,7 @@ import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js"
 import { readPage } from "../resources/pages.js";
 import { pageOfSlots } from "./option-search.js";
 
-/** The highest number of rows of one answer. A row is a practitioner on one day of a program. */
+/** The highest number of rows of one response. A row is a practitioner on one day of a program. */
 const MAX_ROWS = 10_000;
 
 /** Occupancy and availability of the schedule. `now` returns milliseconds since the epoch. */

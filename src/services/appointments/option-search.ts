@@ -45,7 +45,7 @@ export interface OptionCriteria extends SlotCriteria {
   readonly appointmentId: string | undefined;
   /** The last local date of the wait of a waitlist entry. Used only in a search for a waitlist entry. */
   readonly dueOn: string | undefined;
-  /** The type of the appointment to book. It decides how long an option is; without a type, an option is one slot. */
+  /** The type of the appointment to book: sets the length of options. Default: one slot. Not used to reschedule. */
   readonly appointmentTypeId: string | undefined;
   /** The request field with the id of the patient, appointment or waitlist entry. Errors name this field. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
@@ -53,7 +53,7 @@ export interface OptionCriteria extends SlotCriteria {
 
 const WHOLE_DAY = [{ startSecond: 0, endSecond: secondsPerDay }];
 
-/** Returns one page of the options that can be booked, earliest first, with tokens. Writes and reserves nothing. */
+/** Returns a page of options with tokens, earliest first. Reserves nothing. Throws like {@link requireSubject}. */
 export async function findOptions(
   criteria: OptionCriteria,
   request: PageRequest,
@@ -128,9 +128,9 @@ function endOfSlotsMs(nowMs: number): number {
 }
 
 /**
- * Checks the patient or the appointment of a search. Throws 404 if this resource does not exist, then 409 if it cannot
- * be booked or rescheduled. Then throws 404 for an unknown type, and 422 for an inactive type or for a service that is
- * not the appointment's.
+ * Reads the patient or the appointment of a search, and the last date of the wait. Throws 404 if the patient or the
+ * appointment does not exist. Then throws 409 if the patient cannot book, or if the appointment cannot be rescheduled.
+ * Then throws 404 for an unknown type, and 422 for an inactive type or for a service that is not the appointment's.
  */
 async function requireSubject(
   criteria: OptionCriteria,
@@ -180,7 +180,7 @@ async function requireMovableSubject(
   };
 }
 
-/** Returns the last local date of the wait. The limit is that of the waitlist entry, the type or the service. */
+/** Returns the last local date of the wait: by the entry if there is one, else by the type, else by the service. */
 async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: number): Promise<string | undefined> {
   const { serviceId, appointmentTypeId, subjectField, dueOn } = criteria;
   if (subjectField === "waitlistEntryId") return dueOn;

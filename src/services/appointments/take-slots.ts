@@ -36,7 +36,7 @@ export interface TimeTerms {
   /** Conflicts that were found before this time was checked. */
   readonly found: readonly FieldError[];
   readonly named: NamedConflicts;
-  /** The day on which the appointment already uses a unit of capacity. */
+  /** The day on which the appointment already uses a unit of capacity; undefined if there is none. */
   readonly heldDay: DayOfRule | undefined;
   readonly nowMs: number;
   /** The hold that is being booked. */
@@ -91,10 +91,11 @@ export async function takeSlots(
 }
 
 /**
- * Returns the locked slots of an option, and the conflicts of its time except for the capacity of its day.
- * `occupiedSlots` are the slots of the appointment to move. Throws 410 if the token was already used, its hold has
- * ended, or the option has changed since the search. If `found` has conflicts, throws 409 with these conflicts instead
- * of 410.
+ * Returns the locked slots of an option, the placement in them and the conflicts at its time. Does not check the
+ * capacity of the day. `occupiedSlots` are the slots of the appointment to move.
+ *
+ * Throws 410 if the token was already used, its hold has ended, a slot has started, the practitioner is not active, or
+ * the option has changed since the search. If `found` has conflicts, throws 409 with these conflicts instead of 410.
  */
 export function requireSlots(
   option: OptionClaims,
@@ -141,7 +142,10 @@ export function placementOf(
   return { ...place, startsAt, endsAt: last.endsAt, visitEndsAt };
 }
 
-/** Returns the end of the first slots that cover a visit. The slots must be adjacent and ordered by start. */
+/**
+ * Returns the end of the first slots that cover a visit, or the end of all slots if they are shorter. Returns undefined
+ * without slots. The slots must be adjacent and ordered by start.
+ */
 export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): Date | undefined {
   const endMs = (slots[0]?.startsAt.getTime() ?? 0) + visitMinutes * 60_000;
   return (slots.find(({ endsAt }) => endsAt.getTime() >= endMs) ?? slots.at(-1))?.endsAt;

@@ -16,7 +16,7 @@ export interface WantedTime {
   readonly busy: BusyPeople;
 }
 
-/** Returns the conflicts of a time, except for the capacity of its day. Each conflict is an error item on `field`. */
+/** Returns the conflicts at a time, each as an error item on `field`. Does not check the capacity of the day. */
 export function timeConflicts({ slots, ownSlots = [], busy }: WantedTime, field: string): FieldError[] {
   const ownIds = new Set(ownSlots.map(({ id }) => id));
   const others = slots.filter(({ id }) => !ownIds.has(id));
@@ -48,7 +48,7 @@ export function patientOverlap(field: string): FieldError {
   return { code: "PATIENT_OVERLAP", field, message };
 }
 
-/** Returns the error item for a slot on a day without capacity. */
+/** Returns the error item for a time whose day has no capacity left. */
 export function capacityExhausted(field: string): FieldError {
   return { code: "CAPACITY_EXHAUSTED", field, message: "all capacity of the day is used: choose another day" };
 }

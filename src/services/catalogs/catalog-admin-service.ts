@@ -119,8 +119,8 @@ async function replaceCoveredServices(
 }
 
 /**
- * Returns the covered services of a contract. The second query reads the services and their version together. The first
- * query only checks that the caller may see the contract.
+ * Returns the covered services of a contract. Throws 404 if the caller may not see the contract. One query reads the
+ * services and their version together.
  */
 async function getCoveredServices(
   { contractId }: GetCoveredServicesRequestValid,

@@ -37,7 +37,10 @@ export interface ScheduleFollowers {
   readonly location: (transaction: Transaction, id: string, nowMs: number) => Promise<void>;
 }
 
-/** Reference data of programs, catalogs and the waitlist. `now` returns milliseconds since the epoch. */
+/**
+ * The service for locations, healthcare services, practitioners and opportunity definitions. `now` returns milliseconds
+ * since the epoch.
+ */
 export function createReferenceDataService(now: () => number, schedules: ScheduleFollowers): Methods {
   return {
     ...locationMethods(now, schedules),

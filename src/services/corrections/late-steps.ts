@@ -34,10 +34,11 @@ export interface LateSteps extends GivenSteps {
 }
 
 /**
- * Enters steps of an appointment with their true times.
+ * Enters steps of an appointment with their true times, and returns the appointment after the steps.
  *
  * Throws, in this order:
- * - 404 if the appointment or the reason does not exist; 422 if the reason is not active or its comment is missing
+ * - 404 if the appointment or the reason does not exist; 422 if the reason is not active or its required comment is
+ *   missing
  * - 409 for a stale version, then for a status that does not allow a step
  * - 422 for wrong times
  * - 409 with all other conflicts

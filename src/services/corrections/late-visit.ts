@@ -27,14 +27,16 @@ import {
 } from "./late-entry.js";
 
 /**
- * Enters a past visit that was not booked, with its true times.
+ * Enters a past visit that was not booked, with its true times. Returns the new appointment after its steps.
  *
  * Throws, in this order:
  * - 422 for wrong times of steps
- * - 404 or 422 for references, as for a booking by time, and for the no-show reason
+ * - 404 or 422 for references, as for a booking at a given time, and for the no-show reason
  * - 422 if the visit is not over
- * - 409 with all conflicts: the visit is too long ago, a step is too early, the patient is not active, the waitlist
- *   entry is closed, or, unless the visit was missed, the patient or the practitioner is busy at that time
+ * - 409 with all conflicts: the visit is too long ago, a step is too early, the patient is not active, or the waitlist
+ *   entry is closed
+ * - 409 in the same error if the patient or the practitioner is busy at that time, unless the visit was missed
+ * - 422 if a visit outside the schedule would end on another day
  */
 export async function enterLateVisit(
   request: EnterLateVisitRequestValid,

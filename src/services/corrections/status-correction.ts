@@ -43,7 +43,7 @@ export interface CorrectionRequest {
 }
 
 /**
- * Takes back the last step of an appointment.
+ * Takes back the last step of an appointment, and returns the appointment.
  *
  * Throws 404 for an unknown appointment. Throws 409 for a stale version, for a status that cannot go back to `to`, and
  * for an erased patient. If the step freed the slots, also throws 409 with all conflicts: the time is taken, the day

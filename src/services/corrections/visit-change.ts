@@ -25,13 +25,16 @@ import { inactive, missing, requireFound, requireVersion } from "../resources/pr
 import { changeDuration, lockForDuration } from "./visit-duration.js";
 
 /**
- * Changes the service, type, duration, modality or link of an unfinished appointment. Its start and practitioner stay
- * the same.
+ * Changes the service, type, duration, modality or link of an unfinished appointment, and returns the appointment. Its
+ * start and practitioner stay the same.
  *
- * Throws 404 for an unknown appointment, service or type. Throws 409 for a stale version, a finished appointment, and a
- * duration for which the time is not free. Throws 422 for a service or type that is not active, for a service that the
- * program does not offer, for a duration longer than the adjacent slots of the schedule, and for a link of a visit that
- * is not by video.
+ * Throws:
+ * - 404 for an unknown appointment, service or type
+ * - 409 for a stale version, a finished appointment, or a new duration of a displaced appointment
+ * - 409 if the time of the new duration is not free
+ * - 422 for a service or type that is not active, or a service that the program does not offer
+ * - 422 if the adjacent slots are too short, or if an overbooked appointment would end on another day
+ * - 422 for a link of a visit that is not by video
  */
 export async function changeVisit(
   request: ChangeAppointmentRequestValid,
@@ -97,7 +100,10 @@ function requireUnfinished({ status }: AppointmentRecord): void {
   throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
 }
 
-/** Returns the changed attributes of the visit, except its time. */
+/**
+ * Returns the changed attributes of the visit, except its time. Throws 422 for a service that the program does not
+ * offer, and for a link of a visit that is not by video.
+ */
 async function changesOfVisit(
   request: ChangeAppointmentRequestValid,
   appointment: AppointmentRecord,

@@ -20,8 +20,9 @@ export interface LockedDuration {
 }
 
 /**
- * Locks an appointment and its patient. With `length`, also locks the practitioner and the slots of the time before and
- * after the change. `seen` and `held` are the appointment and its slots as they were read without locks.
+ * Locks an appointment and its patient. With `length`, also locks the practitioner, the current slots and the slots of
+ * the new duration, and reads who is busy then. `seen` and `held` are the appointment and its slots as they were read
+ * without locks.
  */
 export async function lockForDuration(
   call: ReadyCall,

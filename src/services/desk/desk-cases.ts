@@ -35,8 +35,8 @@ export async function listCasesPage(request: ListCasesRequest, call: ReadyCall) 
 }
 
 /**
- * Changes a case from RECEIVED to OPEN and records who took it. Throws 404 if the case does not exist. Then throws 409
- * for a stale version, or if the status is not RECEIVED.
+ * Changes a case from RECEIVED to OPEN, records who took it, and returns the case. Throws 404 if the case does not
+ * exist. Then throws 409 for a stale version, or if the status is not RECEIVED.
  */
 export async function takeCase(
   { userAttentionCaseId, expectedVersion }: TakeCaseRequestValid,
@@ -52,7 +52,10 @@ export async function takeCase(
   return change(call, { ...kept, ...taking, status: "OPEN", deskStatus: "OPEN" });
 }
 
-/** Closes a case. Throws 404 if it does not exist. Then throws 409 for a stale version, or if it is already closed. */
+/**
+ * Closes a case and returns it. Throws 404 if it does not exist. Then throws 409 for a stale version, or if it is
+ * already closed.
+ */
 export async function closeCase(
   { userAttentionCaseId, expectedVersion, reason }: CloseCaseRequestValid,
   call: ReadyCall,

@@ -26,7 +26,7 @@ export function deskPageOf(page: Page): DeskPage {
   return { after: after && { createdAt: after.startsAt, id: after.id }, limit: page.size + 1 };
 }
 
-/** The sort key of a waitlist entry or a case. */
+/** Returns the sort key of a waitlist entry or a case: its creation time, then its id. */
 export function deskKeyOf({ createdAt, id }: { readonly createdAt: Date; readonly id: string }): readonly string[] {
   return [createdAt.toISOString(), id];
 }

@@ -45,8 +45,8 @@ export async function listEntries(request: ListWaitlistEntriesRequest, call: Rea
 }
 
 /**
- * Closes a waitlist entry. Throws 404 if the entry or the appointment does not exist. Then throws 409 for a stale
- * version, or if the entry is already closed. Then throws 422 if the appointment is for another patient.
+ * Closes a waitlist entry and returns it. Throws 404 if the entry or the appointment does not exist. Then throws 409
+ * for a stale version, or if the entry is already closed. Then throws 422 if the appointment is for another patient.
  */
 export async function closeEntry(
   { waitlistEntryId, expectedVersion, reason, appointmentId }: CloseWaitlistEntryRequestValid,

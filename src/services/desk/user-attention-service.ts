@@ -62,7 +62,8 @@ function toUserAttentionCase({ id, createdAt, status }: CaseRecord): UserAttenti
 
 /**
  * Requires that the given patient and appointment exist, and that the appointment is for this patient. Otherwise throws
- * 422. Returns the id of the given patient. For a patient who was merged into another, this is the id of the survivor.
+ * 422. Returns the id of the given patient, or undefined if none is given. For a patient who was merged into another,
+ * this is the id of the survivor.
  */
 async function requireAgreement(
   { patientId, appointmentId }: CreateCaseRequestValid,

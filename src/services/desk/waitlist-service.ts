@@ -94,7 +94,10 @@ async function requireUsableReferences(request: CreateWaitlistEntryRequestValid,
   if (errors.length > 0) throw validationFailed(errors);
 }
 
-/** Returns an error if a resource does not exist or is not active. `isActive` is undefined if it does not exist. */
+/**
+ * Returns an error if a resource does not exist or is not active. `isActive` resolves to undefined if the resource does
+ * not exist.
+ */
 async function usable(field: string, isActive: Promise<boolean | undefined>): Promise<FieldError[]> {
   const found = await isActive;
   if (found === undefined) return [missing(field)];

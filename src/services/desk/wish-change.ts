@@ -19,12 +19,12 @@ import { refusePastRange } from "./waitlist-service.js";
 const MAX_EARLIER = 100;
 
 /**
- * Replaces the wish of an active waitlist entry: its dates, periods, location and practitioner. The entry keeps its
- * place in line and lists its earlier wishes.
+ * Replaces the wish of an active waitlist entry: its dates, periods, location and practitioner. Returns the changed
+ * entry. The entry keeps its place in line and lists its earlier wishes.
  *
  * Throws 404 for an unknown entry, location or practitioner. Throws 409 for a stale version, a closed entry, and an
- * entry whose wish has changed {@link MAX_EARLIER} times. Throws 422 for dates in the past and for references that are
- * not active.
+ * entry whose wish has changed {@link MAX_EARLIER} times. Throws 422 if `dateTo` is before today, and for references
+ * that are not active.
  */
 export async function changeWish(
   request: ChangeWaitlistEntryRequestValid,

@@ -100,7 +100,7 @@ export function eventMessage(event: TypedEvent, tenantId: string): Event {
   });
 }
 
-/** The name of a resource type in lower case, with underscores between its words. */
+/** Returns the name of a resource type in lower case, with underscores between its words. */
 function inWords(resourceType: string): string {
   return resourceType.replaceAll(/(?<!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }

@@ -35,7 +35,7 @@ export function requireContinuation(page: FeedPage, cursor: FeedCursor): void {
   throw conflict({ code: "OUT_OF_RANGE", field: "cursor", message });
 }
 
-/** Returns whether an event matches the filter and is visible to the caller. */
+/** Returns whether an event has a resource type of the filter and is visible to the filter's principal. */
 export function matchesFilter(event: EventRecord, { principal, resourceTypes }: EventFilter): boolean {
   return isVisible(event, principal) && (resourceTypes.length === 0 || resourceTypes.includes(resourceTypeOf(event)));
 }

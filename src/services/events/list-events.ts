@@ -11,7 +11,10 @@ import { readExistingFeed, readPlaced } from "./read-placed.js";
 /** The highest number of events that one page scans when it filters by resource type. */
 const MAX_SCANNED = 1_000;
 
-/** Returns one page of the feed. First assigns positions to committed events that have none yet. */
+/**
+ * Returns one page of the feed. First assigns positions to committed events that have none yet. Throws 422 for an
+ * invalid cursor, and 409 if the events after the cursor are no longer kept.
+ */
 export async function listEvents(request: ListEventsRequest, call: ReadyCall) {
   const { resourceTypes } = request;
   const size = pageSizeOf(request);

@@ -5,8 +5,8 @@ import { assignNextPositions, type FeedPage, readFeed } from "../../postgres/tab
 const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns the state of the feed after its newest event. First assigns positions to committed events. The assignment
- * locks the feed until the commit.
+ * Returns the state of the feed after its newest event. First assigns positions to committed events that have none yet.
+ * The assignment locks the feed until the commit.
  */
 export async function readEndOfFeed(transaction: Transaction): Promise<FeedPage> {
   assignNextPositions(transaction);
@@ -15,7 +15,7 @@ export async function readEndOfFeed(transaction: Transaction): Promise<FeedPage>
 
 /**
  * Returns the first event after a position, and the state of the feed. If events have no position yet, first assigns
- * positions.
+ * positions. The assignment locks the feed until the commit.
  */
 export function readFeedAfter(transaction: Transaction, position: number): Promise<FeedPage> {
   return readPlaced(transaction, position, 1);

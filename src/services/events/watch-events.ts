@@ -21,11 +21,11 @@ const MAX_EVENTS = 200;
 
 /**
  * Returns the events after the cursor or the start that a request asks for, then each new event, until the signal
- * aborts.
+ * aborts. Throws 422 if the cursor is not valid, and 409 if the events after it are no longer kept.
  *
- * A watch first reads pages until it reaches the position of the live events of this process, then follows these. If it
- * consumes them too slowly, it reads pages again. Each time, it subscribes to the live events before it reads, and
- * skips events that it has already sent. So no event is lost or sent twice.
+ * A watch first reads pages of the feed, up to the position at which the live events of this process begin. Then it
+ * follows the live events. If it consumes them too slowly, it reads pages again. Each time, it subscribes to the live
+ * events before it reads, and skips events that it has already sent. So no event is lost or sent twice.
  */
 export function watchEvents(
   request: WatchEventsRequest,

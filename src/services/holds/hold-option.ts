@@ -9,12 +9,13 @@ import { optionGone, requireOption } from "../appointments/take-slots.js";
 import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOption } from "./take-option.js";
 
 /**
- * Holds the option of a token. With alternatives, holds the first free one of these options. It prefers an option that
- * no other call is taking.
+ * Holds the option of a token. With alternatives, holds the first free option of all the tokens. It prefers an option
+ * that no other call is taking. Returns the hold.
  *
- * Throws 422 for a token of another kind or subject, and 410 for an option that is gone. Throws 409 for an option that
- * is taken, an inactive patient, an appointment that cannot be moved, and too many holds. If another call takes the
- * chosen alternative at the same moment, this call runs again.
+ * Throws 422 for a token that is not an option of a search, and for an alternative with another patient, appointment or
+ * service. Throws 410 for an option that is gone. Throws 409 for an option that is taken, an inactive patient, an
+ * appointment that cannot be moved, and too many holds. If another call takes the chosen alternative at the same
+ * moment, this call runs again.
  */
 export async function holdOption(
   token: OpenedToken,
@@ -44,8 +45,9 @@ function isSearched({ holdId }: OptionClaims): boolean {
 }
 
 /**
- * Returns the options that have not expired, in their order, one for each first slot. Throws 422 for an invalid token.
- * Also throws 422 if the subject or the service of a token differs from that of the first token.
+ * Returns the options that have not expired, in their order, one for each first slot. Throws 422 for an invalid token
+ * and for the token of a hold. Also throws 422 if the subject or the service of a token differs from that of the first
+ * token.
  */
 function usableOptions(token: OpenedToken, alternatives: readonly OpenedToken[]): readonly OptionClaims[] {
   const first = token.kind === "INVALID" ? undefined : token.option;

@@ -60,7 +60,10 @@ export function createHoldService(ports: HoldPorts): Implementation<typeof HoldS
   };
 }
 
-/** Returns the option of an offer. Each caller who reads the offer gets a token of this option. */
+/**
+ * Returns the option that an offer holds. An offer is a hold for a waitlist entry. Each caller who reads the offer gets
+ * a token of this option.
+ */
 function offeredOption(
   { slotId, serviceId, locationId, patientId, startsAt, endsAt }: HoldRecord,
   slot: Pick<OptionClaims, "generation" | "emergency">,

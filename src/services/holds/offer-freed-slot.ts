@@ -14,7 +14,7 @@ import { isOfferable, waitingOrder } from "../../scheduling/waiting-order.js";
 import { newId } from "../../uuid.js";
 import { type HoldingCall, MAX_OF_PATIENT, takeOption } from "./take-option.js";
 
-/** The operation in the audit trail. */
+/** The name of the operation in the audit trail. */
 const OPERATION = "offer_freed_slot";
 
 /**
@@ -27,8 +27,8 @@ const OPERATION = "offer_freed_slot";
  * - if another hold has the slot or the last unit of its day, when that hold expires
  * - otherwise, when the slot starts
  *
- * Deletes the row of a freed slot that can no longer be offered. Throws a CupoError if the slot or the patient changed
- * since they were read.
+ * Deletes the row of the freed slot if the slot can no longer be offered, or if the tenant makes no such offers. Throws
+ * a CupoError if the slot or the patient changed since they were read.
  */
 export async function offerFreedSlot(transaction: Transaction, slotId: string, nowMs: number): Promise<boolean> {
   const [{ freedSlotOfferMinutes: minutes }, slot] = await Promise.all([

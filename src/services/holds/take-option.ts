@@ -65,8 +65,8 @@ export function locksOf(subject: BusySubject) {
 }
 
 /**
- * Locks an option in the order of `lockInOrder`, and holds it. Throws 409 with all conflicts. `judge` converts the
- * errors that concern only the option.
+ * Locks an option in the order of `lockInOrder`, and holds it. Returns the hold. Throws 409 with all conflicts, and 410
+ * if the option is gone or has changed. `judge` converts the errors that concern only the option.
  */
 export async function takeOption(
   option: OptionClaims,

@@ -5,7 +5,7 @@ import { absentReference, inactiveReference, targetOf } from "./row-references.j
 
 type Found = { readonly active: boolean } | undefined;
 
-/** An appointment to import whose references all exist. */
+/** An appointment to import. All its references exist. */
 export interface JudgedAppointment {
   readonly draft: AppointmentDraft;
   readonly patientId: string;
@@ -15,9 +15,9 @@ export interface JudgedAppointment {
 }
 
 /**
- * Returns the draft with its ids, or the error items of the row. Every reference must exist. For a future appointment,
- * every reference must also be active, the program must offer the service, and the practitioner must work in the
- * program.
+ * Returns the draft with its ids, or the error items of the row. Every reference must exist. A future appointment must
+ * also fulfil these conditions: every reference is active, the program is at the location and offers the service, and
+ * the practitioner works in the program.
  */
 export function judgeAppointment(
   draft: AppointmentDraft,

@@ -17,9 +17,9 @@ export interface PlacedAppointment extends JudgedAppointment {
 
 /**
  * Rejects appointments that overlap, and returns the others with their slots. CANCELLED and NO_SHOW appointments never
- * overlap. An appointment is rejected if its patient has another one at that time, in the database or in this batch. A
- * future appointment without an overbooking reason is rejected if its practitioner is busy at that time. A future
- * appointment takes the free slots that cover exactly its time, if the day has capacity.
+ * overlap. An appointment is rejected if its patient is busy at that time, in the database or in this batch. A future
+ * appointment without an overbooking reason is rejected if its practitioner is busy at that time. A future appointment
+ * takes the free slots that cover exactly its time, if its practitioner is not busy and the day has capacity.
  *
  * Locks slots, practitioners and the counters of days, in the order of `tables/locks.ts`.
  */
@@ -75,7 +75,7 @@ async function withinCapacity({ call, nowMs }: ImportBatch, placed: readonly Pla
   });
 }
 
-/** Returns the rule and date whose capacity a slot uses. Undefined for a slot without a rule. */
+/** Returns the rule and date whose capacity a slot uses. Undefined without a slot, and for a slot without a rule. */
 export function dayOf(slot: SlotRecord | undefined) {
   if (slot?.ruleId === undefined) return undefined;
   return { ruleId: slot.ruleId, localDate: slot.localDate };

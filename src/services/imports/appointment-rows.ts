@@ -13,8 +13,9 @@ import type { ImportBatch, RowOf } from "./import-batch.js";
 import { mapInTurns } from "./turns.js";
 
 /**
- * Imports past and future appointments. They get version 1 and the status that they have in the other system. An
- * appointment without slots of the schedule is overbooked, so it uses no capacity of its day.
+ * Imports past and future appointments, and rejects rows with errors. The appointments get version 1 and the status
+ * that they have in the other system. An appointment without slots of the schedule is overbooked, so it uses no
+ * capacity of its day.
  */
 export async function importAppointments(
   batch: ImportBatch,

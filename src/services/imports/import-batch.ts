@@ -81,7 +81,7 @@ export class ImportBatch {
     this.call.effects.push({ ...effect, resourceId, action: "CREATE" });
   }
 
-  /** Records the outcome of a row that was imported before. */
+  /** Records that a row was imported before and has not changed since. */
   keep({ index }: BatchRow, resourceId: string): void {
     this.#outcomes[index] = { state: ImportOutcome_State.UNCHANGED, resourceId };
   }

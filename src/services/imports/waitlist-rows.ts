@@ -23,7 +23,10 @@ interface Draft {
 
 type References = Awaited<ReturnType<typeof readReferences>>;
 
-/** Imports open waitlist entries. Every resource that they refer to must be active. */
+/**
+ * Imports open waitlist entries. Rejects a row if a resource that it refers to is missing or not active, or if a date
+ * is out of range.
+ */
 export async function importWaitlistEntries(
   batch: ImportBatch,
   rows: readonly RowOf<ImportedWaitlistEntryValid>[],

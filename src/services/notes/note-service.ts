@@ -117,8 +117,8 @@ function subjectField({ appointmentId }: NoteSubject): string {
 }
 
 /**
- * Locks the patient of a new note, so that the patient cannot be merged or erased meanwhile. Returns undefined if the
- * tenant has no such patient or appointment.
+ * Locks and returns the patient of a new note, so that the patient cannot be merged or erased meanwhile. Returns
+ * undefined if the tenant has no such patient or appointment.
  */
 async function holdSubject({ patientId, appointmentId }: NoteSubject, { transaction }: ReadyCall) {
   if (appointmentId !== undefined) return holdPatientOf(transaction, appointmentId);

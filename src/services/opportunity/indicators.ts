@@ -28,7 +28,7 @@ import { localDateAt } from "../../scheduling/local-clock.js";
 import { dayNumberOf } from "../../scheduling/local-date.js";
 import { nameIn } from "../resources/enum-names.js";
 
-/** The highest number of groups of one answer. */
+/** The highest number of groups of one response. */
 const MAX_GROUPS = 1_000;
 
 const ATTRIBUTES = {
@@ -40,8 +40,8 @@ const ATTRIBUTES = {
 } as const satisfies Record<string, GroupAttribute>;
 
 /**
- * Returns the indicators of each group; one group without appointments if nothing matches and `groupBy` is empty.
- * Throws 422 for more than {@link MAX_GROUPS} groups.
+ * Returns the indicators of each group. If nothing matches and `groupBy` is empty, returns one group without
+ * appointments. Throws 422 for more than {@link MAX_GROUPS} groups.
  */
 export async function readIndicators(
   request: GetOpportunityIndicatorsRequestValid,

@@ -24,7 +24,7 @@ import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { refuseNaming } from "./erasure-reason.js";
 import { refuseMerged } from "./patient-record-methods.js";
 
-/** The result of an erasure: the change record that remains, and the ids of all changed resources. */
+/** The result of an erasure: the change record that remains, and the ids of the changed resources. */
 export interface Erasure {
   readonly record: PatientChangeRecord;
   readonly mergedIds: readonly string[];
@@ -39,7 +39,8 @@ const MAX_REPORTED = 100;
 
 /**
  * Erases the personal data of a patient and of all patients who were merged into it. Appointments, cases and waitlist
- * entries remain without their texts.
+ * entries remain without their texts. Holds are deleted. Returns the change record and the ids of the changed
+ * resources.
  *
  * Throws, in this order:
  * - 404 if the patient does not exist

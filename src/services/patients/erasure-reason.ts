@@ -2,7 +2,7 @@ import { validationFailed } from "../../errors.js";
 import { documentWord, nameWords, phoneNumbers, significantDigits } from "../../postgres/search/search-words.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 
-/** Whether a reason contains one attribute of a person. */
+/** Returns whether a reason contains one attribute of a person. */
 type Sign = (reason: string) => boolean;
 
 /** Parts of names that are also common words. They identify nobody. */
@@ -24,7 +24,7 @@ export interface ErasedPerson {
 /**
  * Requires that the reason of an erasure does not identify the person, because the reason is kept. Throws 422 if it
  * contains:
- * - a word of a name
+ * - a word of a name, except short and common words
  * - a current or earlier document number, in any notation
  * - a telephone number, in any notation
  * - an email address

@@ -34,7 +34,9 @@ interface Section {
    * continues.
    */
   readonly name: string;
-  /** Adds at most `size` rows to the response, beginning after the key `after`. */
+  /**
+   * Adds at most `size` rows to the response, beginning after the key `after`. Returns how many, and where to continue.
+   */
   show(after: readonly string[] | undefined, size: number): Promise<Shown>;
 }
 
@@ -53,7 +55,7 @@ const LIST = "export";
 
 /**
  * Returns one page of the data about a person. `person` holds the patient and all patients who were merged into it; the
- * first is the survivor.
+ * first is the survivor. Throws 422 for an invalid page token.
  */
 export async function exportPage(
   request: ExportPatientRequestValid,
@@ -81,8 +83,8 @@ export async function exportPage(
 }
 
 /**
- * Returns the sections of an export. A merge does not move consents, changes, decisions and access records, and notes
- * can be added to the duplicate later. These five kinds are therefore read for the survivor and each duplicate.
+ * Returns the sections of an export. A merge does not move consents, changes, decisions and access records. Notes can
+ * be added to the duplicate later. So these five kinds are read for the survivor and for each duplicate.
  */
 function sectionsOf(
   transaction: Transaction,

@@ -32,8 +32,9 @@ const DUPLICATE = "duplicatePatientId";
 const MAX_OVERLAPS = 100;
 
 /**
- * Merges the duplicate into the survivor. Throws 404 for unknown patients, then 409 for versions, statuses and
- * overlaps, in this order. Appointments of one person must not overlap, except CANCELLED and NO_SHOW ones.
+ * Merges the duplicate into the survivor. Returns both patients and the ids of the moved resources. Throws 404 for
+ * unknown patients. Then throws 409 for stale versions, for statuses that do not allow a merge, and for overlapping
+ * appointments, in this order. Appointments of one person must not overlap, except CANCELLED and NO_SHOW ones.
  */
 export async function mergePatients(
   request: MergePatientsRequestValid,

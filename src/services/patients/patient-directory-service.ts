@@ -78,7 +78,11 @@ async function listPage(request: ListPatientsRequest, call: ReadyCall) {
   return { patients: rows.map(toPatientDetails), ...next };
 }
 
-/** Changes the status of a patient. Setting the current status again also increments the version. */
+/**
+ * Changes the status of a patient. Throws 404 for an unknown patient. Throws 409 for a stale version, for a DECEASED or
+ * merged patient, and if another ACTIVE patient has the document. Setting the current status again also increments the
+ * version.
+ */
 async function setStatus(
   request: SetPatientStatusRequestValid,
   call: ReadyCall,

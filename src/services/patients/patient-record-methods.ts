@@ -28,8 +28,8 @@ type RecordMethods = Pick<
 >;
 
 /**
- * The methods of PatientDirectoryService that correct and merge patients, and list the changes. Each change needs a
- * reason, which is stored.
+ * The methods of PatientDirectoryService that correct documents, merge patients and list these changes. Each correction
+ * or merge stores its reason.
  */
 export function createPatientRecordMethods(now: () => number): RecordMethods {
   return {
@@ -74,7 +74,11 @@ export async function requireOnRecord(transaction: Transaction, patientId: strin
   requireFound((await isOnRecord(transaction, patientId)) || undefined, "patientId");
 }
 
-/** Corrects the document of a patient. Setting the current document again also increments the version. */
+/**
+ * Corrects the document of a patient. Throws 404 for an unknown patient. Throws 409 for a stale version, for a merged
+ * patient, and if another ACTIVE patient has the document. Setting the current document again also increments the
+ * version.
+ */
 async function correctDocument(
   { patientId, documentType, documentNumber, reason, expectedVersion }: CorrectPatientDocumentRequestValid,
   call: ReadyCall,

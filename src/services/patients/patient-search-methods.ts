@@ -68,7 +68,10 @@ async function searchPage(request: SearchPatientsRequest, call: ReadyCall) {
   return { patients: rows.map(toPatientDetails), ...goesOn };
 }
 
-/** Returns the prefixes of a search. Each must match a search word of the patient. */
+/**
+ * Returns the prefixes of a search. Each must match a search word of the patient. Of a name, only the longest words
+ * count, at most {@link MAX_NAME_WORDS}.
+ */
 function beginningsOf({ name, phone, documentNumberPrefix }: SearchPatientsRequest): readonly string[] {
   const names = name === undefined ? [] : nameWords(name).toSorted((a, b) => b.length - a.length);
   return [

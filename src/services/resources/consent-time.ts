@@ -5,7 +5,10 @@ import { formatInstant } from "../../scheduling/local-clock.js";
 /** How far the clock of a caller or of another system may be ahead of the clock of this service, in milliseconds. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
-/** Returns an error item if a consent was granted in the future. `field` is the path of the time in the request. */
+/**
+ * Returns an error item if a consent was granted more than {@link CLOCK_SKEW_MS} in the future. `field` is the path of
+ * the time in the request.
+ */
 export function futureConsent(field: string, grantedAt: Timestamp, nowMs: number): FieldError[] {
   const latestMs = nowMs + CLOCK_SKEW_MS;
   if (timestampMs(grantedAt) <= latestMs) return [];

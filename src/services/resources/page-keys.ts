@@ -4,25 +4,32 @@ import type { Page } from "./pages.js";
 import { parseOpaqueId } from "./preconditions.js";
 
 /**
- * Returns the last id of the previous page, for lists ordered by id; undefined for the first page. Like all functions
- * of this file, throws 422 if the page token holds another kind of key.
+ * Returns the last id of the previous page, for lists ordered by id; undefined for the first page. Throws 422 if the
+ * page token holds another kind of key.
  */
 export function idAfter(page: Page): string | undefined {
   return keyAfter(page, parseOpaqueId);
 }
 
-/** Returns the last date of the previous page, for lists ordered by date; undefined for the first page. */
+/**
+ * Returns the last date of the previous page, for lists ordered by date; undefined for the first page. Throws 422 if
+ * the page token holds another kind of key.
+ */
 export function dateAfter(page: Page): string | undefined {
   return keyAfter(page, (date) => (isLocalDate(date) ? date : undefined));
 }
 
-/** Returns the last version of the previous page, for histories; 0 for the first page. */
+/**
+ * Returns the last version of the previous page, for histories; 0 for the first page. Throws 422 if the page token
+ * holds another kind of key.
+ */
 export function versionAfter(page: Page): number {
   return Number(keyAfter(page, (version) => (/^[1-9]\d{0,8}$/.test(version) ? version : undefined)) ?? 0);
 }
 
 /**
  * Returns the last date and id of the previous page, for lists ordered by date, then id; undefined for the first page.
+ * Throws 422 if the page token holds another kind of key.
  */
 export function dateAndIdAfter({ after }: Page): { readonly date: string; readonly id: string } | undefined {
   if (after === undefined) return undefined;
@@ -33,7 +40,7 @@ export function dateAndIdAfter({ after }: Page): { readonly date: string; readon
 
 /**
  * Returns the last start and id of the previous page, for lists ordered by start, then id; undefined for the first
- * page.
+ * page. Throws 422 if the page token holds another kind of key.
  */
 export function startAfter({ after }: Page): { readonly startsAt: Date; readonly id: string } | undefined {
   if (after === undefined) return undefined;
@@ -46,7 +53,7 @@ export function startAfter({ after }: Page): { readonly startsAt: Date; readonly
 
 /**
  * Returns the last position of the previous page in the index of words: the search prefix, then word and id. Undefined
- * for the first page.
+ * for the first page. Throws 422 if the page token holds another kind of key.
  */
 export function wordAfter({ after }: Page): readonly [wanted: string, word: string, id: string] | undefined {
   if (after === undefined) return undefined;
@@ -57,7 +64,7 @@ export function wordAfter({ after }: Page): readonly [wanted: string, word: stri
 
 /**
  * Returns the last change of the previous page, for lists of the changes of several appointments; undefined for the
- * first page.
+ * first page. Throws 422 if the page token holds another kind of key.
  */
 export function changeAfter({ after }: Page): { readonly appointmentId: string; readonly version: number } | undefined {
   if (after === undefined) return undefined;

@@ -7,7 +7,7 @@ export interface PageRequest {
   readonly pageToken?: string | undefined;
 }
 
-/** The rows of a list to read. */
+/** One page of a list: how many rows to read, and after which row. */
 export interface Page {
   /** The highest number of rows of the page. Read one more to see whether another page follows. */
   readonly size: number;
@@ -39,7 +39,8 @@ export function readPage(request: PageRequest, list: string, filters: readonly u
 }
 
 /**
- * Cuts rows to the page size. Pass one row more than the page holds if the list has more rows.
+ * Cuts rows to the page size, and makes the token of the next page. Pass one row more than the page holds if the list
+ * has more rows.
  *
  * Spread `next` into the response. It holds the page token of the next page, and nothing on the last page. The
  * page-tokens interceptor encrypts the token before it is sent.

@@ -108,7 +108,7 @@ export async function lockReferring<A extends object>(
 
 /**
  * Writes the changes to a locked resource and returns the result. The version increments if `changes` has an attribute,
- * even with the same value.
+ * even with the same value. Without attributes, writes nothing.
  */
 export function saveResource<A extends object>(
   call: ReadyCall,

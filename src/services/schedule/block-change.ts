@@ -6,7 +6,7 @@ import type { BlockTarget, ScheduleBlockRecord } from "../../postgres/tables/sch
 import { formatInstant, localDateAt } from "../../scheduling/local-clock.js";
 import type { SpanChange } from "./remake-span.js";
 
-/** The highest number of displaced appointments that one answer lists. */
+/** The highest number of displaced appointments that one response lists. */
 const MAX_SHOWN = 200;
 const MAX_DAYS = 366;
 const MAX_DURATION_MS = MAX_DAYS * 86_400_000;
@@ -66,7 +66,7 @@ export function requireNotOver({ endsAt }: ScheduleBlockRecord, nowMs: number): 
   });
 }
 
-/** Returns the programs whose slots a block can affect. */
+/** Returns the ids of the programs whose slots a block can affect. */
 export function programsOf(
   transaction: Transaction,
   { practitionerId, locationId, programId }: BlockTarget,

@@ -28,9 +28,10 @@ export type Turn =
 const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /**
- * Finds the program whose schedule ends first, and adds at most {@link MAX_SLOTS_IN_PART} slots to the schedule. It
- * never waits for locks: it skips locked programs. It does nothing while a transaction holds the calendar exclusively,
- * for example to change the holidays.
+ * Finds the program whose schedule ends first, and adds at most {@link MAX_SLOTS_IN_PART} slots to the schedule, within
+ * the tenant's limit of open slots. When the schedule reaches the horizon, deletes free slots that ended more than
+ * {@link KEEP_PAST_SLOTS_MS} ago. It never waits for locks: it skips locked programs. It does nothing while a
+ * transaction holds the calendar exclusively, for example to change the holidays.
  */
 export async function extendNextProgram(transaction: Transaction, nowMs: number, maxOpenSlots: number): Promise<Turn> {
   const now = new Date(nowMs);

@@ -71,7 +71,10 @@ async function updateHoliday(
   return toHolidayDetails(updated);
 }
 
-/** Adds the legal holidays of a year, except those that the tenant already has. Updates the slots on the new dates. */
+/**
+ * Adds the legal holidays of a year, except those that the tenant already has. Updates the slots on the new dates.
+ * Returns the new and the existing holidays.
+ */
 export async function seedYear(year: number, call: ReadyCall, nowMs: number) {
   const wanted: HolidayRecord[] = legalHolidays(year).map(({ date, name }) => ({
     id: call.newId(),

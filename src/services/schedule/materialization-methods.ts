@@ -88,8 +88,8 @@ async function updateWindow(
 }
 
 /**
- * Counts the effects of a change of the horizon or notice of a program, and writes nothing. Throws 422 if a longer
- * horizon has too many slots.
+ * Returns the effects of a change of a program's horizon or notice. Writes nothing. Throws 404 for an unknown program,
+ * and 422 if a longer horizon has too many slots.
  */
 async function previewWindow(
   request: PreviewProgramWindowChangeRequestValid,

@@ -45,7 +45,7 @@ const CAN_ENLARGE = [
 
 /**
  * Returns the field to report when a rule makes a plan too large: the first of {@link CAN_ENLARGE} that the request
- * contains, or the first of all if it contains none.
+ * contains, or the first entry of the list if it contains none.
  */
 export function enlargingField(sent: SentAttributes): string {
   return firstSent(CAN_ENLARGE, sent);

@@ -17,9 +17,10 @@ export interface PlanPart {
 export const MAX_SLOTS_IN_PART = 4_000;
 
 /**
- * Returns the next part of a plan, at most `maxSlots` slots. The part has one or more whole dates. If the first date
- * alone has more than `maxSlots`, the part has the slots of at least one practitioner on that date. `staff` is the
- * number of practitioners who already have the slots of that date.
+ * Returns the next part of a plan: as many whole dates as fit into `maxSlots` slots. `staff` is the number of
+ * practitioners who already have the slots of the first date. If `staff` is not 0, or if the first date has more than
+ * `maxSlots` slots, the part has only slots of the first date. These are the slots of one or more further
+ * practitioners.
  */
 export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN_PART): PlanPart {
   const perDate = slotsPerPractitioner(plan);

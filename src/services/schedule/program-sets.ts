@@ -35,7 +35,7 @@ export async function lockProgramSet(
   return { before, ownedBy: ownerOf(program) };
 }
 
-/** Replaces the whole set of a locked program and returns the new set. */
+/** Replaces all services or all practitioners of a locked program, and returns the new set. `table` decides which. */
 export function replaceProgramSet(
   transaction: Transaction,
   table: ProgramSetTable,

@@ -143,7 +143,10 @@ function cut(span: DateSpan, limit: DateSpan): DateSpan {
   return { from: laterDate(span.from, limit.from), through: earlierDate(span.through, limit.through) };
 }
 
-/** Removes the planned slots after the last date of the program's schedule; all of them if there is no schedule. */
+/**
+ * Returns the plan without the slots after the last date of the program's schedule. If there is no schedule, returns
+ * the plan without slots.
+ */
 function withRunsOf(plan: SlotPlan, state: MaterializationState | undefined, nowMs: number): SlotPlan {
   if (state === undefined || !isMade(state)) return { ...plan, runs: [] };
   const { through } = changeableSpan(state, nowMs);

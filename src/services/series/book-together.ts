@@ -12,8 +12,9 @@ import { bookVisits, type WantedVisit } from "./book-visits.js";
 import { noSlot } from "./take-places.js";
 
 /**
- * Books visits of different patients back to back, in the order of the request: all of them, or none. Throws 422 for a
- * start that cannot be booked, then like {@link bookVisits}. Throws 409 if the visits would have gaps.
+ * Books visits of different patients back to back, in the order of the request: all of them, or none. Returns the new
+ * appointments. Throws 422 for a start that cannot be booked, then like {@link bookVisits}. Throws 409 if the visits
+ * would have gaps.
  */
 export async function bookTogether(
   request: BookTogetherRequestValid,
@@ -61,6 +62,7 @@ async function judgeVisit(
 
 /**
  * Returns the minutes of a visit, rounded up to whole slots. It assumes that all slots are as long as the first one.
+ * Without a first slot, returns the minutes unchanged.
  */
 function wholeSlots(minutes: number, first: SlotRecord | undefined): number {
   if (first === undefined) return minutes;

@@ -57,7 +57,8 @@ interface ReadVisit {
 }
 
 /**
- * Books visits in their order: all of them, or none. It waits for three round trips, whatever the number of visits.
+ * Books visits in their order: all of them, or none. Returns the new appointments. It waits for three round trips,
+ * whatever the number of visits.
  *
  * Throws 404 with all references that do not exist, or 422 with all references that cannot be used. Throws 409 with all
  * conflicts of patients, waitlist entries, times, capacities and limits.
@@ -149,8 +150,8 @@ function once(errors: readonly FieldError[]): FieldError[] {
 }
 
 /**
- * Adjusts the limits and the first-visit mark of each visit. Earlier visits of the same patient in this call count as
- * booked.
+ * Returns the visits with adjusted limits and first-visit marks. Earlier visits of the same patient in this call count
+ * as booked.
  */
 function countOneAfterTheOther(visits: readonly ReadVisit[]): readonly ReadVisit[] {
   return visits.map((read, index) => {

@@ -64,8 +64,9 @@ function yearOf(localDate: string): string {
 }
 
 /**
- * Adjusts the number of appointments on the new day of each move, for the other moves of this call. All other
- * appointments have left their old days. Only earlier moves count on their new days.
+ * Returns the moves with two values adjusted for the other moves of this call: the number of appointments on the new
+ * day, and the first-visit mark. All other appointments have left their old days. Only earlier moves count on their new
+ * days.
  */
 export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly ReadMove[] {
   return moves.map((read, index) => {

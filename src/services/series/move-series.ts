@@ -35,11 +35,11 @@ const FROM = "fromAppointmentId";
 
 /**
  * Moves an appointment of a series and all later ones that can be changed, by the same shift of local time: all of
- * them, or none. It waits for five round trips, whatever the number of appointments.
+ * them, or none. Returns the moved appointments. It waits for five round trips, whatever the number of appointments.
  *
  * Throws 404 for an unknown series, appointment or practitioner. Throws 422 for a start that cannot be booked and for
  * an inactive practitioner. Throws 409 for a stale version and for an appointment that can no longer be changed. Throws
- * 409 with all conflicts of the patient, the times, the capacity of the days and the limits of the tenant.
+ * 409 with all conflicts of the patient, the times, the days and the tenant's limits.
  */
 export async function moveSeries(
   request: MoveSeriesRequestValid,
@@ -78,7 +78,7 @@ async function requirePractitioner({ practitionerId }: MoveSeriesRequestValid, c
 
 /**
  * Returns the moves of the locked appointments, with the slots of their new times. It reads these slots without locking
- * them.
+ * them. Throws 404, 409 or 422 if the appointments cannot move to the requested time.
  */
 async function findMoves(
   request: MoveSeriesRequestValid,

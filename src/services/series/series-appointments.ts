@@ -8,8 +8,8 @@ const FROM = "fromAppointmentId";
 
 /**
  * Returns the locked appointments of a series that can still be changed, ordered by start: they are PENDING or
- * CONFIRMED, and have not begun. With `fromId`, returns only those that start at the start of this appointment or
- * later. Throws 404 if `fromId` is not in the series, and 409 if no appointment is left.
+ * CONFIRMED, and have not begun. With `fromId`, returns only the appointments that start at the start of that
+ * appointment or later. Throws 404 if `fromId` is not in the series, and 409 if no appointment is left.
  */
 export function changeableFrom(
   series: ReadonlyMap<string, AppointmentRecord>,
@@ -26,7 +26,7 @@ export function changeableFrom(
   throw conflict(unchangeable(fromId === undefined ? "seriesId" : FROM));
 }
 
-/** Returns the error for appointments that can no longer be changed. */
+/** Returns the error item on `field` for appointments that can no longer be changed. */
 export function unchangeable(field: string): FieldError {
   const message = "only appointments of the series that are PENDING or CONFIRMED and have not begun can be changed";
   return { code: "STATE_NOT_ALLOWED", field, message };

@@ -18,7 +18,7 @@ export interface WantedPlace {
   readonly practitionerId: string;
   readonly startMs: number;
   readonly minutes: number;
-  /** Minutes of the visit without the buffer after it; undefined if the service has no buffer. */
+  /** Minutes of the visit without the buffer after it; undefined if there is no buffer. */
   readonly visitMinutes: number | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface JudgedPlace {
   readonly field: string;
   /** Undefined if the slots are too short, or if the service is not offered in them. */
   readonly taken: TakenSlots | undefined;
-  /** The day on which the appointment already uses a unit of capacity. */
+  /** The day on which the appointment already uses a unit of capacity; undefined if there is none. */
   readonly heldDay: DayOfRule | undefined;
   readonly found: readonly FieldError[];
 }
@@ -49,7 +49,10 @@ export interface PlaceTerms {
   readonly leaving?: ReadonlySet<string | undefined>;
 }
 
-/** Finds the slots of places without locking them. A start outside the horizon of the program has no slots. */
+/**
+ * Returns the places with their slots. Does not lock the slots. A start outside the horizon of the program has no
+ * slots.
+ */
 export async function findPlaces<Place extends WantedPlace>(
   transaction: Transaction,
   places: readonly Place[],
@@ -112,7 +115,7 @@ export async function takePlaces(
   return places.map(({ taken }) => taken).filter((taken) => taken !== undefined);
 }
 
-/** Returns the error for a practitioner who has no slots for the time. */
+/** Returns the error item on `field` for a practitioner who has no slots for the time. */
 export function noSlot(field: string): FieldError {
   const message = "the practitioner has no adjacent slots from this time that are long enough: choose another time";
   return { code: "NO_SLOT", field, message };

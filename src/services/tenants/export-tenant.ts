@@ -8,8 +8,8 @@ import { nextFrom, readPage } from "../resources/pages.js";
 const LIST = "tenant export";
 
 /**
- * Returns a page of the rows of a tenant. The first page and the last page each write an audit row. The audit row of
- * the last page has the number of rows of each table.
+ * Returns a page of the rows of a tenant. The first page and the last page each write an audit row; a single page
+ * writes one. The audit row of the last page has the number of rows of each table.
  */
 export async function exportTenant(
   request: ExportTenantRequestValid,

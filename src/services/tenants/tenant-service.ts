@@ -121,8 +121,9 @@ interface Move {
 }
 
 /**
- * Moves a tenant from one state to another. Throws 404 if the tenant has no record. Throws 409 for a stale version, for
- * a tenant in another state, and for the caller's own tenant. Errors of `check` are thrown too.
+ * Moves a tenant from one state to another and returns it. Throws 403 for a caller who is not an operator. Throws 404
+ * if the tenant has no record. Throws 409 for a stale version, for a tenant in another state, and for the caller's own
+ * tenant. Errors of `check` are thrown too.
  */
 async function move(
   { tenantId, expectedVersion }: Move,

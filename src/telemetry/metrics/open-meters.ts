@@ -9,7 +9,7 @@ import {
 import type { TelemetryConfig } from "../telemetry-config.js";
 import { prometheusText } from "./prometheus-text.js";
 
-/** The meter that creates instruments, and the output of their metrics. */
+/** A meter for creating instruments, and the output of the metrics of all instruments. */
 export interface Meters {
   readonly meter: Meter;
   /** Returns all metrics in Prometheus' text format 0.0.4. */

@@ -6,7 +6,8 @@ import { type TokenFault, tokenFaults } from "../../token-faults.js";
 /** The state of the background work and of holds, for all tenants together. */
 export interface Backlog {
   /**
-   * Days from the end of the schedule that is furthest behind to its horizon, the date up to which slots are planned.
+   * The largest number of days between the end of a schedule and its horizon; 0 if every schedule is up to date. The
+   * horizon is the date up to which slots are planned.
    */
   readonly scheduleDays: number;
   readonly jobs: Waiting;
@@ -56,8 +57,9 @@ export interface ServiceMetrics {
 }
 
 /**
- * Outcomes of a read that was offered to the replica. `behind`: it was too far behind the primary. `promoted`: it was
- * no standby any more. `away`: it was unreachable or too slow. `unable`: it could not run the statements.
+ * Outcomes of a read that was offered to the replica. `served`: the replica ran it. For the others, the replica was too
+ * far behind the primary (`behind`), was no standby any more (`promoted`), was unreachable or too slow (`away`), or
+ * could not run the statements (`unable`).
  */
 const REPLICA_OUTCOMES = ["served", "behind", "promoted", "away", "unable"] as const;
 type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];

@@ -26,7 +26,7 @@ const PROBES: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
 /**
  * Returns functions that create a span for each request. The span belongs to the trace of the caller (W3C Trace
  * Context: `traceparent` and `tracestate`). `began` also sets the trace of the call. The span omits the caller's
- * address and the URL, because URLs contain ids.
+ * address. It also omits the URL, because URLs contain ids.
  */
 export function createRequestSpans(tracer: Tracer, propagator: TextMapPropagator): RequestSpans {
   const spans = new WeakMap<Call, Span>();

@@ -1,4 +1,4 @@
-/** The published summary of an SQL statement: its verb, and the first table after the verb. */
+/** The summary of an SQL statement: its verb, and the first table after the verb. */
 export interface StatementSummary {
   /** In upper case, such as SELECT, INSERT or COMMIT. */
   readonly verb: string;
@@ -15,7 +15,7 @@ const TABLE_OF: Readonly<Record<string, RegExp>> = {
 };
 const summaries = new Map<string, StatementSummary>();
 
-/** Summarizes a statement (OpenTelemetry's "db.query.summary"). Traces contain the summary instead of the text. */
+/** Returns the summary of a statement (OpenTelemetry's "db.query.summary"). Traces contain it instead of the text. */
 export function summarize(text: string): StatementSummary {
   const known = summaries.get(text);
   if (known !== undefined) return known;
@@ -26,8 +26,8 @@ export function summarize(text: string): StatementSummary {
 }
 
 /**
- * Returns the first word of a statement, in upper case. For WITH, returns the first of INSERT, UPDATE and DELETE that
- * the statement contains, otherwise SELECT.
+ * Returns the first word of a statement, in upper case; SQL if there is none. For WITH, returns INSERT, UPDATE or
+ * DELETE, the first in this order that the statement contains, otherwise SELECT.
  */
 function verbOf(text: string): string {
   const first = /^\W*([a-z]+)/i.exec(text)?.[1]?.toUpperCase() ?? "SQL";

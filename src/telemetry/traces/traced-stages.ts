@@ -5,12 +5,12 @@ import { type Call, callOf, type EndOfPart } from "../../call.js";
 /** Compiles an interceptor for a method, or returns undefined if the method needs none. */
 type Stage = (method: DescMethod) => Interceptor | undefined;
 
-/** Returns a stage with a span that ends when the stage passes the call on or rejects the call. */
+/** Returns `stage` with a span `name`. The span ends when the stage passes the call on or rejects it. */
 export function tracedJudgement(name: string, stage: Stage): Stage {
   return (method) => traced(stage(method), (interceptor) => judging(name, interceptor));
 }
 
-/** Returns a stage with a span that also covers all later stages. */
+/** Returns `stage` with a span `name`. The span also covers all later stages. */
 export function tracedWork(name: string, stage: Stage): Stage {
   return (method) => traced(stage(method), (interceptor) => working(name, interceptor));
 }
@@ -43,8 +43,8 @@ function working(name: string, stage: Interceptor): Interceptor {
 }
 
 /**
- * Returns two stages, `begin` and `end`, with one span from the first to the second. The transport reads the message
- * between these stages.
+ * Returns two stages, `begin` and `end`. One span `name` lasts from the first to the second. The transport reads the
+ * message between these stages.
  */
 export function tracedReading(name: string): { readonly begin: Stage; readonly end: Stage } {
   const ends = new WeakMap<Call, EndOfPart>();
@@ -65,7 +65,7 @@ function beginPart(values: Parameters<typeof callOf>[0], name: string): EndOfPar
   return callOf(values).trace?.begin(name) ?? nothing;
 }
 
-/** Runs the work, and ends the span if the work fails. A stage may reject a call by a promise or by throwing. */
+/** Returns the result of `work`. If `work` throws or rejects, ends the span and rethrows the error. */
 async function ended<T>(work: () => Promise<T>, end: EndOfPart): Promise<T> {
   try {
     return await work();

@@ -41,8 +41,8 @@ export interface StartPage {
 const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
 
 /**
- * SQL for whether the retained slot `s` is the first one of its appointment that starts at an instant or later. A list
- * with this condition shows each appointment once. The placeholders are the instant (null for no limit) and the tenant.
+ * SQL for whether the retained slot `s` is the first retained slot of its appointment from an instant on. A list with
+ * this condition shows each appointment once. The placeholders are the instant (null for no limit) and the tenant.
  *
  * The condition aggregates the slots of one appointment. NOT EXISTS might be planned as a join with every retained
  * slot.
@@ -60,8 +60,8 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
 /**
  * Returns a query whose rows include the appointments of one page. The caller orders the rows by `listed_at`, then id,
  * and keeps the first `page.limit`. The columns are those of appointments and `listed_at`. `listed_at` is the start of
- * the appointment. If the filter selects only displaced appointments, of any patient and series, it is the start of the
- * first retained slot.
+ * the appointment, with one exception. If the filter selects only displaced appointments, of any patient and series,
+ * `listed_at` is the start of the first retained slot from `filter.from` on.
  *
  * The query reads an index in the order of the list, only as far as the page. It finds displaced appointments by their
  * retained slots, because there are few of these. It reads other appointments for each wanted status and practitioner

@@ -8,8 +8,8 @@ import { type AppointmentFilter, IS_FIRST_RETAINED, type StartPage, wantedAppoin
 import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 
 /**
- * An appointment, and why it is displaced. `displacement` describes the first retained slot; undefined if no slot is
- * retained.
+ * An appointment, and why it is displaced. `displacement` describes its first retained slot: a slot that the schedule
+ * no longer has. Undefined if no slot is retained.
  */
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
@@ -21,8 +21,8 @@ export interface ListedAppointment extends AppointmentRecord {
 }
 
 /**
- * SQL for the displacement of an appointment as JSON, without `blockId` if there is no block. Its placeholder is the
- * tenant.
+ * SQL for the displacement of a row of `appointments` as JSON; NULL if the appointment is not displaced. The JSON has
+ * no `blockId` if there is no block. The placeholder is the tenant.
  */
 const DISPLACEMENT = `(SELECT jsonb_strip_nulls(jsonb_build_object('cause', s.retained_by, 'blockId', s.retained_by_id,
     'isAccepted', s.retention_accepted))

@@ -21,14 +21,16 @@ export interface AppointmentPlacement {
 }
 
 /**
- * Returns when the visit of an appointment ends, before the buffer. Ignores a `visitEndsAt` outside the appointment. An
- * older release, which does not know this attribute, may have moved the appointment.
+ * Returns when the visit of an appointment ends: at `visitEndsAt`, or at `endsAt` if `visitEndsAt` is undefined or
+ * outside the appointment. Older releases move an appointment without changing `visitEndsAt`.
  */
 export function visitEndOf({ startsAt, endsAt, visitEndsAt }: VisitTime): Date {
   return visitEndsAt !== undefined && visitEndsAt > startsAt && visitEndsAt < endsAt ? visitEndsAt : endsAt;
 }
 
-/** Returns how many minutes the visit of an appointment lasts; undefined if it was booked without a buffer. */
+/**
+ * Returns how many minutes the visit of an appointment lasts; undefined if the appointment was booked without a buffer.
+ */
 export function visitMinutesOf({ startsAt, endsAt, visitEndsAt }: VisitTime): number | undefined {
   const end = visitEndsAt && visitEndOf({ startsAt, endsAt, visitEndsAt });
   return end && (end.getTime() - startsAt.getTime()) / 60_000;

@@ -20,9 +20,9 @@ export async function findBookedPractitioners(
 }
 
 /**
- * Returns SQL for an array with the ids of all practitioners who can have slots of a program in a time. These are the
- * practitioners of the program, those with live appointments that start in the time, and `others`. A query that
- * contains the SQL needs no earlier query for the ids.
+ * Returns SQL for an array with the ids of all practitioners who can have slots of a program in a time range. These are
+ * the practitioners of the program, practitioners whose live appointments in the program start in the range, and
+ * `others`. A query that contains the SQL needs no earlier query for the ids.
  */
 export function everybodyOf(
   { tenantId }: Transaction,
@@ -39,7 +39,10 @@ const EVERYBODY = `ARRAY(
       AND status IN ${LIVE_STATUSES} AND starts_at >= :from AND starts_at < :to
     UNION SELECT unnest(:others::uuid[]))`;
 
-/** Returns the ids of the programs in which a practitioner works or has live appointments from `from` on, ascending. */
+/**
+ * Returns the ids of the programs in which a practitioner works, or has live appointments that start at `from` or
+ * later. The ids are in ascending order.
+ */
 export async function findProgramsOf(transaction: Transaction, practitionerId: string, from: Date): Promise<string[]> {
   const { tenantId } = transaction;
   const rows = await transaction.rows<{ id: string }>(

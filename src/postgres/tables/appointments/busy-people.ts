@@ -10,7 +10,7 @@ export interface BusyPeople {
   readonly isPatientBusy: boolean;
 }
 
-/** Neither person is busy. It is also the result for a time that needs no check. */
+/** The result if neither person is busy, and for a time that needs no check. */
 export const nobodyBusy: BusyPeople = { isPractitionerBusy: false, isPatientBusy: false };
 
 /** The patient of a booking, by id or as the patient of the appointment to move. */
@@ -32,6 +32,7 @@ export interface BusyAt {
 
 /**
  * Like {@link findBusyInRun}, for a move of several appointments of a patient. Ignores the appointments `exceptIds`.
+ * Without `visitMinutes`, the patient is busy until the last slot ends.
  */
 export async function findBusyBeside(
   transaction: Transaction,

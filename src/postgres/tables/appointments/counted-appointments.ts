@@ -64,7 +64,7 @@ function nameOf(column: string, row: number): string {
 
 /**
  * Returns the rows that {@link insertCounts} appends: `before` with `change` -1, if defined, then `after` with `change`
- * 1.
+ * 1. Returns no rows if the counted attributes are equal.
  */
 export function countsOf(
   before: AppointmentRecord | undefined,
@@ -79,8 +79,8 @@ export function countsOf(
 
 /**
  * Returns the values that `COUNTED_APPOINTMENTS` of `tables/opportunity/summary-cells.ts` selects for the appointment,
- * with one exception: only the month of an unattended appointment counts, so its `local_date` is the first day of the
- * month.
+ * with one exception. If the appointment is not attended, `local_date` is the first day of its month, because only the
+ * month counts.
  */
 function counted(appointment: AppointmentRecord): Readonly<Record<(typeof countedColumns)[number], unknown>> {
   const { status, overbooked, startsAt, endsAt, localDate, dueOn, createdAt } = appointment;

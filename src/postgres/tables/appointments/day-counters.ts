@@ -10,8 +10,8 @@ export interface DayOfRule {
 }
 
 /**
- * Returns the day whose capacity an appointment or slot uses. Returns undefined if `placed` is undefined or overbooked.
- * An overbooked appointment uses no capacity.
+ * Returns the day whose capacity an appointment or slot uses. Returns undefined if `placed` is undefined or has no
+ * rule. An overbooked appointment has no rule and uses no capacity.
  */
 export function countedDay(
   placed: { readonly ruleId: string | undefined; readonly localDate: string } | undefined,

@@ -116,10 +116,12 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
 
 /**
  * Returns SQL for CTEs that find free slots. They follow the CTE `offered`, which has a row for each program to search.
- * Slots of the program can be booked if they start at `opens` or later and before `closes`.
+ * The columns `opens` and `closes` of `offered` limit the slots of the program: a slot starts at `opens` or later and
+ * before `closes`.
  *
  * - `next`: the start of the next free slot, even on a full day. No row if there is none.
- * - `found`: the first free slots of each program from that start on, whether or not people are busy then.
+ * - `found`: the first free slots of each program from that start on, except on full days. People may be busy at these
+ *   slots.
  * - `stop`: `at`, the time before which `found` is complete.
  *
  * Each program, and each part of a day, is read in order until it has its share of the wanted slots. So the cost
@@ -171,8 +173,8 @@ const AFTER = `(:afterId::uuid IS NULL OR (s.starts_at, uuid_hash_extended(s.id,
         > (:afterStart::timestamptz, uuid_hash_extended(:afterId::uuid, :seed), :afterId::uuid))`;
 
 /**
- * Excludes slots on days without capacity left. The subquery is a list that is hashed once: there are few full days and
- * many slots.
+ * Excludes slots on days without capacity left, except the day on which the appointment to move already uses a unit.
+ * The subquery is a list that is hashed once: there are few full days and many slots.
  */
 const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
           SELECT c.rule_id, c.local_date FROM day_counters c

@@ -40,8 +40,8 @@ export interface OccupancyRecord {
 }
 
 /**
- * Returns occupancy by local date, program and practitioner, in this order. One statement reads free slots, retained
- * slots, appointments and live holds.
+ * Returns at most `query.limit` rows for the programs that the principal sees, ordered by local date, program and
+ * practitioner. One statement reads free slots, retained slots, appointments and live holds.
  *
  * An appointment counts for its own date and program. Capacity is the sum over the active rules that have a free slot
  * or a live appointment on the date.

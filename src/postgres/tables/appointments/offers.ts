@@ -12,8 +12,8 @@ export interface Offer {
 }
 
 /**
- * The organization and company of a principal. The principal sees their programs, and programs of no organization or
- * company.
+ * The organization and company of a principal. The principal sees a program if the program's organization is the same
+ * or none, and the program's company is the same or none.
  */
 type ProgramVisibility = { readonly [K in "organizationId" | "companyId"]: string | Parameter | undefined };
 

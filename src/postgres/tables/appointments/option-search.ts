@@ -30,7 +30,10 @@ export interface OptionRecord extends Offer {
   readonly visitEndsAt: Date;
 }
 
-/** How many slots a statement reads for each missing option of the page. At some slots, people are busy. */
+/**
+ * How many slots a statement reads for each missing option of the page. More than one, because people are busy at some
+ * slots.
+ */
 const SLOTS_PER_OPTION = 1.5;
 const MAX_GROWTH = 4;
 /** A day, in seconds. */
@@ -42,8 +45,8 @@ const DAY = 86_400;
  * appointment or a hold at the time.
  *
  * One statement usually fills the page. If many people are busy or many days are full, further statements continue
- * where the last one stopped. If they find very few options, the next one covers a longer time. So the cost grows with
- * the page size, not with the size of the schedule or the distance to the next free slot.
+ * where the last one stopped. If a statement finds very few options, the next one covers a longer time. So the cost
+ * grows with the page size, not with the size of the schedule or the distance to the next free slot.
  */
 export async function searchOptions(
   transaction: Transaction,
@@ -77,7 +80,7 @@ function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }
 
 /**
  * Returns the part of the search that the next statement covers. If the last statement found few of the missing
- * options, the next one reads more slots. After very few, the next one also covers a longer time.
+ * options, the next one reads more slots. If the last statement found very few, the next one also covers a longer time.
  */
 function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, missingBefore: number): Reach {
   const growth = (2.5 * missing) / Math.max(missingBefore - missing, 1);
@@ -90,8 +93,9 @@ function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, miss
 }
 
 /**
- * A row that a search statement returns; none if no free slot is left. The next statement begins at `stop`. Times are
- * milliseconds since the epoch, because PostgreSQL's text of times takes longer to write and to read.
+ * A row that a search statement returns; none if no free slot is left. The next statement begins at `stop`. `slotId` is
+ * null if the statement found no option. Times are milliseconds since the epoch, because PostgreSQL's text of times
+ * takes longer to write and to read.
  */
 type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
 type OptionTimes = Readonly<Record<"startsAt" | "endsAt" | "visitEndsAt", number>>;
@@ -181,15 +185,15 @@ const IS_PRACTITIONER_FREE = `(${busyTime("practitioner_id", { ...SLOT, personId
 
 const patient = { ...SLOT, personId: ":patientId::uuid" };
 
-/** SQL for the time of all found slots together. No option ends more than a day after its start. */
+/** SQL for a time range that contains all found slots. No option ends more than a day after its start. */
 const ALL_SLOTS = {
   startsAt: "(SELECT starts_at FROM next)",
   endsAt: "(SELECT at + interval '24 hours' FROM stop)",
 };
 
 /**
- * Returns SQL for whether the patient is free at a slot. If the patient is free at the time of all slots together, the
- * single slots need no lookup.
+ * Returns SQL for whether the patient is free at a slot. If the patient is free in the whole range {@link ALL_SLOTS},
+ * the single slots need no lookup.
  */
 function isPatientFree(endsAt: string): string {
   return `(:patientId::uuid IS NULL OR (${busyTime("patient_id", { ...patient, ...ALL_SLOTS })}) IS NULL

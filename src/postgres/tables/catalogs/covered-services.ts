@@ -33,8 +33,8 @@ export async function readCoveredServices(
 }
 
 /**
- * Replaces the covered services of a contract. The transaction has locked the contract. It also writes the new version
- * of the contract.
+ * Replaces the covered services of a contract. The caller locks the contract before, and writes the new version of the
+ * contract.
  */
 export function writeCoveredServices(
   transaction: Transaction,

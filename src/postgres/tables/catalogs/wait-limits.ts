@@ -53,9 +53,10 @@ export type WaitLimitSubject =
 /**
  * Returns the limit of a wait that begins on a local date from `from` to `through`. The limit comes from the active
  * opportunity definition of the subject; undefined if there is none. If several definitions limit a category, a
- * definition of the owner's company has precedence, then a definition of the owner's organization.
+ * definition of the owner's company has precedence, then a definition of the owner's organization, then one without an
+ * owner. Definitions of other owners do not count.
  *
- * Reads the holidays after `from`, until three times the maximum wait plus 100 days after `through`.
+ * Reads the holidays after `from`. The last date read is `through` plus three times the maximum wait plus 100 days.
  */
 export async function readWaitLimit(
   transaction: Transaction,

@@ -3,7 +3,7 @@ import { sql } from "../../sql.js";
 
 /** Filters that every list of the desk has. Undefined means no restriction. */
 export interface DeskFilter<Status extends string> {
-  /** The statuses that staff see, without duplicates; at least one. */
+  /** The values of `desk_status` to list, without duplicates; at least one. */
   readonly statuses: readonly Status[];
   /** The time of creation is `createdFrom` or later and before `createdTo`. */
   readonly createdFrom: Date | undefined;
@@ -19,9 +19,9 @@ export interface DeskPage {
 }
 
 /**
- * Returns a query for a page, ordered by creation time, then id. Each call of `rows` returns a new query for all rows,
- * with the columns `createdAt` and `id`. The returned query reads each status separately, in the order of an index and
- * up to the limit. So it scans no rows of other statuses.
+ * Returns a query for a page, ordered by creation time, then id. Each call of `rows` must return a new query for all
+ * rows, with the columns `createdAt` and `id`. The query for the page reads each status separately, in the order of an
+ * index and up to the limit. So it scans no rows of other statuses.
  */
 export function deskPage(
   rows: () => Knex.QueryBuilder,

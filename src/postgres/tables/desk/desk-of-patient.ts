@@ -51,7 +51,8 @@ export function emptyCases(transaction: Transaction, ids: readonly string[]): vo
 }
 
 /**
- * Closes the open waitlist entries of a patient. Empties the close reason of every entry. Returns the changed entries.
+ * Closes the open waitlist entries of a patient. Empties the close reason of every entry. Returns the ids and the new
+ * versions of the changed entries.
  */
 export async function emptyEntriesOfPatient(
   transaction: Transaction,

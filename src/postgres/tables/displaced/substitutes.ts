@@ -42,8 +42,8 @@ const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
   GROUP BY m.practitioner_id ORDER BY count(*) DESC, m.practitioner_id`;
 
 /**
- * Returns the active practitioners who could take over some of the appointments at the same times. The practitioner
- * with the most appointments comes first.
+ * Returns the active practitioners who could take over at least one of the appointments at its time. Omits
+ * practitioners whom the principal does not see. The practitioner who could take the most appointments comes first.
  */
 export async function findSubstitutes(
   transaction: Transaction,

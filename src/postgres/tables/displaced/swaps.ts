@@ -3,7 +3,7 @@ import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "../appointments/appointment-status.js";
 import { busyTime } from "../appointments/busy-times.js";
 
-/** Two practitioners of a program who exchange their appointments in a time. */
+/** Two practitioners of a program who exchange their appointments in a time span. */
 export interface SwappedSpan {
   readonly programId: string;
   readonly practitionerId: string;
@@ -43,8 +43,8 @@ export async function findInSpan(transaction: Transaction, span: SwappedSpan): P
 }
 
 /**
- * Returns the ids of the appointments that the other practitioner cannot take, in ascending order. At their time, the
- * other practitioner has a live hold, or a live appointment outside `ids`.
+ * Returns in ascending order the ids of the appointments that the other of the two practitioners cannot take. At the
+ * time of such an appointment, the other practitioner has a live hold, or a live appointment outside `ids`.
  */
 export async function findObstructed(
   transaction: Transaction,

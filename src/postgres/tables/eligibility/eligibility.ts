@@ -3,7 +3,9 @@ import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js
 import { sql } from "../../sql.js";
 import { byId, type ListPage } from "../resources/lists.js";
 
-/** The question of an eligibility check. */
+/**
+ * The question of an eligibility check: does the contract of the payer cover the service for the patient on the date?
+ */
 export interface EligibilityQuestion {
   readonly patientId: string;
   readonly payerId: string;

@@ -88,8 +88,8 @@ const oldestStatement = prepared(["tenant"], ({ tenant }) =>
 );
 
 /**
- * Reads at most `limit` events after a position, and the state of the feed. One statement reads both, so they are as of
- * one instant. Returns undefined if the tenant has no feed yet; {@link assignNextPositions} creates the feed.
+ * Returns at most `limit` events after a position, and the state of the feed, as of one instant. Returns undefined if
+ * the tenant has no feed yet; {@link assignNextPositions} creates the feed.
  */
 export async function readFeed(transaction: Transaction, after: number, limit: number): Promise<FeedPage | undefined> {
   const rows = await transaction.rows<FeedRow>(readStatement({ tenant: transaction.tenantId, after, limit }));
@@ -105,7 +105,7 @@ export async function readFeed(transaction: Transaction, after: number, limit: n
 
 /**
  * Assigns the next positions of the feed to at most {@link MAX_ASSIGNED} committed events that have no position yet, in
- * the order of the outbox.
+ * the order of the outbox. Creates the feed if the tenant has none.
  *
  * The feed is locked until the transaction ends, so one transaction at a time assigns positions. A separate statement
  * after the lock reads the outbox, so it sees all events that were committed before the lock. Does not wait for the
@@ -119,8 +119,8 @@ export function assignNextPositions(transaction: Transaction): void {
 }
 
 /**
- * Returns the position before the oldest event in the feed; the last position if the feed has no events. The feed must
- * exist.
+ * Returns the position before the oldest event in the feed; the last position if the feed has no events; 0 if the
+ * tenant has no feed.
  */
 export async function findOldestPosition(transaction: Transaction): Promise<number> {
   const statement = oldestStatement({ tenant: transaction.tenantId });

@@ -19,8 +19,8 @@ const OUTBOX_OLDEST = "SELECT audit_event_id AS id FROM event_outbox ORDER BY se
 const PURGE = purgeStatement({ table: "event_positions", key: ["tenant_id", "position"], time: "positioned_at" });
 
 /**
- * Returns the tenants in `known` whose feed has advanced beyond the known position, and those with events without a
- * position. One statement reads all feeds.
+ * Returns the ids of the tenants in `known` whose feed has advanced beyond the known position, or that have events
+ * without a position. One statement reads all feeds.
  */
 export async function findChangedFeeds(
   source: TransactionSource,
@@ -48,7 +48,7 @@ export async function findOutstandingTenants(source: TransactionSource): Promise
 
 /**
  * Returns the number of events without a position, over all tenants. `oldestId` is the id of the audit row of the
- * oldest one, a UUID of version 7; undefined if there is none.
+ * oldest of these events, a UUID of version 7; undefined if there are none.
  */
 export async function readOutbox(source: TransactionSource): Promise<{ count: number; oldestId: string | undefined }> {
   const [[counted], [oldest]] = await runAcrossTenants(source, SCOPE, (transaction) =>

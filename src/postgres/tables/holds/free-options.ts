@@ -82,8 +82,9 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
 /**
- * SQL for the first slot of each option that seems free. The slots of an option have no gap if their total length
- * equals the time from their start to their end. They may be too few, because slots were withdrawn.
+ * SQL for the first slot of each option that seems free. Slots of the option may have been withdrawn. So the SQL checks
+ * that the last slot ends late enough. It also compares the total length of the slots with the time from start to end,
+ * to exclude gaps.
  */
 const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
     SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,

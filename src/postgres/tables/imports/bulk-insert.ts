@@ -27,7 +27,9 @@ export function bulkInsert(
   return (source, rows) => insert({ ...source, rows: JSON.stringify(rows) });
 }
 
-/** Returns FROM and WHERE of a query over `rows`, a function call. They bind the members of {@link LockedSource}. */
+/**
+ * Returns FROM and WHERE of a query over `rows`, a function call. The text binds the members of {@link LockedSource}.
+ */
 export function fromRows(rows: string): string {
   return `FROM import_sources s CROSS JOIN LATERAL ${rows}
     WHERE s.tenant_id = :tenantId AND s.source_system = :sourceSystem`;

@@ -30,7 +30,9 @@ export function insertAppointments(
   transaction.send(insertCountRows(source, countRows));
 }
 
-/** Locks programs FOR SHARE in the order of their ids until the transaction ends, so that they do not change. */
+/**
+ * Locks programs FOR SHARE in the order of their ids until the transaction ends, so that the programs do not change.
+ */
 export function sharePrograms(transaction: Transaction, ids: readonly string[]): void {
   const programs = sql("programs").where({ tenant_id: transaction.tenantId });
   transaction.send(
@@ -60,7 +62,10 @@ export interface Pair {
   readonly memberId: string;
 }
 
-/** Returns the services that programs offer, or the practitioners who work in them. */
+/**
+ * Returns, depending on `table`, the services that these programs offer or the practitioners who work in these
+ * programs. The pairs are in no order.
+ */
 export async function findMembers(
   transaction: Transaction,
   table: "program_services" | "program_practitioners",

@@ -23,9 +23,10 @@ export interface InvariantFinding {
 }
 
 /**
- * Compares all appointments of the tenant with slots, counters, history and audit trail. Returns the counts and the
- * broken invariants. One statement reads all rows, so they come from one snapshot. History older than the audit trail's
- * retention is not compared with the audit trail, even if the audit rows still exist.
+ * Checks all invariants of the tenant's data. For example, compares appointments with slots, counters, history and
+ * audit trail. Returns the counts and the broken invariants. One statement reads all compared rows, so they come from
+ * one snapshot. History older than the audit trail's retention is not compared with the audit trail, even if the audit
+ * rows still exist.
  */
 export async function verifyInvariants(transaction: Transaction, nowMs: number): Promise<InvariantFindings> {
   const [kept] = await transaction.rows<{ since: Date | null }>(sql.raw(AUDIT_KEPT_SINCE));
@@ -52,8 +53,8 @@ const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
   FROM schema_partitions WHERE table_name = 'audit_events'`;
 
 /**
- * SQL for whether a slot `s` overlaps a block `b` and began after the last change of the block. A block does not change
- * slots that have begun.
+ * SQL for whether a slot `s` overlaps a block `b` and starts after the last change of the block. A block does not
+ * change slots that have begun.
  */
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
@@ -63,9 +64,9 @@ const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.start
  * Each invariant selects the ids of its violations: ids of appointments, holds, slots, patients, webhooks, services of
  * summaries, or rules whose day is counted wrong. A replay makes new deliveries of events. So WEBHOOK_ORDER_WRONG
  * compares a pending delivery only with deliveries that were not created before it. An overbooked appointment may
- * overlap other appointments and holds of its practitioner, and no day counts it. All other invariants apply to it. A
- * hold may overlap the appointment that it reschedules. An offer has the patient and the service of its waitlist entry.
- * A series belongs to one patient.
+ * overlap other appointments and holds of its practitioner, and no day counts it. All other invariants apply to
+ * overbooked appointments. A hold may overlap the appointment that it reschedules. An offer has the patient and the
+ * service of its waitlist entry. A series belongs to one patient.
  */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_INVALID: `SELECT a.id FROM appointments a WHERE a.tenant_id = :tenant AND NOT (a.version >= 1
@@ -176,8 +177,8 @@ const VERIFY = `WITH
      FROM findings) AS findings`;
 
 /**
- * SQL for the ids of appointments that begin before an earlier appointment of the same patient or practitioner has
- * ended.
+ * Returns SQL for the ids of appointments that begin before an earlier appointment of the same person has ended.
+ * `person` is the column that identifies the person.
  */
 function overlap(person: "patient_id" | "practitioner_id", appointments: string): string {
   return `SELECT id FROM (SELECT id, starts_at, max(ends_at) OVER (PARTITION BY ${person} ORDER BY starts_at, id

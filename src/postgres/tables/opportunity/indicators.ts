@@ -31,8 +31,8 @@ export interface IndicatorQuery {
 export type Group = { readonly [K in GroupAttribute]: string | undefined };
 
 /**
- * The sums over the appointments of a group. Members that end with `First` count first visits only. The texts are
- * histograms of waits, in the form that 0044-opportunity-summaries.sql explains.
+ * The sums over the appointments of a group. Members that end with `First` count first visits only. Each text is a
+ * histogram of waits: a decimal number whose eight digits from 10^(8d) to 10^(8d+7) are the number of waits of d days.
  */
 export interface GroupRecord extends Group {
   readonly assignedCalendar: string;
@@ -122,7 +122,7 @@ export function readThirdNext(transaction: Transaction, query: IndicatorQuery): 
 const KEY_AND_SUMS = `${cellKey}, ${cellSums.join(", ")}`;
 const IS_COMPLETE = "EXISTS (SELECT FROM opportunity_states WHERE tenant_id = :tenant AND built_through IS NULL)";
 
-/** SQL for each attribute. */
+/** SQL for the value of each group attribute. */
 const COLUMNS: Readonly<Record<GroupAttribute, string | undefined>> = {
   month: "month::text",
   serviceId: "service_id",

@@ -15,7 +15,7 @@ export const cellSums = [
   "booked_minutes",
 ] as const;
 
-/** SQL for the appointments of a tenant, as rows of `opportunity_changes` that count each of them once. */
+/** SQL for the appointments of a tenant, as rows of `opportunity_changes` that count each appointment once. */
 export const COUNTED_APPOINTMENTS = `SELECT 1 AS change, service_id, location_id, program_id,
     coalesce(payer_id, '00000000-0000-0000-0000-000000000000'::uuid) AS payer_id, coalesce(first_visit, false) AS first_visit,
     coalesce(requested_on, (created_at AT TIME ZONE 'America/Bogota')::date) AS requested_on,
@@ -36,11 +36,16 @@ export const CHANGES_TAKEN_BACK = `SELECT -change, ${COLUMNS} FROM opportunity_c
 
 const MONTH = (date: string) => `date_trunc('month', ${date}::timestamp)::date`;
 
-/** SQL for the number of workdays up to a date: Monday to Friday, except active holidays. 0001-01-01 was a Monday. */
+/**
+ * SQL for the number of workdays from 0001-01-01, a Monday, through a date: Monday to Friday, except active holidays.
+ */
 const workdays = (date: string) => `((${date} - date '0001-01-01' + 1) / 7 * 5
   + least((${date} - date '0001-01-01' + 1) % 7, 5) - width_bucket(${date}, (SELECT dates FROM free_days)))`;
 
-/** SQL for a histogram of waits by their number of days, in the form that 0044-opportunity-summaries.sql explains. */
+/**
+ * SQL for a histogram of waits: one number whose eight digits from 10^(8d) to 10^(8d+7) are the number of waits of d
+ * days. A negative wait counts as 0 days.
+ */
 const histogram = (waits: string, days: string) => `sum(${waits} * ('1e' || 8 * greatest(${days}, 0))::numeric)`;
 
 /**

@@ -59,6 +59,7 @@ export async function findOwnerOf(transaction: Transaction, target: BlockTarget)
   return owner ?? { organizationId: undefined, companyId: undefined };
 }
 
+/** Inserts a block. */
 export function insertScheduleBlock(transaction: Transaction, block: ScheduleBlockRecord): void {
   transaction.send(sql("schedule_blocks").insert({ tenant_id: transaction.tenantId, ...toRow(COLUMNS, block) }));
 }
