@@ -5,9 +5,8 @@ import { runAsTenant, type TransactionSource } from "../postgres/run-transaction
 import {
   eraseRows,
   findErasingTenants,
+  findRunningTransactions,
   finishErasure,
-  type LockedErasure,
-  lockErasure,
 } from "../postgres/tables/tenants/erasure.js";
 import { findFilledTables, readTenantTables, type TenantTable } from "../postgres/tables/tenants/tenant-tables.js";
 
@@ -32,13 +31,13 @@ export interface ErasurePorts {
 
 /**
  * Deletes the rows of the tenants that are being erased. Each batch of rows is a transaction of its own. A tenant
- * without rows is then marked as erased. If a run is interrupted, the next run continues. Two runs never erase the same
- * tenant at the same time: one of them skips it.
+ * without rows is then marked as erased. If a run is interrupted, the next run continues. Of two runs at
+ * the same time, one skips the tenant.
  *
  * A call that began before the tenant was suspended can still write a row. So the rows are deleted once more after all
- * transactions that began before the erasure have ended. Until then, the tenant is left to a later run. While an older
- * release serves the database, nothing is erased, because that release does not know the state of tenants. An aborted
- * signal stops the run after the current batch.
+ * transactions that were running before the first deletion have ended. Until then, the tenant is left to a later run.
+ * While an older release serves the database, nothing is erased, because that release does not know the state of
+ * tenants. An aborted signal stops the run after the current batch.
  *
  * Returns whether tenants are left to erase.
  */
@@ -57,26 +56,24 @@ export async function eraseTenants(ports: ErasurePorts, signal?: AbortSignal): P
 
 /** Erases a tenant if this is possible now. Returns whether the tenant was erased. */
 async function eraseTenant(tenantId: string, ports: ErasurePorts, signal?: AbortSignal): Promise<boolean> {
-  const tables = await runAsTenant(ports.database, tenantId, LIMITS, readTenantTables);
-  const erased = tables.filter(({ name }) => name !== KEPT);
-  const pass = () => passOver(tenantId, erased, ports, signal);
-  if (!(await pass()) || !(await isAlone(tenantId, ports)) || !(await pass())) return false;
-  const done = await inErasure(tenantId, ports, async (transaction) => {
-    const filled = await findFilledTables(transaction, erased);
+  const within = <T>(work: (transaction: Transaction) => Promise<T>) =>
+    runAsTenant(ports.database, tenantId, LIMITS, work);
+  const before = await within(findRunningTransactions);
+  const tables = (await within(readTenantTables)).filter(({ name }) => name !== KEPT);
+  if (!(await passOver(tenantId, tables, ports, signal))) return false;
+  const running = await within(findRunningTransactions);
+  if (before.some((id) => running.includes(id))) return false;
+  if (!(await passOver(tenantId, tables, ports, signal))) return false;
+  return within(async (transaction) => {
+    const filled = await findFilledTables(transaction, tables);
     if (filled.length > 0) throw new Error(`the erased tenant still has rows in ${filled.join()}`);
-    finishErasure(transaction, new Date(ports.now()));
-    return true;
+    return finishErasure(transaction, new Date(ports.now()));
   });
-  return done === true;
-}
-
-async function isAlone(tenantId: string, ports: ErasurePorts): Promise<boolean> {
-  return (await inErasure(tenantId, ports, async (_, erasure) => erasure.isAlone)) === true;
 }
 
 /**
  * Deletes the tenant's rows in all tables. Rows that refer to another row are deleted before that row. Returns false if
- * the signal aborted or the erasure cannot be locked.
+ * the signal aborted or another process erases the tenant.
  */
 async function passOver(
   tenantId: string,
@@ -96,34 +93,24 @@ async function passOver(
 
 /**
  * Goes through a table once and deletes the tenant's rows in batches. Returns the number of deleted rows, or undefined
- * if the signal aborted or the erasure cannot be locked.
+ * if the signal aborted or another process erases the tenant.
  */
 async function passOverTable(
   tenantId: string,
   table: string,
-  { batch = BATCH, ...ports }: ErasurePorts,
+  { batch = BATCH, database }: ErasurePorts,
   signal?: AbortSignal,
 ): Promise<number | undefined> {
   let total = 0;
   let after: string | undefined;
   do {
     const last = after;
-    const rows = await inErasure(tenantId, ports, (transaction) => eraseRows(transaction, table, last, batch));
+    const rows = await runAsTenant(database, tenantId, LIMITS, (transaction) =>
+      eraseRows(transaction, table, last, batch),
+    );
     if (rows === undefined || signal?.aborted === true) return undefined;
     total += rows.erased;
     after = rows.last;
   } while (after !== undefined);
   return total;
-}
-
-/** Runs work in a transaction that has locked the erasure. Returns undefined if the erasure cannot be locked. */
-function inErasure<T>(
-  tenantId: string,
-  { database }: Pick<ErasurePorts, "database">,
-  work: (transaction: Transaction, erasure: LockedErasure) => Promise<T>,
-): Promise<T | undefined> {
-  return runAsTenant(database, tenantId, LIMITS, async (transaction) => {
-    const erasure = await lockErasure(transaction);
-    return erasure === undefined ? undefined : work(transaction, erasure);
-  });
 }

@@ -53,11 +53,14 @@ const insertAllAudited = prepared(["tenantId", "keyHash", "rows"], (names) => {
   );
 });
 
+/** The INSERT is a CTE, because Citus otherwise copies rows of a table with a sequence, which row-level security forbids. */
 const insertAllNoted = prepared(["tenantId", "keyHash", "rows"], (names) =>
   sql.raw(
-    `INSERT INTO event_outbox (tenant_id, audit_event_id, ${OWNER_COLUMNS.join(", ")})
-     SELECT k.tenant_id, r.id, r.organization_id, r.company_id ${FROM_CLAIM} jsonb_to_recordset(:rows::jsonb)
-       AS r (id uuid, organization_id uuid, company_id uuid) ${OF_CLAIM}`,
+    `WITH noted AS (
+       INSERT INTO event_outbox (tenant_id, audit_event_id, ${OWNER_COLUMNS.join(", ")})
+       SELECT k.tenant_id, r.id, r.organization_id, r.company_id ${FROM_CLAIM} jsonb_to_recordset(:rows::jsonb)
+         AS r (id uuid, organization_id uuid, company_id uuid) ${OF_CLAIM} RETURNING 1)
+     SELECT 1`,
     names,
   ),
 );

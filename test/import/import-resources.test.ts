@@ -190,7 +190,7 @@ describe("ImportResources", () => {
     const operation = "cupo.clinic.v1.ImportService/ImportResources";
     expect(audited).toEqual([{ count: 30, resources: 30, operation }]);
     const events = await service.query(
-      `SELECT count(*)::int AS count FROM event_outbox o JOIN audit_events e ON e.id = o.audit_event_id
+      `SELECT count(*)::int AS count FROM event_outbox o JOIN audit_events e ON e.tenant_id = o.tenant_id AND e.id = o.audit_event_id
        WHERE o.tenant_id = '${tenantId}' AND e.operation = '${operation}'`,
     );
     expect(events).toEqual([{ count: 30 }]);

@@ -121,8 +121,11 @@ describe("a patient with too many no-shows", () => {
     expectRefusal(await bookOn(2), 409, ["patientId SUPERVISOR_REQUIRED"]);
     expectRefusal(await holdOn(desk, 2), 409, ["optionToken SUPERVISOR_REQUIRED"]);
     appointmentIn(await bookOn(2, patientId, clinic));
-    await service.query(`UPDATE appointments SET starts_at = starts_at - interval '365 days',
-      ends_at = ends_at - interval '365 days', local_date = local_date - 365 WHERE id = '${missed.appointmentId}'`);
+    const [starts, ends] = [missed.startsAt, missed.endsAt].map(
+      (time) => `timestamptz '${time}' - interval '365 days'`,
+    );
+    await service.query(`UPDATE appointments SET starts_at = ${starts}, ends_at = ${ends}, local_date = local_date - 365
+      WHERE tenant_id = '${clinic.as.tenantId}' AND id = '${missed.appointmentId}'`);
     service.stopAt(Date.parse(missed.startsAt) - 1);
     expectRefusal(await bookOn(3), 409, ["patientId SUPERVISOR_REQUIRED"]);
     service.stopAt(Date.parse(missed.startsAt));

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Call, Principal } from "../../src/call.js";
 import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
 import { createFeedReader, type FeedReader } from "../../src/events/feed-reader.js";
 import { assignPositions } from "../../src/jobs/assign-positions.js";
@@ -18,6 +19,7 @@ import { summarizeWaits } from "../../src/jobs/summarize-waits.js";
 import { CAUGHT_UP_MS, writeTimeEvents } from "../../src/jobs/write-time-events.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { takesIdempotencyKey } from "../../src/operation.js";
+import { appendAudit } from "../../src/postgres/audit.js";
 import type { Database } from "../../src/postgres/database.js";
 import { findChangedFeeds, readOutbox } from "../../src/postgres/tables/events/event-overview.js";
 import { countHolds } from "../../src/postgres/tables/holds/hold-overview.js";
@@ -27,6 +29,7 @@ import {
   findWaitingWebhooks,
   readWebhookState,
 } from "../../src/postgres/tables/webhooks/webhook-overview.js";
+import { newId } from "../../src/uuid.js";
 import { deliverWebhook } from "../../src/webhooks/deliver-webhook.js";
 import { exampleCalls, startDemoService, unaryMethods } from "../openapi/example-calls.js";
 import { testNow } from "../support/clock.js";
@@ -149,6 +152,21 @@ test("no statement in the source takes its tenant from another table, used or no
   expect(found.filter((place) => !FOR_ALL_TENANTS.some((file) => place.startsWith(file)))).toEqual([]);
   const seeded = { "postgres/tables/a.ts": "`SELECT FROM slots s\n JOIN programs p ON p.tenant_id = s.tenant_id`" };
   expect(matches(seeded, ofCalls, fromAnother)).toEqual(["postgres/tables/a.ts:2"]);
+});
+
+test("the audit rows of a call with many changes state the tenant too", async () => {
+  const effects = Array.from({ length: 30 }, () => ({
+    action: "CREATE",
+    resourceType: "Patient",
+    resourceId: newId(),
+  }));
+  const call = { operation: "x", correlationId: newId(), effects } as unknown as Call;
+  const principal = { id: "x", tenantId: newId() } as unknown as Principal;
+  const texts = appendAudit(call, principal, () => Buffer.alloc(32)).map(
+    (statement) => statement.toSQL().toNative().sql,
+  );
+  expect(texts).toHaveLength(2);
+  for (const text of texts) expect(await strayQueries(text, tables)).toEqual([]);
 });
 
 describe("a statement is reported as not routable that", () => {

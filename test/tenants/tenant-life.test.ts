@@ -14,11 +14,13 @@ import type { Database } from "../../src/postgres/database.js";
 import { createTwin } from "../every-operation/tenant-twin.js";
 import { type ExampleCalls, exampleCalls, startDemoService, unaryMethods } from "../openapi/example-calls.js";
 import { mustCall } from "../schedule/clinic.js";
+import { execute } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { itemsOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
+import { openCall } from "./open-call.js";
 import { filledTables, rowsOf, type TenantRows, tablesOfTenants } from "./tenant-rows.js";
 
 const { createTenant, getTenant, suspendTenant, resumeTenant, exportTenant, eraseTenant } = TenantService.method;
@@ -141,10 +143,26 @@ describe("an erasure", () => {
     expect([answer.status, itemsOf(answer)]).toEqual([422, ["confirmedDisplayName INVALID_VALUE"]]);
   });
 
-  test("continues after a process dies, and leaves only the record without its name", async () => {
+  test("deletes no row of a tenant that is not being erased, and no record", async () => {
+    const setting = `SET cupo.tenant_id = '${TWIN_ID}'`;
+    const erase = (table: string) =>
+      execute(
+        service.databaseUrl,
+        setting,
+        "SET cupo.erasing = 'on'",
+        `SELECT * FROM cupo_erase_rows('${table}', NULL, 9)`,
+      );
+    const before = await rowsOf(service, TWIN_ID);
+    expect(await erase("payers")).toEqual([{ erased: null, last: null }]);
+    await expect(erase("tenants")).rejects.toThrow("the record of a tenant is not erased");
+    expect(await rowsOf(service, TWIN_ID)).toEqual(before);
+  });
+
+  test("continues after a process dies, waits for a call that began before it, and leaves only the record without its name", async () => {
     const tables = await filledTables(service, TWIN_ID);
     expect((await tablesOfTenants(service)).filter((table) => !tables.includes(table))).toEqual(UNFILLED);
     const counted = Object.values(await rowsOf(service, TWIN_ID)).reduce((sum, { count }) => sum + count, 0);
+    const call = await openCall(service.databaseUrl, TWIN_ID);
     const answer = await operate(eraseTenant, {
       tenantId: TWIN_ID,
       expectedVersion: 2,
@@ -155,7 +173,11 @@ describe("an erasure", () => {
       await expect(eraseTenants({ ...erasure(), database: dyingAfter(most), batch: 50 })).rejects.toThrow("died");
     }
     expect((await filledTables(service, TWIN_ID)).length).toBeLessThan(tables.length);
+    expect(await eraseTenants({ ...erasure(), batch: 50 })).toBe(true);
+    expect(await filledTables(service, TWIN_ID)).toEqual(["tenants"]);
     expect(await tenantOf(TWIN_ID)).toMatchObject({ state: "ERASING" });
+    await call.write();
+    expect(await filledTables(service, TWIN_ID)).toEqual(["holidays", "tenants"]);
     await eventually(async () => !(await eraseTenants({ ...erasure(), batch: 50 })));
     expect(await filledTables(service, TWIN_ID)).toEqual(["tenants"]);
     const erased = await tenantOf(TWIN_ID);

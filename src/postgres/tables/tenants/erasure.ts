@@ -6,11 +6,15 @@ const ERASING = "SELECT tenant_id AS id FROM tenants WHERE state = 'ERASING' ORD
 
 const INACTIVE = "SELECT tenant_id AS id FROM tenants WHERE state <> 'ACTIVE'";
 
-const LOCK = `SELECT erasing_since < pg_snapshot_xmin(pg_current_snapshot()) AS "isAlone" FROM tenants
-  WHERE tenant_id = ? AND state = 'ERASING' FOR NO KEY UPDATE SKIP LOCKED`;
+/**
+ * The running transactions of this database. Each transaction locks its virtual id from its beginning to its end, even
+ * if it writes only to other servers.
+ */
+const RUNNING = `SELECT l.virtualxid AS id FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE l.locktype = 'virtualxid' AND l.granted AND a.datname = current_database() AND a.pid <> pg_backend_pid()`;
 
 const FINISH = `UPDATE tenants SET state = 'ERASED', display_name = NULL, erased_at = ?, updated_at = ?, version = version + 1
-  WHERE tenant_id = ? AND state = 'ERASING'`;
+  WHERE tenant_id = ? AND state = 'ERASING' RETURNING tenant_id`;
 
 /** Returns the ids of the tenants that are being erased. */
 export function findErasingTenants(source: TransactionSource): Promise<string[]> {
@@ -22,18 +26,10 @@ export function findInactiveTenants(source: TransactionSource): Promise<string[]
   return findTenants(source, INACTIVE);
 }
 
-/** The locked erasure of a tenant. */
-export interface LockedErasure {
-  /** Whether all transactions that began before the erasure have ended. Then no other transaction can write a row. */
-  readonly isAlone: boolean;
-}
-
-/**
- * Locks the erasure of the tenant until the transaction ends, and returns it. Returns undefined if the tenant is not
- * being erased, or if another process erases the tenant at this moment.
- */
-export async function lockErasure(transaction: Transaction): Promise<LockedErasure | undefined> {
-  return (await transaction.rows<LockedErasure>(sql.raw(LOCK, [transaction.tenantId])))[0];
+/** Returns the ids of the other transactions that run at this moment. Later transactions get other ids. */
+export async function findRunningTransactions(transaction: Pick<Transaction, "rows">): Promise<string[]> {
+  const rows = await transaction.rows<{ readonly id: string }>(sql.raw(RUNNING));
+  return rows.map(({ id }) => id);
 }
 
 /** A batch of deleted rows. */
@@ -45,31 +41,31 @@ export interface ErasedRows {
 
 /**
  * Deletes at most `most` rows of a table, in the order of their keys and after the key `after`. Adds the number of
- * deleted rows to the record of the tenant. The transaction must have locked the erasure. A row that another row of the
- * table refers to stays until the next pass over the table.
+ * deleted rows to the record of the tenant. Returns undefined if the tenant is not being erased, or if another process
+ * erases it at this moment. A row that another row of the table refers to stays until the next pass over the table.
+ *
+ * The transaction must not write anything else: the rows are deleted by another role.
  */
 export async function eraseRows(
   transaction: Transaction,
   table: string,
   after: string | undefined,
   most: number,
-): Promise<ErasedRows> {
+): Promise<ErasedRows | undefined> {
   const call = sql.raw("SELECT erased, last::text AS last FROM cupo_erase_rows(?, ?::jsonb, ?)", [
     table,
     after ?? null,
     most,
   ]);
   transaction.send(sql.raw("SET LOCAL cupo.erasing = 'on'"));
-  const [row] = await transaction.rows<{ readonly erased: number; readonly last: string | null }>(call);
-  if (row === undefined) throw new Error("cupo_erase_rows returned no row");
-  const own = sql("tenants").where({ tenant_id: transaction.tenantId });
-  transaction.send(own.update({ erased_rows: sql.raw("erased_rows + ?", [row.erased]) }));
-  return { erased: row.erased, last: row.last ?? undefined };
+  const [row] = await transaction.rows<{ readonly erased: number | null; readonly last: string | null }>(call);
+  return typeof row?.erased === "number" ? { erased: row.erased, last: row.last ?? undefined } : undefined;
 }
 
-/** Marks the tenant as erased. The transaction must have locked the erasure. */
-export function finishErasure(transaction: Transaction, at: Date): void {
-  transaction.send(sql.raw(FINISH, [at, at, transaction.tenantId]));
+/** Marks the tenant as erased. Returns false if it is not being erased any more. */
+export async function finishErasure(transaction: Transaction, at: Date): Promise<boolean> {
+  const rows = await transaction.rows(sql.raw(FINISH, [at, at, transaction.tenantId]));
+  return rows.length > 0;
 }
 
 async function findTenants(source: TransactionSource, query: string): Promise<string[]> {

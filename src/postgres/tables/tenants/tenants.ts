@@ -52,9 +52,7 @@ export function lockTenant(transaction: Transaction): Promise<TenantRecord | und
 
 /** Updates the record of the tenant. The transaction has locked the record. */
 export function updateTenant(transaction: Transaction, changes: TenantChanges): void {
-  const row = toPartialRow(COLUMNS, changes);
-  const begun = changes.state === "ERASING" ? { erasing_since: sql.raw("pg_current_xact_id()") } : {};
-  transaction.send(ownRow(transaction).update({ ...row, ...begun }));
+  transaction.send(ownRow(transaction).update(toPartialRow(COLUMNS, changes)));
 }
 
 /** Returns at most `limit` records of tenants with ids after `afterId`, ordered by id. */
