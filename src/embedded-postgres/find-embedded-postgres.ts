@@ -6,8 +6,8 @@ import { type EmbeddedUrls, urlsOf } from "./urls.js";
 
 /**
  * Returns the addresses of the embedded server of a data folder. Returns undefined if no server is ready. Rejects if
- * the passwords of a ready server cannot be read. The function starts no server and adds no reference, so the server
- * may stop at any time.
+ * the passwords of a ready server cannot be read. The function does not start the server and does not keep it running,
+ * so the server may stop at any time.
  */
 export async function findEmbeddedPostgres(dataDir: string): Promise<EmbeddedUrls | undefined> {
   const root = await realpath(dataDir).catch(() => undefined);

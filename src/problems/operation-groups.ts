@@ -52,7 +52,10 @@ export const referring = [
   ...searches,
   ...reasonSteps,
 ];
-/** RPCs outside the groups above that reject a value for an inactive resource or a conflict with another value. */
+/**
+ * RPCs that reject a value for a reason that the protos do not show: for example, the resource is inactive, or the value
+ * does not fit another field. Bookings, searches and `reasonSteps` do so too.
+ */
 export const fittingValues = [
   "CreateWaitlistEntry",
   "CreateCase",

@@ -9,7 +9,7 @@ export interface ConcurrencyLimits {
   readonly all?: number;
   /** Calls of all tenants that wait for a permit. Defaults to no limit. */
   readonly waiting?: number;
-  /** Heavy calls of all tenants. The other connections remain for light calls. Defaults to no limit. */
+  /** Heavy calls of all tenants. The limit leaves database connections for light calls. Defaults to no limit. */
   readonly heavy?: number;
   readonly heavyPerTenant?: number;
   /** Bulk calls of all tenants. They do not count for `perPrincipal` and `perTenant`. Defaults to no limit. */

@@ -128,8 +128,8 @@ function endOfSlotsMs(nowMs: number): number {
 }
 
 /**
- * Reads the patient or the appointment of a search, and the last date of the wait. Throws 404 if the patient or the
- * appointment does not exist. Then throws 409 if the patient cannot book, or if the appointment cannot be rescheduled.
+ * Reads the patient or the appointment of a search, and the last date that meets the opportunity definition. Throws 404
+ * if the patient or the appointment does not exist. Then throws 409 if the patient cannot book, or if the appointment cannot be rescheduled.
  * Then throws 404 for an unknown type, and 422 for an inactive type or for a service that is not the appointment's.
  */
 async function requireSubject(

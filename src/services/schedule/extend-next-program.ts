@@ -24,12 +24,12 @@ export type Turn =
   /** The schedules of all active programs reach the horizon. */
   | { readonly kind: "DONE" };
 
-/** How long free slots are kept after their end, in milliseconds. */
+/** How long free slots are kept after their start, in milliseconds. */
 const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /**
  * Finds the program whose schedule ends first, and adds at most {@link MAX_SLOTS_IN_PART} slots to the schedule, within
- * the tenant's limit of open slots. When the schedule reaches the horizon, deletes free slots that ended more than
+ * the tenant's limit of open slots. When the schedule reaches the horizon, deletes free slots that began more than
  * {@link KEEP_PAST_SLOTS_MS} ago. It never waits for locks: it skips locked programs. It does nothing while a
  * transaction holds the calendar exclusively, for example to change the holidays.
  */

@@ -55,8 +55,8 @@ export function withdrawLockedSlots(
 }
 
 /**
- * Retains an appointment's slots that a plan does not have, and stores the cause. The transaction has assigned the
- * slots to the appointment.
+ * Marks the future slots of an appointment that a plan does not have as retained, with the cause, as
+ * {@link withdrawSlots} does. Call it after the transaction has assigned the slots to the appointment.
  */
 export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: string, plan: SlotPlan, now: Date): void {
   const bindings = { ...planBindings(transaction, plan, now), appointmentId };
