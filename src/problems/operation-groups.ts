@@ -53,8 +53,8 @@ export const referring = [
   ...reasonSteps,
 ];
 /**
- * RPCs that reject a value for a reason that the protos do not show: for example, the resource is inactive, or the value
- * does not fit another field. Bookings, searches and `reasonSteps` do so too.
+ * RPCs that reject a value for a reason that the protos do not show: for example, the resource is inactive, or the
+ * value does not fit another field. Bookings, searches and `reasonSteps` do so too.
  */
 export const fittingValues = [
   "CreateWaitlistEntry",
