@@ -26,7 +26,7 @@ export interface ImportCalls {
 /**
  * The pause after each batch, as a fraction of the batch's duration. The service handles other calls during the pause.
  */
-const REST = 0.5;
+const REST = 0.3;
 const MAX_TRIES = 12;
 const LONGEST_PAUSE_MS = 15_000;
 /** Temporary failures: the service cannot be reached, or an earlier attempt is still running. */

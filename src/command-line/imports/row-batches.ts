@@ -6,7 +6,7 @@ import type { SourceRow } from "./source-rows.js";
  * The maximum numbers of rows and of bytes in a batch. The service accepts 500 rows and 64 KiB. Smaller batches delay
  * other calls less.
  */
-const MOST_ROWS = 20;
+const MOST_ROWS = 10;
 const MOST_BYTES = 63 * 1024;
 /** The bytes that the request message needs for each row, in addition to the row itself. */
 const ROW_OVERHEAD = 4;
