@@ -92,14 +92,6 @@ async function startServer(program: string): Promise<string> {
   return origin;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" ? (address?.port ?? 0) : 0;
-}
-
 /** Reads the arguments of curl that the README uses. */
 function requestOf(args: string) {
   const [, body] = /-d '([^']*)'/.exec(args) ?? [];
