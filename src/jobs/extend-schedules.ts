@@ -20,7 +20,7 @@ export interface ExtensionPorts {
 
 /**
  * Extends the schedule of one program of a tenant by a limited number of slots, in its own transaction. Returns the
- * outcome. After ADDED or BUSY, the caller calls again when other tenants have had their turns. Processes that extend
+ * outcome. After ADDED, COMPARED or BUSY, the caller calls again when other tenants have had their turns. Processes that extend
  * the same tenant at the same time extend different programs.
  */
 export async function extendSchedules(
@@ -32,6 +32,9 @@ export async function extendSchedules(
   if (turn.kind === "ADDED") {
     const { programId: program, through } = turn;
     logger.info({ tenant: tenantId, program, through }, "a schedule was extended");
+  }
+  if (turn.kind === "COMPARED") {
+    logger.info({ tenant: tenantId, program: turn.programId }, "slots far ahead were compared with changed rules");
   }
   if (turn.kind === "FULL") {
     onFull?.();

@@ -111,7 +111,7 @@ function tasksOf(ports: JobPorts, signal: AbortSignal): TaskList {
     [EXTEND_SCHEDULE]: async (payload, { addJob, job }) => {
       const { tenantId } = payload as ExtensionPayload;
       const { kind } = await extendSchedules(tenantId, { database, now, maxOpenSlots, logger, onFull });
-      if (kind === "ADDED") await askFor(addJob, tenantId);
+      if (kind === "ADDED" || kind === "COMPARED") await askFor(addJob, tenantId);
       if (kind === "BUSY") await askFor(addJob, tenantId, { runAt: laterThan(job.locked_at ?? job.run_at) });
     },
     [PURGE]: async () => {

@@ -1,10 +1,16 @@
 import { localDateAt } from "./local-clock.js";
-import { addCalendarDays, laterDate } from "./local-date.js";
+import { addCalendarDays, earlierDate, laterDate } from "./local-date.js";
 
 /** A span of local dates in America/Bogota, YYYY-MM-DD, both inclusive. */
 export interface DateSpan {
   readonly from: string;
   readonly through: string;
+}
+
+/** Returns the dates that two ranges have in common; undefined if there are none. */
+export function commonDates(one: DateSpan, other: DateSpan): DateSpan | undefined {
+  const [from, through] = [laterDate(one.from, other.from), earlierDate(one.through, other.through)];
+  return from <= through ? { from, through } : undefined;
 }
 
 /** Schedules are made for today and at least this many days after it. This is also the default horizon of a tenant. */
@@ -53,4 +59,14 @@ export function changeableSpan(reach: Reach, nowMs: number): DateSpan {
 /** Returns the dates on which any program can have slots. */
 export function widestSpan(nowMs: number): DateSpan {
   return horizonFrom(nowMs, MAX_HORIZON_DAYS);
+}
+
+/**
+ * Returns the dates on which a change of a program's rules or practitioners changes slots in its own transaction: the
+ * default horizon. Jobs change the slots on later dates, so that the time of a change does not grow with the horizon. If
+ * no schedule is made for later dates, returns all dates that can have slots.
+ */
+export function datesChangedAtOnce(reach: Reach, nowMs: number): DateSpan {
+  const near = horizonFrom(nowMs);
+  return near.through < plannedThrough(reach, nowMs) ? near : changeableSpan(reach, nowMs);
 }

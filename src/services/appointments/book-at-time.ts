@@ -1,7 +1,8 @@
 import type { ReadyCall } from "../../call.js";
 import { conflicts } from "../../errors.js";
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
-import { displacementOf, findOccupiedSlots, insertOwnSlot, occupySlots } from "../../postgres/tables/schedule/slots.js";
+import { insertOwnSlot } from "../../postgres/tables/schedule/own-slots.js";
+import { displacementOf, findOccupiedSlots, occupySlots } from "../../postgres/tables/schedule/slots.js";
 import type { ChangedAppointment } from "./appointment-transitions.js";
 import { addAppointment, newAppointment } from "./booking.js";
 import { invalid } from "./booking-target.js";

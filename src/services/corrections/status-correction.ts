@@ -8,10 +8,10 @@ import { type AppointmentStatus, isLive } from "../../postgres/tables/appointmen
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { type BusyPeople, findBusyAgain } from "../../postgres/tables/appointments/busy-people.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
+import { insertOwnSlot } from "../../postgres/tables/schedule/own-slots.js";
 import {
   displacementOf,
   findOccupiedSlots,
-  insertOwnSlot,
   occupySlots,
   type SlotRecord,
 } from "../../postgres/tables/schedule/slots.js";

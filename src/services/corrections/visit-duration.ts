@@ -4,7 +4,8 @@ import type { AppointmentRecord } from "../../postgres/tables/appointments/appoi
 import { type BusyPeople, findBusyInRun, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
 import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
 import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
-import { insertOwnSlot, occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { insertOwnSlot } from "../../postgres/tables/schedule/own-slots.js";
+import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { isWithinOneDay } from "../../scheduling/booking-times.js";
 import { clinicTimeZone } from "../../scheduling/local-clock.js";
 import type { VisitLength } from "../appointments/booking-references.js";

@@ -5,18 +5,21 @@ import {
   countOpenSlots,
   type MaterializationState,
   markMaterialized,
+  markUpToDate,
   readMaterialization,
 } from "../../postgres/tables/schedule/materialization.js";
-import { addMissingSlots, deletePastSlots } from "../../postgres/tables/schedule/slot-plan.js";
-import { type DateSpan, plannedThrough } from "../../scheduling/horizon.js";
+import { addMissingSlots, deletePastSlots, withdrawSlots } from "../../postgres/tables/schedule/slot-plan.js";
+import { changeableSpan, type DateSpan, plannedThrough } from "../../scheduling/horizon.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
-import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
+import { addCalendarDays, laterDate, previousDate } from "../../scheduling/local-date.js";
 import { MAX_SLOTS_IN_PART, nextPartOf, type PlanPart } from "./plan-parts.js";
 import { planOn, readPlanInputs } from "./plan-slots.js";
 
 /** The result of {@link extendNextProgram}. ADDED: the schedule of a program now reaches `through`. */
 export type Turn =
   | { readonly kind: "ADDED"; readonly programId: string; readonly through: string }
+  /** The slots of a program on dates far ahead were compared with its changed rules. */
+  | { readonly kind: "COMPARED"; readonly programId: string }
   /** Another transaction has locked the calendar or all programs that need slots. */
   | { readonly kind: "BUSY" }
   /** The tenant has reached its limit of open slots. */
@@ -28,10 +31,11 @@ export type Turn =
 const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /**
- * Finds the program whose schedule ends first, and adds at most {@link MAX_SLOTS_IN_PART} slots to the schedule, within
- * the tenant's limit of open slots. When the schedule reaches the horizon, deletes free slots that began more than
- * {@link KEEP_PAST_SLOTS_MS} ago. It never waits for locks: it skips locked programs. It does nothing while a
- * transaction holds the calendar exclusively, for example to change the holidays.
+ * Finds the program whose schedule ends first. If a change of its rules left outdated slots, withdraws those that no
+ * longer fit. Otherwise adds at most {@link MAX_SLOTS_IN_PART} slots to the schedule, within the tenant's limit of open
+ * slots. When the schedule reaches the horizon, deletes free slots that began more than {@link KEEP_PAST_SLOTS_MS} ago.
+ * It skips programs that are locked. It does nothing while a transaction holds the calendar exclusively, for example to
+ * change the holidays.
  */
 export async function extendNextProgram(transaction: Transaction, nowMs: number, maxOpenSlots: number): Promise<Turn> {
   const now = new Date(nowMs);
@@ -42,8 +46,13 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
     countOpenSlots(transaction, now, maxOpenSlots),
   ]);
   if (programId === undefined) return { kind: (await hasDueProgram(transaction, today)) ? "BUSY" : "DONE" };
-  if (openSlots >= maxOpenSlots) return { kind: "FULL", openSlots };
   const made = await readMaterialization(transaction, programId);
+  if (made.outdatedFrom !== undefined) {
+    const { through } = changeableSpan(made, nowMs);
+    await withdrawOutdated(transaction, programId, { from: laterDate(made.outdatedFrom, today), through }, now);
+    return { kind: "COMPARED", programId };
+  }
+  if (openSlots >= maxOpenSlots) return { kind: "FULL", openSlots };
   const through = plannedThrough(made, nowMs);
   const most = Math.min(MAX_SLOTS_IN_PART, maxOpenSlots - openSlots);
   const part = await planPart(transaction, programId, made, { from: today, through }, most);
@@ -53,6 +62,19 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
     await deletePastSlots(transaction, programId, new Date(nowMs - KEEP_PAST_SLOTS_MS));
   }
   return { kind: "ADDED", programId, through: part.progress.through };
+}
+
+/** Withdraws the slots of a program that do not fit its rules on some dates. Then no slot of the program is outdated. */
+async function withdrawOutdated(
+  transaction: Transaction,
+  programId: string,
+  dates: DateSpan,
+  now: Date,
+): Promise<void> {
+  if (dates.from <= dates.through) {
+    await withdrawSlots(transaction, planOn(await readPlanInputs(transaction, programId, dates)), now);
+  }
+  markUpToDate(transaction, programId);
 }
 
 /**

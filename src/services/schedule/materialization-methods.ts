@@ -16,7 +16,7 @@ import type { Implementation } from "../../implementation.js";
 import { requestExtension } from "../../postgres/job-queue.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
 import { shareCalendar } from "../../postgres/tables/schedule/calendars.js";
-import { countSlots, readMaterialization } from "../../postgres/tables/schedule/materialization.js";
+import { countSlots, type MaterializationState, readMaterialization } from "../../postgres/tables/schedule/materialization.js";
 import type { PlannedProgram } from "../../postgres/tables/schedule/plan-sizes.js";
 import { programs } from "../../postgres/tables/schedule/programs.js";
 import { type BookingWindow, countProgramWindowEffects } from "../../postgres/tables/settings/settings-effects.js";
@@ -151,6 +151,10 @@ async function describe(call: ReadyCall, programId: string, nowMs: number): Prom
     openSlotCount: counts.open,
     bookedSlotCount: counts.booked,
     displacedSlotCount: counts.retained,
-    pending: state.isActive && state.through !== undefined && state.through < plannedThrough(state, nowMs),
+    pending: state.isActive && (state.outdatedFrom !== undefined || isBehind(state, nowMs)),
   });
+}
+
+function isBehind({ through, ...reach }: MaterializationState, nowMs: number): boolean {
+  return through !== undefined && through < plannedThrough(reach, nowMs);
 }

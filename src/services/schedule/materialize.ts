@@ -3,14 +3,16 @@ import { requestExtension } from "../../postgres/job-queue.js";
 import {
   type MaterializationState,
   markMaterialized,
+  markOutdated,
+  markUpToDate,
   readMaterialization,
   startNewGeneration,
   wantMaterialization,
 } from "../../postgres/tables/schedule/materialization.js";
 import { previewSlots, type SlotChanges } from "../../postgres/tables/schedule/schedule-preview.js";
 import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/slot-plan.js";
-import { changeableSpan, horizonFrom, widestSpan } from "../../scheduling/horizon.js";
-import { earlierDate, previousDate } from "../../scheduling/local-date.js";
+import { changeableSpan, commonDates, datesChangedAtOnce, horizonFrom, widestSpan } from "../../scheduling/horizon.js";
+import { addCalendarDays, earlierDate, laterDate, previousDate } from "../../scheduling/local-date.js";
 import { differingSpan, gainingSpan, inputsWithin, nextPartOf, planWithin } from "./plan-parts.js";
 import { type PlanChanges, type PlanInputs, type ProgramPlan, planOn, readPlanInputs } from "./plan-slots.js";
 
@@ -52,6 +54,7 @@ export async function materializeProgram(
   const { programId } = inputs;
   const plan = planOn(inputs);
   await withdrawSlots(transaction, plan, now);
+  if (state.outdatedFrom !== undefined) markUpToDate(transaction, programId);
   if (state.isActive) return addPart(transaction, plan, plan.through, now);
   markMaterialized(transaction, programId, { through: previousDate(plan.from), staff: 0 }, now);
 }
@@ -61,8 +64,10 @@ export async function materializeProgram(
  * transaction must also write that change, and it needs the locks of {@link materializeProgram}. Pass `changes` if
  * `schedule` was read before the change. Only the dates on which the plan differs are then compared with their slots.
  *
- * Slots that no longer fit are withdrawn before the change commits, so nobody can book them. If the schedule was never
- * made, it is requested as by {@link askForSchedule}.
+ * Slots that no longer fit are withdrawn before the change commits, so nobody can book them. With `changes`, this holds
+ * for the default horizon. Later slots are marked as outdated, so nobody can book them either, and jobs compare them. So
+ * the time that a change takes does not grow with the horizon. If the schedule was never made, it is requested as by
+ * {@link askForSchedule}.
  */
 export async function remakeProgram(
   transaction: Transaction,
@@ -79,10 +84,15 @@ export async function remakeProgram(
   const differing = differingSpan(before, plan);
   if (differing === undefined) return;
   const now = new Date(nowMs);
-  await withdrawSlots(transaction, planWithin(plan, differing), now);
+  const atOnce = state.isActive ? datesChangedAtOnce(state, nowMs) : plan;
+  const changed = commonDates(differing, atOnce);
+  if (changed !== undefined) await withdrawSlots(transaction, planWithin(plan, changed), now);
   const gaining = gainingSpan(before, plan);
-  if (gaining !== undefined) addOnDates(transaction, state, planWithin(plan, gaining), now);
-  if (state.isActive && state.through !== plan.through) requestExtension(transaction);
+  const gained = gaining && commonDates(gaining, atOnce);
+  if (gained !== undefined) addOnDates(transaction, state, planWithin(plan, gained), now);
+  const isOutdated = differing.through > atOnce.through;
+  if (isOutdated) markOutdated(transaction, programId, laterDate(differing.from, addCalendarDays(atOnce.through, 1)));
+  if (isOutdated || (state.isActive && state.through !== plan.through)) requestExtension(transaction);
 }
 
 /**

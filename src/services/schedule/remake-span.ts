@@ -21,9 +21,9 @@ import {
   retainUnfitSlotsOf,
   withdrawLockedSlots,
 } from "../../postgres/tables/schedule/slot-plan.js";
-import { changeableSpan, type DateSpan, widestSpan } from "../../scheduling/horizon.js";
+import { changeableSpan, commonDates, type DateSpan, widestSpan } from "../../scheduling/horizon.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
-import { addCalendarDays, earlierDate, laterDate, previousDate } from "../../scheduling/local-date.js";
+import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
 import { isMade } from "./materialize.js";
 import { inputsWithin, MAX_SLOTS_IN_PART } from "./plan-parts.js";
 import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs } from "./plan-slots.js";
@@ -123,24 +123,20 @@ async function planSpan(
   { programIds, span, changes, practitionerId }: SpanChange,
   nowMs: number,
 ): Promise<SlotPlan | undefined> {
-  const widest = cut(span, widestSpan(nowMs));
-  if (widest.from > widest.through || programIds.length === 0) return undefined;
+  const widest = commonDates(span, widestSpan(nowMs));
+  if (widest === undefined || programIds.length === 0) return undefined;
   const [states, inputs] = await Promise.all([
     readMaterializations(transaction, programIds),
     Promise.all(programIds.map((id) => readPlanInputs(transaction, id, widest))),
   ]);
   const horizons = [...states.values()].map((state) => changeableSpan(state, nowMs).through);
-  const made = cut(widest, { from: widest.from, through: horizons.toSorted().at(-1) ?? widest.through });
-  if (made.from > made.through) return undefined;
+  const made = commonDates(widest, { from: widest.from, through: horizons.toSorted().at(-1) ?? widest.through });
+  if (made === undefined) return undefined;
   const parts = inputs.map((each) => {
     const plan = planOn(inputsWithin(each, made), changes);
     return withRunsOf(plan, states.get(each.programId), nowMs);
   });
   return joinPlans(parts, made, practitionerId);
-}
-
-function cut(span: DateSpan, limit: DateSpan): DateSpan {
-  return { from: laterDate(span.from, limit.from), through: earlierDate(span.through, limit.through) };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Principal, Transaction } from "../../../call.js";
 import { readRecord } from "../../columns.js";
 import { type Bound, type Parameter, prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
-import { windowOf, withSettings } from "../schedule/booking-windows.js";
+import { IS_UP_TO_DATE, windowOf, withSettings } from "../schedule/booking-windows.js";
 
 /** The location of a program that offers a service, and whether it is an emergency program. */
 export interface Offer {
@@ -45,6 +45,7 @@ const offerOfSlot = prepared(
     withSettings(offeringPrograms(holder, holder, serviceId), holder.tenantId)
       .joinRaw("JOIN slots s ON s.tenant_id = ? AND s.program_id = p.id", [holder.tenantId])
       .where({ "s.id": slotId })
+      .whereRaw(IS_UP_TO_DATE)
       .whereRaw("(?::timestamptz IS NULL OR s.starts_at >= ? AND s.starts_at < ?)", [at, ...boundsAt(at)])
       .select({ locationId: "p.location_id", emergency: "p.emergency" }),
 );
@@ -55,8 +56,8 @@ function boundsAt(at: Parameter): readonly Knex.Raw[] {
 }
 
 /**
- * Returns the offer of a service in a slot; undefined if the service cannot be booked there. With `at`, the slot must
- * also start after the minimum notice and within the horizon of its program, as of that time.
+ * Returns the offer of a service in a slot; undefined if the service cannot be booked there, or if the slot is not yet
+ * compared with changed rules. With `at`, the slot must also start after the minimum notice and within the horizon of its program, as of that time.
  */
 export async function findOffer(
   transaction: Transaction,

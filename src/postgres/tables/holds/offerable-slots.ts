@@ -3,7 +3,7 @@ import { readRecord, readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { busyTime } from "../appointments/busy-times.js";
-import { OFFERED_FROM, OFFERED_UNTIL } from "../schedule/booking-windows.js";
+import { IS_UP_TO_DATE, OFFERED_FROM, OFFERED_UNTIL } from "../schedule/booking-windows.js";
 import { DAY_HELD_UNTIL, IS_DAY_FULL } from "./free-options.js";
 
 /** A freed slot of the schedule, as it is now. */
@@ -67,7 +67,8 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
        JOIN locations l ON l.tenant_id = :tenantId AND l.id = p.location_id
        JOIN practitioners d ON d.tenant_id = :tenantId AND d.id = s.practitioner_id
        LEFT JOIN tenant_settings t ON t.tenant_id = :tenantId
-     WHERE s.tenant_id = :tenantId AND s.id = :slotId AND NOT s.retained AND s.rule_id IS NOT NULL`,
+     WHERE s.tenant_id = :tenantId AND s.id = :slotId AND NOT s.retained AND s.rule_id IS NOT NULL
+       AND ${IS_UP_TO_DATE}`,
     names,
   ),
 );

@@ -17,17 +17,26 @@ export function withSettings(query: Knex.QueryBuilder, tenantId: string | Parame
   return query.joinRaw("LEFT JOIN tenant_settings t ON t.tenant_id = ?", [tenantId]);
 }
 
+/**
+ * SQL for whether a slot `s` of a program `p` was compared with the present rules. The other slots are not offered. A
+ * slot is not compared yet if its date is far away and the rules changed a moment ago; see `remakeProgram`.
+ */
+export const IS_UP_TO_DATE = "(s.local_date < p.outdated_from) IS NOT FALSE";
+
 const NOTICE = "coalesce(p.minimum_notice_minutes, t.minimum_notice_minutes, 0)";
 const TODAY = "(?::timestamptz AT TIME ZONE 'America/Bogota')::date";
 
 /**
  * Returns SQL for the window of a program `p` at an instant: a slot is offered if it starts at or after `opens` and
- * before `closes`.
+ * before `closes`. Only slots of {@link IS_UP_TO_DATE} are in the window.
  */
 export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; readonly closes: Knex.Raw } {
   return {
     opens: sql.raw(`?::timestamptz + make_interval(mins => ${NOTICE})`, [now]),
-    closes: sql.raw(`(${TODAY} + ${HORIZON_OF_PROGRAM} + 1)::timestamp AT TIME ZONE 'America/Bogota'`, [now]),
+    closes: sql.raw(
+      `least(${TODAY} + ${HORIZON_OF_PROGRAM} + 1, p.outdated_from)::timestamp AT TIME ZONE 'America/Bogota'`,
+      [now],
+    ),
   };
 }
 

@@ -5,12 +5,15 @@ import { PLANNED_DAYS, withSettings } from "./booking-windows.js";
 
 const IS_BEHIND = `p.active AND p.materialized_through < ?::date + ${PLANNED_DAYS}`;
 
+const HAS_SERVICE = "EXISTS (SELECT FROM program_services o WHERE o.tenant_id = p.tenant_id AND o.program_id = p.id)";
+
 const DUE = `SELECT DISTINCT p.tenant_id AS id FROM programs p
-  LEFT JOIN tenant_settings t ON t.tenant_id = p.tenant_id WHERE ${IS_BEHIND}`;
+  LEFT JOIN tenant_settings t ON t.tenant_id = p.tenant_id
+  WHERE p.active AND p.outdated_from IS NOT NULL OR ${IS_BEHIND}`;
 
 /**
- * Returns the ids of the tenants with an active program whose requested schedule ends before the program's horizon.
- * `today` is a local date, YYYY-MM-DD. Row-level security lets a transaction with cupo.jobs read only the programs
+ * Returns the ids of the tenants with an active program that has outdated slots, or whose requested schedule ends
+ * before the program's horizon. `today` is a local date, YYYY-MM-DD. Row-level security lets a transaction with cupo.jobs read only the programs
  * whose schedule is requested.
  */
 export async function findDueTenants(source: TransactionSource, today: string): Promise<string[]> {
@@ -23,8 +26,7 @@ export async function findDueTenants(source: TransactionSource, today: string): 
 const FURTHEST_BEHIND = `SELECT max(?::date + ${PLANNED_DAYS} - p.materialized_through) AS days FROM programs p
   JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active
   LEFT JOIN tenant_settings t ON t.tenant_id = p.tenant_id
-  WHERE ${IS_BEHIND}
-    AND EXISTS (SELECT FROM program_services o WHERE o.tenant_id = p.tenant_id AND o.program_id = p.id)`;
+  WHERE ${IS_BEHIND} AND ${HAS_SERVICE}`;
 
 /**
  * Returns the largest delay of the due programs of all tenants: the number of days from the end of the schedule to the
@@ -40,8 +42,9 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 
 /**
  * Locks the tenant's due program whose schedule ends first. Skips programs that other transactions have locked. Returns
- * the id of the program; undefined if there is none. A program is due if its schedule ends before its horizon, the
- * program and its location are active, and the program has a service. `today` is a local date.
+ * the id of the program; undefined if there is none. A program is due if it is active and has outdated slots. It
+ * is also due if its schedule ends before its horizon, the program and its location are active, and it has a service.
+ * `today` is a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);
@@ -55,9 +58,8 @@ export async function hasDueProgram(transaction: Transaction, today: string): Pr
 
 function dueProgramsOf({ tenantId }: Transaction, today: string) {
   return withSettings(sql({ p: "programs" }), tenantId)
-    .joinRaw("JOIN locations l ON l.tenant_id = ? AND l.id = p.location_id AND l.active", [tenantId])
+    .joinRaw("JOIN locations l ON l.tenant_id = ? AND l.id = p.location_id", [tenantId])
     .where({ "p.tenant_id": tenantId })
-    .whereRaw(IS_BEHIND, [today])
-    .whereExists(sql({ o: "program_services" }).where({ "o.tenant_id": tenantId }).whereRaw("o.program_id = p.id"))
+    .whereRaw(`(p.active AND p.outdated_from IS NOT NULL OR ${IS_BEHIND} AND l.active AND ${HAS_SERVICE})`, [today])
     .select({ id: "p.id" });
 }

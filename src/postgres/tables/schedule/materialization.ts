@@ -1,5 +1,7 @@
+import type { Knex } from "knex";
 import type { Transaction } from "../../../call.js";
 import { HORIZON_DAYS, type Reach } from "../../../scheduling/horizon.js";
+import { previousDate } from "../../../scheduling/local-date.js";
 import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { HORIZON_OF_PROGRAM, withSettings } from "./booking-windows.js";
@@ -25,6 +27,11 @@ export interface MaterializationState extends Reach {
   readonly staff: number;
   /** When slots were last made; undefined if never. */
   readonly at: Date | undefined;
+  /**
+   * Slots on or after this local date, YYYY-MM-DD, may not fit the rules yet: jobs compare them. Undefined if all slots
+   * fit.
+   */
+  readonly outdatedFrom: string | undefined;
   /** Whether the program is active. The schedule of an inactive program is not extended. */
   readonly isActive: boolean;
 }
@@ -36,6 +43,7 @@ const COLUMNS = {
   at: "p.materialized_at",
   isActive: "p.active",
   slotsThrough: "p.slots_through",
+  outdatedFrom: "p.outdated_from",
 } as const satisfies ColumnsOf<Omit<MaterializationState, "horizonDays">>;
 
 /** The state that is returned for a program that does not exist. */
@@ -47,6 +55,7 @@ const NOTHING_MADE: MaterializationState = {
   isActive: false,
   horizonDays: HORIZON_DAYS,
   slotsThrough: undefined,
+  outdatedFrom: undefined,
 };
 
 /** How far the schedule of a program is made after some slots were added. */
@@ -76,6 +85,25 @@ export function markMaterialized(
   const slots_through = sql.raw("greatest(slots_through, ?::date)", [through]);
   const query = sql("programs").where({ tenant_id: transaction.tenantId, id: programId });
   transaction.send(query.update({ ...made, slots_through }));
+}
+
+/**
+ * Makes jobs compare the slots of a locked program on and after a local date with its rules. Until then these slots are
+ * not offered.
+ */
+export function markOutdated(transaction: Transaction, programId: string, from: string): void {
+  rewindMaterialization(transaction, [programId], previousDate(from));
+  setOutdatedFrom(transaction, programId, sql.raw("least(outdated_from, ?::date)", [from]));
+}
+
+/** Stores that no slot of a locked program is outdated. */
+export function markUpToDate(transaction: Transaction, programId: string): void {
+  setOutdatedFrom(transaction, programId, null);
+}
+
+function setOutdatedFrom(transaction: Transaction, programId: string, outdated_from: Knex.Raw | null): void {
+  const query = sql("programs").where({ tenant_id: transaction.tenantId, id: programId });
+  transaction.send(query.update({ outdated_from }));
 }
 
 /**

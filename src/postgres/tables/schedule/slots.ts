@@ -2,6 +2,7 @@ import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
+import { IS_UP_TO_DATE } from "./booking-windows.js";
 import { noteFreedSlots } from "./freed-slots.js";
 
 /**
@@ -67,10 +68,7 @@ export const slotColumns = {
   appointmentId: "appointment_id",
 } as const satisfies ColumnsOf<SlotRecord>;
 
-/**
- * Returns the displacement of the appointment that occupies `slots`, from the first retained slot; undefined if no slot
- * is retained.
- */
+/** Returns the displacement of the appointment in `slots`, from the first retained slot; undefined if there is none. */
 export function displacementOf(slots: readonly SlotRecord[]): Displacement | undefined {
   const retained = slots.find(({ retainedBy }) => retainedBy !== undefined);
   if (retained?.retainedBy === undefined) return undefined;
@@ -88,7 +86,7 @@ export async function findOccupiedSlots(transaction: Transaction, appointmentId:
 
 /**
  * Returns the slot of a practitioner in a program, free or not, that starts at `at`. Slots that the schedule does not
- * have do not count. With `begunSince`, returns the last slot that starts from `begunSince` to `at` and ends after
+ * have, or that are not yet compared with changed rules, do not count. With `begunSince`, returns the last slot that starts from `begunSince` to `at` and ends after
  * `at`. Returns undefined if there is no such slot.
  */
 export async function findSlotAt(
@@ -96,53 +94,19 @@ export async function findSlotAt(
   { programId, practitionerId }: Pick<SlotRecord, "programId" | "practitionerId">,
   { at, begunSince = at }: { readonly at: Date; readonly begunSince?: Date | undefined },
 ): Promise<SlotRecord | undefined> {
-  const query = sql("slots")
-    .where({ tenant_id: transaction.tenantId, program_id: programId, practitioner_id: practitionerId })
-    .whereRaw("NOT retained AND rule_id IS NOT NULL")
-    .whereRaw("starts_at BETWEEN ? AND ? AND ends_at > ?", [begunSince, at, at])
+  const key = { tenant_id: transaction.tenantId, program_id: programId };
+  const program = sql({ p: "programs" })
+    .where({ tenant_id: key.tenant_id, id: programId })
+    .select(sql.raw(IS_UP_TO_DATE));
+  const query = sql({ s: "slots" })
+    .where({ ...key, practitioner_id: practitionerId })
+    .whereRaw("NOT retained AND rule_id IS NOT NULL AND starts_at BETWEEN ? AND ?", [begunSince, at])
+    .whereRaw("ends_at > ? AND ?", [at, program])
     .orderBy("starts_at", "desc")
     .limit(1)
     .select(slotColumns);
   return readRecord(transaction, query);
 }
-
-/** The time, program, rule and practitioner of a slot. */
-type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "localDate" | "startsAt" | "endsAt">;
-
-/**
- * Inserts a slot for an appointment whose time has no free slots: for an overbooked appointment, or for one that
- * becomes live again.
- *
- * The slot is retained if it is under a block. `isAccepted` states whether staff accepted the appointment under a
- * block. The slot is also retained if another slot of the rules starts at the same time, unless the appointment is
- * overbooked.
- */
-export function insertOwnSlot(
-  transaction: Transaction,
-  slotId: string,
-  appointment: SlotPlace & { readonly id: string },
-  isAccepted: boolean,
-): void {
-  const { id: appointmentId, programId, ruleId = null, practitionerId, localDate, startsAt, endsAt } = appointment;
-  const place = { programId, ruleId, practitionerId, localDate, startsAt, endsAt };
-  const { tenantId } = transaction;
-  transaction.send(sql.raw(INSERT_OWN, { tenantId, slotId, appointmentId, isAccepted, ...place }));
-}
-
-const INSERT_OWN = `INSERT INTO slots
-    (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation, appointment_id,
-     retained, retained_by, retained_by_id, retention_accepted)
-  SELECT p.tenant_id, :slotId::uuid, p.id, :ruleId::uuid, :practitionerId::uuid, :localDate::date, :startsAt::timestamptz,
-    :endsAt::timestamptz, p.generation, :appointmentId::uuid, block.id IS NOT NULL OR other.there,
-    CASE WHEN block.id IS NOT NULL THEN 'BLOCK' WHEN other.there THEN 'RULES' END, block.id,
-    block.id IS NOT NULL AND :isAccepted::boolean
-  FROM programs p CROSS JOIN LATERAL (SELECT :ruleId::uuid IS NOT NULL AND EXISTS (
-      SELECT FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = p.id AND s.practitioner_id = :practitionerId
-        AND s.starts_at = :startsAt AND NOT s.retained AND s.rule_id IS NOT NULL) AS there) other
-    LEFT JOIN LATERAL (SELECT b.id FROM schedule_blocks b WHERE b.tenant_id = :tenantId AND b.cancelled_at IS NULL
-      AND (b.practitioner_id = :practitionerId OR b.program_id = p.id OR b.location_id = p.location_id)
-      AND b.starts_at < :endsAt AND b.ends_at > :startsAt ORDER BY b.id LIMIT 1) block ON true
-  WHERE p.tenant_id = :tenantId AND p.id = :programId`;
 
 const AMONG = "id = ANY(?::uuid[])";
 

@@ -1,0 +1,8 @@
+-- The dates of a schedule that jobs still compare with changed rules.
+-- Compatible from: 0015-appointment-lists
+
+ALTER TABLE programs
+  ADD COLUMN outdated_from date;
+
+COMMENT ON COLUMN programs.outdated_from IS
+  'Slots on or after this local date may not fit the rules, because jobs still compare them. They are not offered.';

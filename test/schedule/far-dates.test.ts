@@ -1,0 +1,193 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { extendSchedules } from "../../src/jobs/extend-schedules.js";
+import type { Database } from "../../src/postgres/database.js";
+import { createPatient } from "../contract/fixtures.js";
+import { hold } from "../operations-clinic/hold-requests.js";
+import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
+import { timedBooking } from "../operations-clinic/timed-bookings.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
+import { startTestService, type TestService } from "../support/service.js";
+import {
+  appointmentIn,
+  book,
+  bookFirst,
+  type Clinic,
+  call,
+  day,
+  everyMorning,
+  materialize,
+  mustCall,
+  openClinic,
+  optionsFor,
+} from "./clinic.js";
+import { closeConsistent } from "./invariants.js";
+
+/** The horizon of the tenant, and dates within and beyond the default horizon, in days after today. */
+const [HORIZON, NEAR, FAR] = [200, 60, 150];
+
+const QUIET = { info: () => undefined, warn: () => undefined };
+
+let service: TestService;
+let database: Database;
+let clinic: Clinic;
+let patientId: string;
+
+beforeAll(async () => {
+  service = await startTestService();
+  database = openServiceDatabase(service.databaseUrl);
+});
+
+beforeEach(async () => {
+  clinic = await openClinic(service, {
+    as: { tenantId: randomUUID() },
+    rule: { validTo: everyMorning["validTo"] ?? "" },
+  });
+  await mustCall(clinic, "UpdateTenantSettings", {
+    horizonDays: HORIZON,
+    expectedVersion: 1,
+    updateMask: "horizonDays",
+  });
+  await runJobs();
+  patientId = await createPatient(service, {}, clinic.as);
+});
+
+afterAll(async () => {
+  await database.close();
+  await closeConsistent(service);
+});
+
+describe("a change of a rule, with a horizon beyond the default", () => {
+  test("applies at once to the dates of the default horizon, and closes later dates until a job compared them", async () => {
+    await beginLater();
+    expect(await startsOn(NEAR)).toEqual(["10:00", "10:30", "11:00", "11:30"]);
+    expect(await startsOn(FAR)).toEqual([]);
+    expect(await status()).toMatchObject({ pending: true });
+    expect(await runJobs()).toEqual(["COMPARED", "ADDED", "DONE"]);
+    expect(await startsOn(FAR)).toEqual(["10:00", "10:30", "11:00", "11:30"]);
+    expect(await status()).toMatchObject({ pending: false, materializedThrough: day(clinic, HORIZON) });
+  });
+
+  test("adds the slots of later dates by jobs", async () => {
+    await changeRule({ startsAtLocal: "07:00" });
+    expect(await startsOn(NEAR)).toHaveLength(10);
+    expect(await startsOn(FAR)).toEqual([]);
+    await runJobs();
+    expect(await startsOn(FAR)).toHaveLength(10);
+    expect(await startsOn(HORIZON)).toHaveLength(10);
+  });
+
+  test("ends the options and refuses the bookings of later dates, by every way", async () => {
+    const options = await optionsFor(clinic, { patientId, ...on(FAR) });
+    const [first, second] = options.slice(4);
+    await beginLater();
+    expectRefusal(await book(clinic, patientId, `${first?.optionToken}`), 410);
+    expectRefusal(await hold(clinic, `${second?.optionToken}`), 410);
+    const startsAt = `${first?.startsAt}`;
+    const timed = await timedBooking(clinic, { patientId, startsAt });
+    expectRefusal(await call(clinic, "BookAppointmentAt", timed), 409, ["startsAt NO_SLOT"]);
+    await runJobs();
+    expect(appointmentIn(await call(clinic, "BookAppointmentAt", timed)).startsAt).toBe(startsAt);
+  });
+
+  test("does not move an appointment to a later date before a job compared it", async () => {
+    const { appointmentId, version } = await bookFirst(clinic, patientId, on(NEAR));
+    const option = (await optionsFor(clinic, { appointmentId, ...on(FAR) })).at(-1);
+    await beginLater();
+    const body = { optionToken: `${option?.optionToken}`, expectedVersion: version };
+    const path = `/appointments/${appointmentId}/reschedule`;
+    const answer = await service.request("POST", path, { token: await service.token(clinic.as), body });
+    expect([answer.status, answer.body]).toMatchObject([410, { code: "OPTION_EXPIRED" }]);
+  });
+
+  test("displaces the appointments of later dates by a job", async () => {
+    const [near, far] = [await bookFirst(clinic, patientId, on(NEAR)), await bookFirst(clinic, patientId, on(FAR))];
+    await beginLater();
+    expect(await displacedBy(near.appointmentId)).toBe("RULES");
+    expect(await displacedBy(far.appointmentId)).toBeUndefined();
+    await runJobs();
+    expect(await displacedBy(far.appointmentId)).toBe("RULES");
+  });
+
+  test("is compared once with the last rule, if the rule changes again before the job", async () => {
+    await beginLater();
+    await changeRule({ startsAtLocal: "11:00" }, 2);
+    expect(await runJobs()).toEqual(["COMPARED", "ADDED", "DONE"]);
+    expect(await startsOn(FAR)).toEqual(["11:00", "11:30"]);
+  });
+
+  test("that concerns only later dates closes no earlier date", async () => {
+    await changeRule({ validTo: day(clinic, FAR) });
+    expect(await startsOn(FAR - 1)).toEqual([]);
+    expect(await startsOn(NEAR)).toHaveLength(8);
+    await runJobs();
+    expect(await startsOn(FAR)).toHaveLength(8);
+    expect(await startsOn(FAR + 1)).toEqual([]);
+  });
+
+  test("is compared although the tenant has no room for more slots, or the program no service", async () => {
+    await beginLater();
+    const { programId } = clinic;
+    await mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds: [], expectedVersion: 2 });
+    expect(await runJobs({ maxOpenSlots: 1 })).toEqual(["COMPARED", "DONE"]);
+    await mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds: [clinic.serviceId], expectedVersion: 3 });
+    expect(await startsOn(FAR)).toHaveLength(4);
+  });
+
+  test("is compared although the horizon became shorter", async () => {
+    const far = await bookFirst(clinic, patientId, on(FAR));
+    await beginLater();
+    await mustCall(clinic, "UpdateTenantSettings", { horizonDays: 30, expectedVersion: 2, updateMask: "horizonDays" });
+    expect(await runJobs()).toEqual(["COMPARED", "DONE"]);
+    expect(await displacedBy(far.appointmentId)).toBe("RULES");
+  });
+
+  test("needs no job if the schedule is materialized or the program is switched off", async () => {
+    await beginLater();
+    await materialize(clinic);
+    expect(await startsOn(FAR)).toHaveLength(4);
+    await changeRule({ startsAtLocal: "11:00" }, 2);
+    await mustCall(clinic, "UpdateProgram", { programId: clinic.programId, active: false, expectedVersion: 1 });
+    expect(await runJobs()).toEqual(["DONE"]);
+    expect(await status()).toMatchObject({ openSlotCount: 0 });
+  });
+});
+
+/** Runs the jobs that extend the tenant's schedules. Returns their outcomes. */
+async function runJobs(limits: { readonly maxOpenSlots?: number } = {}): Promise<string[]> {
+  const ports = { database, now: () => service.now(), maxOpenSlots: 100_000, logger: QUIET, ...limits };
+  const kinds: string[] = [];
+  do kinds.push((await extendSchedules(`${clinic.as.tenantId}`, ports)).kind);
+  while (kinds.at(-1) === "COMPARED" || kinds.at(-1) === "ADDED");
+  return kinds;
+}
+
+function beginLater() {
+  return changeRule({ startsAtLocal: "10:00" });
+}
+
+function changeRule(changes: Readonly<Record<string, string>>, expectedVersion = 1) {
+  const { programId, ruleId } = clinic;
+  return mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion, ...changes });
+}
+
+async function status() {
+  return (await mustCall(clinic, "GetMaterializationStatus", { programId: clinic.programId }))["materialization"];
+}
+
+async function displacedBy(appointmentId: string) {
+  const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId });
+  return (appointment as { displacedBy?: string }).displacedBy;
+}
+
+/** Returns the local times of day of the options on a date. */
+async function startsOn(days: number): Promise<string[]> {
+  const options = await optionsFor(clinic, { patientId, ...on(days) });
+  return options
+    .map(({ startsAt }) => new Date(Date.parse(startsAt) - 5 * 3_600_000).toISOString().slice(11, 16))
+    .toSorted();
+}
+
+function on(days: number) {
+  return { dateFrom: day(clinic, days), dateTo: day(clinic, days) };
+}
