@@ -6,9 +6,9 @@ import { isJsonObject, type JsonTree } from "./json/read-json.js";
 import type { Route } from "./routes/routes.js";
 
 /**
- * Returns the `update_mask` field (AIP-134) that the transcoder fills: that of a PATCH whose body is the whole message.
- * The transcoder knows the members of the body, so callers need not send this field. In the strict profile they cannot
- * send it. Returns undefined for every other route.
+ * Returns the `update_mask` field (AIP-134) of a PATCH whose body is the whole message; undefined for every other
+ * route. The transcoder fills this field from the members of the body, so callers need not send it. In the strict
+ * profile they cannot send it.
  */
 export function updateMaskField({ method, httpMethod, body }: Route): DescField | undefined {
   if (httpMethod !== "PATCH" || body !== "message") return undefined;
