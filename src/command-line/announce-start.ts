@@ -16,8 +16,8 @@ export interface AnnouncePorts {
 
 /**
  * Announces the addresses of the service: as text if people read the output, otherwise as a log line. With the
- * development issuer, the text also shows a first request. Only a terminal gets a signed token, because other output
- * may be stored.
+ * development issuer, the text also contains a command for a first request. The command contains a signed token only on
+ * a terminal, because other output may be stored.
  */
 export async function announceStart(
   config: Pick<Config, "issuer" | "logFormat">,

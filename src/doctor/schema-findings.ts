@@ -37,8 +37,8 @@ export async function examineSchema(inspection: Inspection): Promise<Finding[]> 
 }
 
 /**
- * Returns the objects that are missing, added or changed. Ignores tables that no migration created, including their
- * parts, and the parts of missing tables.
+ * Returns the objects that are missing, added or changed. Ignores tables that no migration created. Ignores the
+ * columns, indexes and other parts of these tables and of missing tables.
  */
 function compare(recorded: ReadonlyMap<string, RecordedObject>, found: ReadonlyMap<string, string>): Difference[] {
   return [...new Set([...recorded.keys(), ...found.keys()])]

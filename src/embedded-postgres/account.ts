@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** An account of a Unix system other than root. */
+/** A Unix account other than root. */
 export interface Account {
   readonly name: string;
   readonly uid: number;

@@ -27,9 +27,9 @@ const ORDINARY = "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS";
 
 /**
  * Creates a cluster with the superuser `postgres` and two ordinary roles: `cupo_owner`, which owns the database `cupo`,
- * and `cupo` for the service. The cluster is created in a temporary folder, which is then renamed. So `folders.home` is
- * complete or absent. Text sorts by code point with PostgreSQL's own C.UTF-8, independent of the machine's locales.
- * Rejects with the output of the program that failed.
+ * and `cupo` for the service. The function creates the cluster in a temporary folder and then renames the folder to
+ * `folders.home`. So `folders.home` is complete or absent. Text sorts by code point with PostgreSQL's own C.UTF-8,
+ * independent of the machine's locales. If a program fails, rejects with an Error that contains its output.
  */
 export async function createCluster(context: ClusterContext): Promise<void> {
   const { folders } = context;

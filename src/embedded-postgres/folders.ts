@@ -15,7 +15,7 @@ export interface EmbeddedFolders {
   /** The server settings of the service, written at every start and included by the cluster's postgresql.conf. */
   readonly settings: string;
   readonly passwords: string;
-  /** The folder with one file for each reference to the running server. */
+  /** The folder with one file for each caller that uses the running server. */
   readonly shares: string;
 }
 

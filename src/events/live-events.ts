@@ -38,7 +38,7 @@ export class LiveEvents {
 
   /**
    * Returns the events since the previous call. If there are none, waits until an event arrives, the timeout ends or
-   * the signal aborts. Returns BEHIND after {@link fallBehind}, and QUIET if no event arrived.
+   * the signal aborts. Returns QUIET if no event arrived. After {@link fallBehind}, always returns BEHIND.
    */
   async next(timeoutMs: number, signal: AbortSignal): Promise<News> {
     if (!this.#isBehind && this.#kept.length === 0 && !signal.aborted) await this.#wait(timeoutMs, signal);

@@ -29,7 +29,9 @@ export interface ImportCalls {
 const REST = 0.3;
 const MAX_TRIES = 12;
 const LONGEST_PAUSE_MS = 15_000;
-/** Temporary failures: the service cannot be reached, or an earlier attempt is still running. */
+/**
+ * Temporary failures: the service cannot be reached or does not answer in time, or an earlier attempt is still running.
+ */
 const PASSING: ReadonlySet<Code> = new Set([Code.Unavailable, Code.Aborted, Code.Unknown, Code.DeadlineExceeded]);
 
 /** Opens the calls of an import. {@link patiently} repeats each of them after temporary failures. */
