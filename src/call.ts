@@ -47,8 +47,8 @@ export type ResourceType =
   | "Webhook";
 
 /**
- * The organization and company that own a resource within its tenant. If undefined, callers of every organization or
- * company may see the resource.
+ * The organization and company that own a resource within its tenant. An undefined id does not restrict which callers
+ * may see the resource.
  */
 export interface Owner {
   readonly organizationId: string | undefined;
@@ -113,7 +113,7 @@ export interface CallHeaders {
 /** Ends a span. `failure` is the error with which the traced work failed, if any. Further calls do nothing. */
 export type EndOfPart = (failure?: unknown) => void;
 
-/** Records the stages and statements of a call as spans of a trace. Spans contain no data of messages or headers. */
+/** Records interceptors and statements of a call as spans of a trace. Spans have no data of messages or headers. */
 export interface CallTrace {
   /** 32 hexadecimal digits (W3C Trace Context), for log lines. */
   readonly traceId: string;

@@ -36,7 +36,10 @@ export async function announceStart(
   output.write(`Try it:\n${await firstRequest(output.isTTY)}\n`);
 }
 
-/** Returns a function that writes a line of start progress: plain text for people, otherwise a log line. */
+/**
+ * Returns a function that writes a line of start progress: plain text if people read the output
+ * ({@link isReadByPeople}), otherwise a log line.
+ */
 export function progressOf(
   config: Pick<Config, "logFormat" | "logLevel">,
   logger: Logger,

@@ -43,8 +43,8 @@ export async function chooseAccount(cluster: string): Promise<Account | undefine
 /**
  * Returns `postgres` or else `nobody` from the text of /etc/passwd; undefined if the text has neither. The account
  * needs an entry in /etc/passwd, because initdb looks the account up. `nobody` should own no files, so it is used only
- * without `postgres`. In that case, `nobody` owns one folder, which other users cannot enter. This server is for
- * evaluation, not for production.
+ * without `postgres`. In that case, `nobody` owns one folder, which other users cannot enter. This is acceptable,
+ * because the server is for evaluation and not for production.
  */
 export function unprivilegedAccount(passwd: string): Account | undefined {
   const entries = passwd.split("\n").map((line) => line.split(":"));

@@ -20,8 +20,8 @@ export interface EmbeddedFolders {
 }
 
 /**
- * Returns the paths of an embedded server in a data folder. `name` is the name of its folder in `root`. The folder of
- * an incomplete cluster has another name.
+ * Returns the paths of an embedded server. `root` is the data folder, and `name` is the name of the server's folder in
+ * `root`. The folder of an incomplete cluster has another name.
  */
 export function embeddedFolders(root: string, name = "postgres"): EmbeddedFolders {
   const home = join(root, name);

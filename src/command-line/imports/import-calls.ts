@@ -34,7 +34,7 @@ const LONGEST_PAUSE_MS = 15_000;
  */
 const PASSING: ReadonlySet<Code> = new Set([Code.Unavailable, Code.Aborted, Code.Unknown, Code.DeadlineExceeded]);
 
-/** Opens the calls of an import. {@link patiently} repeats each of them after temporary failures. */
+/** Returns the calls of an import to the service. {@link patiently} repeats each call after temporary failures. */
 export function openImportCalls({ url, token, sourceSystem, validateOnly }: ImportTarget): ImportCalls {
   const client = createClient(
     ImportService,

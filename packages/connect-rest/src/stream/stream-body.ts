@@ -36,7 +36,8 @@ export async function openStreamBody(
 }
 
 /**
- * Creates the iterator of a body. It is no generator: `return` of a generator that has not begun would not call `stop`.
+ * Creates the iterator of a body. The iterator is not a generator, because `return` of a generator that has not started
+ * would not call `stop`.
  */
 function chunksOf(
   first: Uint8Array | undefined,

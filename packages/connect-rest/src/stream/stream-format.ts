@@ -3,11 +3,19 @@ import { headerValues } from "../raw-headers.js";
 /** A format that puts the messages of a stream into one body. */
 export interface StreamFormat {
   readonly contentType: string;
-  /** The beginning of the first message: for server-sent events the time after which a client calls again. */
+  /**
+   * Returns the text before the first message. For server-sent events, this text sets the time after which a client
+   * calls again. For NDJSON it is empty.
+   */
   opening(retryMs: number | undefined): string;
-  /** Frames the JSON of a message, which has no line breaks. `id` is its event id, if it has one. */
+  /**
+   * Returns the frame of a message. `json` is the message, without line breaks. `id` is its event id, if it has one.
+   */
   message(json: string, id?: string): string;
-  /** Frames the JSON of the error that ended the stream. It is the last frame. */
+  /**
+   * Returns the frame of the error that ended the stream. It is the last frame. `json` is the error, without line
+   * breaks.
+   */
   error(json: string): string;
   /** The last frame of a stream that ended without an error; "" for none. */
   readonly end: string;
