@@ -20,9 +20,9 @@ const ADVICE = "or set DATABASE_URL to use another PostgreSQL";
 
 /**
  * Returns the account that runs the server; undefined if the server runs with the account of this process. PostgreSQL
- * does not run as root. So a process of root uses the owner of an existing cluster if that is another user, or else
- * {@link unprivilegedAccount}. Rejects if the machine has no such account. A process of another user rejects if the
- * cluster belongs to a different user.
+ * does not run as root. So a process of root uses the owner of an existing cluster. If there is no cluster, or if root
+ * owns the cluster, it uses {@link unprivilegedAccount}, and rejects if the machine has no such account. A process of
+ * another user rejects if the cluster belongs to a different user.
  */
 export async function chooseAccount(cluster: string): Promise<Account | undefined> {
   const self = process.getuid?.();

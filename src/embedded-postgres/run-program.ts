@@ -6,7 +6,7 @@ import type { Account } from "./account.js";
 export interface RunOptions {
   /** The account that runs the program; undefined for the account of this process. */
   readonly account: Account | undefined;
-  /** The working directory, which the account can enter. */
+  /** The working directory. The account must be able to enter it. */
   readonly cwd: string;
   /** Text for the standard input of the program. */
   readonly input?: string;

@@ -12,8 +12,8 @@ const MOST_BYTES = 63 * 1024;
 const ROW_OVERHEAD = 4;
 
 /**
- * Groups rows into batches that the service accepts. Rows with errors are part of a batch, but their bytes do not
- * count, because they are not sent.
+ * Groups rows into batches that the service accepts. Rows with errors are part of a batch but are not sent, so their
+ * bytes do not count.
  */
 export async function* batchesOf(rows: AsyncIterable<SourceRow>): AsyncGenerator<readonly SourceRow[]> {
   let batch: SourceRow[] = [];

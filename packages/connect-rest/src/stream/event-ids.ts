@@ -83,7 +83,10 @@ export function compileEventIds(method: DescMethod, options: EventIdOptions): Co
   };
 }
 
-/** Returns the value of Last-Event-ID, which is UTF-8 (html.spec.whatwg.org); undefined if it is absent or empty. */
+/**
+ * Returns the value of the Last-Event-ID header, which is UTF-8 (html.spec.whatwg.org). Returns undefined if the header
+ * is absent or empty.
+ */
 function lastEventId(rawHeaders: readonly string[]): string | undefined {
   const [value = "", ...others] = headerValues("last-event-id", rawHeaders);
   if (others.length > 0) throw refused("DUPLICATE", "the header must be sent once");
