@@ -68,7 +68,7 @@ export type FieldErrorCode =
   | "BUSY"
   | "TIMEOUT";
 
-/** Limits of the service that a caller or a job can reach, for metrics (docs/reference/telemetry.md). */
+/** Names of the limits that a caller or a job can reach, as metrics state them (docs/reference/telemetry.md). */
 export type LimitName =
   | ("quota" | "calls" | "tenant_calls" | "heavy_calls" | "load" | "streams" | "tenant_streams")
   | ("planned_slots" | "open_slots");

@@ -74,8 +74,8 @@ async function prepare(options: EmbeddedPostgresOptions): Promise<ServerContext>
 }
 
 /**
- * Rejects paths with special characters. pg_ctl puts its own path and the path of the data folder into a shell command,
- * in quotes but without escapes.
+ * Throws if a path has a special character. pg_ctl puts its own path and the path of the data folder into a shell
+ * command, in quotes but without escapes.
  */
 function requirePlainPath(path: string): void {
   const special = (process.platform === "win32" ? /["%]/ : /["$`\\\n]/).exec(path)?.[0];

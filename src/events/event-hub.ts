@@ -36,7 +36,7 @@ export interface EventHubPorts {
   readonly onError: (error: unknown) => void;
 }
 
-/** The hub of a process. Only the code that created the hub calls these two methods. */
+/** The hub of a process. Only the code that created the hub calls `wake` and `close`. */
 export interface RunningEventHub extends EventHub {
   /** Notifies the hub that a transaction of a tenant has committed. */
   wake(tenantId: string): void;

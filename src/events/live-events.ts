@@ -19,7 +19,7 @@ export class LiveEvents {
     readonly close: () => void,
   ) {}
 
-  /** Adds events to the buffer. If the buffer would become too large, calls {@link fallBehind} instead. */
+  /** Adds events to the buffer. If the buffer would have more than 1,000 events, calls {@link fallBehind} instead. */
   add(events: readonly EventRecord[]): void {
     if (this.#kept.length + events.length > MAX_KEPT) return this.fallBehind();
     this.#kept.push(...events);

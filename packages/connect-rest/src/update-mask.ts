@@ -21,7 +21,7 @@ export type FillUpdateMask = (tree: JsonTree, request: Fields) => void;
 
 /**
  * Compiles a function that fills a mask with the proto names of the `candidates` that are members of the body, in the
- * order of the candidates. A mask that the request already has is kept.
+ * order of the candidates. The function does nothing if the body is not an object or the request already has a mask.
  */
 export function updateMaskFiller(
   mask: DescField,

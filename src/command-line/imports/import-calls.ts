@@ -64,9 +64,9 @@ async function reportOf(client: Client<typeof ImportService>, sourceSystem: stri
 }
 
 /**
- * Returns the result of `call`. Repeats the call after a temporary failure, or after any error with Retry-After. Waits
- * for the time in Retry-After, otherwise for a growing pause of at most 15 s. Throws any other error, and the error of
- * the 12th attempt.
+ * Returns the result of `call`. Repeats the call after a temporary failure ({@link PASSING}), or after any error with
+ * Retry-After. Waits for the time in Retry-After, otherwise for a growing pause of at most 15 s. Throws any other
+ * error, and the error of the 12th attempt.
  */
 export async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

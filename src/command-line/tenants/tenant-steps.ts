@@ -16,7 +16,7 @@ const PAGE_SIZE = 200;
 /** Rows between two lines of progress. */
 const LINE_EVERY_ROWS = 10_000;
 
-/** Creates the record of a tenant, with default catalogs unless `bare`, and prints it. */
+/** Creates the record of a tenant, with default catalogs unless `bare`, and prints the tenant. */
 export async function createTenant(
   client: TenantClient,
   displayName: string,

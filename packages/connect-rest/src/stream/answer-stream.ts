@@ -102,7 +102,10 @@ function frameWriter(
   };
 }
 
-/** Returns the body of an error as JSON without line breaks; a text that is not JSON becomes a string. */
+/**
+ * Returns the body of an error as JSON without line breaks. A text that is not JSON becomes a string. A body that is
+ * neither text nor bytes becomes {}.
+ */
 function jsonOf(body: RestResponse["body"]): string {
   if (typeof body !== "string" && !(body instanceof Uint8Array)) return "{}";
   const text = typeof body === "string" ? body : new TextDecoder().decode(body);
