@@ -6,7 +6,7 @@ export interface Principal {
   readonly id: string;
   readonly issuer: string;
   readonly clientId: string;
-  /** Lower-case UUID. A call reads and writes only data of this tenant. */
+  /** Lower-case UUID. A call reads and writes only data of this tenant, unless an operator calls TenantService. */
   readonly tenantId: string;
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;

@@ -24,7 +24,7 @@ export class SeenAppointments {
     if (time.isAhead) this.#practitioners.add(this.nameOf("practitioner", appointment.practitioner), time);
   }
 
-  /** Returns the errors with which an import would reject an appointment that overlaps with earlier ones. */
+  /** Returns the errors with which an import would reject an appointment that overlaps with an earlier appointment. */
   overlaps(appointment: ImportedAppointmentValid): readonly RowError[] {
     const { patient, practitioner, overbookingReason } = appointment;
     const time = readTime(appointment, this.now());
