@@ -10,7 +10,7 @@ import { operationName, operationOf } from "../operation.js";
  */
 export interface OperationRow {
   readonly operation: string;
-  /** HTTP method and path below the base path, one for each REST binding. */
+  /** HTTP method and path below the base path, with one item for each REST binding. */
   readonly rest: readonly string[];
   readonly scope: string;
   readonly stages: readonly string[];

@@ -48,7 +48,7 @@ export async function createCluster(context: ClusterContext): Promise<void> {
   }
 }
 
-/** Returns the passwords of a complete cluster. Rejects if their file is missing or not valid. */
+/** Returns the passwords of a cluster. Rejects if the file with the passwords is missing or not valid. */
 export async function readPasswords({ passwords: path }: EmbeddedFolders): Promise<Passwords> {
   const passwords: unknown = JSON.parse(await readFile(path, "utf8"));
   if (isPasswords(passwords)) return passwords;

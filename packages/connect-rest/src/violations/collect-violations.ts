@@ -14,7 +14,7 @@ export interface LocatedViolation {
  */
 export interface Violations {
   readonly items: LocatedViolation[];
-  /** The number of unknown members so far. This number orders the next unknown member after the earlier ones. */
+  /** The number of unknown members so far. The next unknown member gets this number as its position among them. */
   unknownFields: number;
 }
 
