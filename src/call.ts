@@ -6,7 +6,7 @@ export interface Principal {
   readonly id: string;
   readonly issuer: string;
   readonly clientId: string;
-  /** Lower-case UUID. A call reads and writes only data of this tenant. */
+  /** Lower-case UUID. A call reads and writes only data of this tenant, unless an operator calls TenantService. */
   readonly tenantId: string;
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
@@ -47,8 +47,8 @@ export type ResourceType =
   | "Webhook";
 
 /**
- * The organization and company that own a resource within its tenant. If undefined, callers of every organization or
- * company may see the resource.
+ * The organization and company that own a resource within its tenant. An undefined id does not restrict which callers
+ * may see the resource.
  */
 export interface Owner {
   readonly organizationId: string | undefined;
@@ -89,8 +89,8 @@ export interface Transaction {
   /** The tenant of the transaction. Every statement must also name this tenant. */
   readonly tenantId: string;
   /**
-   * Runs a statement and returns its rows. Rejects with the error of the database driver. The call translates this
-   * error when it ends.
+   * Runs a statement and returns its rows. Rejects with the error of the database driver. When the call ends, this
+   * error is converted to a {@link CupoError}.
    */
   rows<Row extends object>(statement: Statement): Promise<Row[]>;
   /** Sends a statement whose result the response does not need. If the statement fails, the commit fails. */
@@ -102,7 +102,7 @@ export interface Transaction {
   require(statement: RequiredStatement, refusal: () => unknown): void;
 }
 
-/** The request headers that the stages read. Each header has all values that were sent. */
+/** The request headers that the interceptors read. Each header has all values that were sent. */
 export interface CallHeaders {
   readonly authorization: readonly string[];
   readonly idempotencyKey: readonly string[];
@@ -113,7 +113,7 @@ export interface CallHeaders {
 /** Ends a span. `failure` is the error with which the traced work failed, if any. Further calls do nothing. */
 export type EndOfPart = (failure?: unknown) => void;
 
-/** Records the stages and statements of a call as spans of a trace. Spans contain no data of messages or headers. */
+/** Records interceptors and statements of a call as spans of a trace. Spans have no data of messages or headers. */
 export interface CallTrace {
   /** 32 hexadecimal digits (W3C Trace Context), for log lines. */
   readonly traceId: string;
@@ -132,7 +132,7 @@ export interface Call {
   readonly headers: CallHeaders;
   /** The start of the call, in milliseconds of a monotonic clock. */
   readonly startedAt: number;
-  /** Response headers that the stages add. Both successful answers and errors have these headers. */
+  /** Response headers that the interceptors add. Both successful answers and errors have these headers. */
   readonly responseHeaders: Record<string, string>;
   /** The changes of the call so far. Cleared when the transaction is repeated. */
   readonly effects: Effect[];
@@ -158,7 +158,7 @@ export interface Call {
   storedResponse?: Uint8Array;
 }
 
-/** A call that passed every stage. It has a principal and an open transaction. */
+/** A call that passed every interceptor. It has a principal and an open transaction. */
 export interface ReadyCall extends Call {
   readonly operation: string;
   readonly principal: Principal;
@@ -166,8 +166,8 @@ export interface ReadyCall extends Call {
 }
 
 /**
- * A call that passed every stage and is answered by a stream. It has no transaction, because a transaction must not
- * stay open as long as a stream. The implementation opens short transactions.
+ * A call that passed every interceptor and is answered by a stream. It has no transaction, because a transaction must
+ * not stay open as long as a stream. The implementation opens short transactions.
  */
 export interface StreamCall extends Call {
   readonly operation: string;
@@ -200,13 +200,15 @@ export function principalOf(values: ContextValues): Principal {
   return principal;
 }
 
-/** Returns the call as a {@link ReadyCall}. Throws if the call has not passed every stage. */
+/** Returns the call as a {@link ReadyCall}. Throws if its operation, principal or transaction is not set yet. */
 export function readyCall(call: Call): ReadyCall {
   if (!isReady(call)) throw new Error("the call has not passed every stage");
   return call;
 }
 
-/** Returns the call of a stream that ends when `signal` aborts. Throws if the call is not authenticated. */
+/**
+ * Returns the call as a {@link StreamCall} with the given signal. Throws if its operation or principal is not set yet.
+ */
 export function streamCall(call: Call, signal: AbortSignal): StreamCall {
   const { operation, principal } = call;
   if (operation === undefined || principal === undefined) throw new Error("the call has not passed every stage");

@@ -31,7 +31,7 @@ const POOLER_WARNING =
 const UNREACHABLE_WARNING =
   "database unreachable (all connections and TCP probe); pending queries failed; answering 503 until it responds";
 
-/** The number of connections for calls, and how many seconds a call waits for a connection. */
+/** The numbers of database connections, and how many seconds a call waits for a connection. */
 export type CallConnections = Pick<Config, "databaseConnections" | "waitSeconds">;
 
 /** The URLs of the database, and the options of its migration. */
@@ -86,8 +86,8 @@ export interface Replica {
 }
 
 /**
- * Opens the pool of the streaming replica, if one is configured. If the replica is unavailable, the primary serves the
- * reads. Rejects if row-level security does not bind the replica's role.
+ * Opens the pool of the streaming replica. Returns undefined if no replica is configured. If the replica is
+ * unavailable, the primary serves the reads. Rejects if row-level security does not bind the replica's role.
  */
 export async function openReplica(
   { replicaUrl, ...connections }: CallConnections & Pick<Config, "replicaUrl">,
@@ -143,8 +143,9 @@ export function createCallStore(
 }
 
 /**
- * Rejects if row-level security does not bind the role. Called before the role creates anything. If another role
- * migrates, a role that the server rejects is accepted, because the migration can create the role.
+ * Rejects if row-level security does not bind the role. Call this before the role creates anything. If another role
+ * migrates (`isMadeByMigration`), the function accepts a role that the server rejects, because the migration can create
+ * the role.
  */
 async function requireBoundRole(
   database: Database,

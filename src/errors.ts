@@ -68,7 +68,7 @@ export type FieldErrorCode =
   | "BUSY"
   | "TIMEOUT";
 
-/** Limits of the service that a caller or a job can reach, for metrics (docs/reference/telemetry.md). */
+/** Names of the limits that a caller or a job can reach, as metrics state them (docs/reference/telemetry.md). */
 export type LimitName =
   | ("quota" | "calls" | "tenant_calls" | "heavy_calls" | "load" | "streams" | "tenant_streams")
   | ("planned_slots" | "open_slots");
@@ -95,7 +95,7 @@ export interface CupoErrorInit {
   readonly connectCode?: Code;
 }
 
-/** The only error that stages and services throw on purpose. Any other error becomes an INTERNAL_ERROR. */
+/** The only error that interceptors and services throw on purpose. Any other error becomes an INTERNAL_ERROR. */
 export class CupoError extends Error {
   override readonly name = "CupoError";
   readonly detail: string | undefined;
@@ -208,7 +208,7 @@ export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCod
   return reason !== undefined && isExplainedByItem(code) ? reason.code : code;
 }
 
-/** Whether the first item of `errors` is the reason of an error with this code. Otherwise the items are faults. */
+/** Whether the first item of `errors` is the reason of an error with this code. Other codes list faulty fields. */
 export function isExplainedByItem(code: ErrorCode): boolean {
   return code === "CONCURRENT_MODIFICATION" || code === "SERVICE_UNAVAILABLE";
 }

@@ -16,7 +16,10 @@ const sentences = {
 
 type SentenceFault = keyof typeof sentences;
 
-/** A rejected token, answered with 401. It has no cause, because an invalid token is not a failure of the service. */
+/**
+ * A rejected token, answered with 401. `cause` stays undefined, because an invalid token is not a failure of the
+ * service.
+ */
 export class RefusedToken extends CupoError {
   constructor(
     readonly fault: TokenFault,

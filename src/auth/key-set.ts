@@ -9,8 +9,8 @@ export interface KeySet {
    */
   key(reference: KeyReference): Promise<CryptoKey | undefined>;
   /**
-   * A number that changes whenever the keys change; 0 while no key set is available. A token that was verified in one
-   * generation must be verified again in the next.
+   * A number that changes whenever the keys change; 0 while no key set is available. After a change, tokens that were
+   * verified before must be verified again.
    */
   generation(): number;
   /**

@@ -3,14 +3,14 @@ import { isUuid } from "../uuid.js";
 import { invalidClaim, invalidToken } from "./invalid-token.js";
 import { parseJsonObject } from "./parse-json-object.js";
 
-/** The issuer and audience that access tokens must name, and the names of their claims. */
+/** The issuer and audience that access tokens must name, and the names of the claims in {@link ClaimNames}. */
 export interface ClaimRules {
   readonly issuer: string;
   readonly audience: string;
   readonly claims: ClaimNames;
 }
 
-/** The names of the claims that issuers name differently. */
+/** The names of the claims whose names differ between issuers. */
 export interface ClaimNames {
   readonly client: string;
   readonly tenant: string;
@@ -20,7 +20,10 @@ export interface ClaimNames {
 /** The verified content of an access token. */
 export interface TokenClaims {
   readonly principal: Principal;
-  /** Start of the validity in milliseconds since the epoch, inclusive: 5 s early, for clock differences. */
+  /**
+   * Start of the validity in milliseconds since the epoch, inclusive: 5 s before the later of the claims `iat` and
+   * `nbf`, for clock differences.
+   */
   readonly fromMs: number;
   /** End of the validity in milliseconds since the epoch, exclusive: the claim `exp`. */
   readonly untilMs: number;
@@ -29,9 +32,9 @@ export interface TokenClaims {
 const clockToleranceMs = 5000;
 
 /**
- * Reads the claims of a signed access token (RFC 9068 section 2.2). Required are `iss` (equal to `issuer`), `aud`
- * (contains `audience`), `exp`, `iat`, `sub`, `jti`, the client, the tenant (a UUID) and the scopes. Optional are
- * `nbf`, and `organization_id` and `company_id` (UUIDs). None of these claims may be `null`.
+ * Reads the claims of a signed access token (RFC 9068 section 2.2). These claims are required: `iss` (equal to
+ * `issuer`), `aud` (contains `audience`), `exp`, `iat`, `sub`, `jti`, the client, the tenant (a UUID) and the scopes.
+ * These claims are optional: `nbf`, and `organization_id` and `company_id` (UUIDs). None of these claims may be `null`.
  *
  * The function does not compare times with the clock. A token is valid from 5 s before the later of `iat` and `nbf`,
  * because the issuer's clock may be ahead. It is valid until `exp`, without tolerance (RFC 7519 section 4.1.4). Throws
@@ -107,8 +110,8 @@ function optionalUuidOf(claims: Claims, name: string): string | undefined {
 /**
  * Returns the scopes of a token. The standard claim `scope` is a string of scope tokens, separated by single spaces
  * (RFC 8693 section 4.2, RFC 6749 section 3.3). A claim with another name, such as `scp`, may also be an array of scope
- * tokens. An empty string or array means no scopes. Such a token is accepted here. A later stage answers "insufficient
- * scope". This explains the problem better than "invalid token".
+ * tokens. An empty string or array means no scopes. A token without scopes is not rejected here: the later 403
+ * "insufficient scope" explains the problem better than "invalid token".
  */
 function scopesOf(claims: Claims, name: string): ReadonlySet<string> {
   const tokens = scopeTokensOf(claims[name], name);

@@ -6,7 +6,9 @@ import { usableKeys } from "./usable-keys.js";
 /** How to load the keys, how often, and within which time. */
 export interface KeySource {
   readonly url: URL;
-  /** Loads the current JSON Web Key Set document. Rejects if it cannot be loaded, and when the signal aborts. */
+  /**
+   * Loads the current JSON Web Key Set document. Rejects if the document cannot be loaded, and when the signal aborts.
+   */
   load(signal: AbortSignal): Promise<string>;
   /** Age in milliseconds at which the keys are loaded again in the background. */
   readonly refreshMs: number;
@@ -24,10 +26,10 @@ const tickMs = 1_000;
 /**
  * Opens a key set that loads its keys at once and again in the background.
  *
- * jose runs one load at a time and keeps the last good set for 24 h while loads fail. jose also loads when a token
- * names an unknown key, because the key may be new. It does not load for such a token within 30 s of the last
- * successful load. This function adds a pause between failed loads. Without the pause, each invented key id would cause
- * a request to a failing issuer. The pause is 30 s, or 5 s while no set is available.
+ * The library jose runs one load at a time and keeps the last good set for 24 h while loads fail. jose also loads when
+ * a token names an unknown key, because the key may be new. For such a token, jose does not load within 30 s of the
+ * last successful load. This function adds a pause between failed loads. Without the pause, each invented key id would
+ * cause a request to a failing issuer. The pause is 30 s, or 5 s while no set is available.
  *
  * A document without a usable key is a successful load, because this is how an issuer revokes all its keys. Such a
  * document is also reported to `onError`. A pause is measured as an absolute difference, so that a clock set back does

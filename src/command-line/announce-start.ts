@@ -16,8 +16,8 @@ export interface AnnouncePorts {
 
 /**
  * Announces the addresses of the service: as text if people read the output, otherwise as a log line. With the
- * development issuer, the text also shows a first request. Only a terminal gets a signed token, because other output
- * may be stored.
+ * development issuer, the text also contains a command for a first request. The command contains a signed token only on
+ * a terminal, because other output may be stored.
  */
 export async function announceStart(
   config: Pick<Config, "issuer" | "logFormat">,
@@ -36,7 +36,10 @@ export async function announceStart(
   output.write(`Try it:\n${await firstRequest(output.isTTY)}\n`);
 }
 
-/** Returns a function that writes a line of start progress: plain text for people, otherwise a log line. */
+/**
+ * Returns a function that writes a line of start progress: plain text if people read the output
+ * ({@link isReadByPeople}), otherwise a log line.
+ */
 export function progressOf(
   config: Pick<Config, "logFormat" | "logLevel">,
   logger: Logger,

@@ -17,7 +17,7 @@ export function count(text: string): number {
   return whole(text, "number");
 }
 
-/** Parses a number of workers, at least 1, or "auto". Throws an InvalidArgumentError for any other text. */
+/** Parses a number of workers, 1 to 999,999,999, or "auto". Throws an InvalidArgumentError for any other text. */
 export function workers(text: string): number | "auto" {
   return text === "auto" ? text : whole(text, "number, or auto");
 }

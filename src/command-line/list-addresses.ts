@@ -8,15 +8,15 @@ const KEY_BYTES = 16;
 export interface Addresses {
   readonly publicUrl: string;
   readonly internalUrl: string;
-  /** The prefix of the REST interface. */
+  /** The prefix of all REST paths, such as /api/external/v1. */
   readonly basePath: string;
   /** The secret with which the reference pages get demo tokens; undefined if they get none. */
   readonly pageKey: string | undefined;
 }
 
 /**
- * Returns the lines that `serve` prints when it listens. The key is in the URL fragment, which browsers do not send to
- * servers.
+ * Returns the lines that `serve` prints when it listens. The URLs of the reference pages contain `pageKey` in their
+ * fragment, because browsers do not send the fragment to servers.
  */
 export function listAddresses({ publicUrl, internalUrl, basePath, pageKey }: Addresses): string {
   const page = pageKey === undefined ? "/docs" : `/docs#key=${pageKey}`;
@@ -28,7 +28,7 @@ Internal (Connect, gRPC, gRPC-Web) ${internalUrl}
 
 /**
  * Whether people read the output of the process. Returns true if the log format is text, or if the format is auto and
- * the output is a terminal. All other output contains only JSON lines.
+ * the output is a terminal. Otherwise, the output contains only JSON lines.
  */
 export function isReadByPeople(
   { logFormat }: Pick<Config, "logFormat">,

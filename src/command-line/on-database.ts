@@ -5,8 +5,9 @@ import type { Config } from "../settings/config.js";
 import { fail } from "./fail.js";
 
 /**
- * Returns the result of `start` on the configured database. Without one, first starts the embedded server of the data
- * folder. `close` of the result then also stops the embedded server. A failed start is logged and ends the process.
+ * Returns the result of `start` on the configured database. If no database is configured, first starts the embedded
+ * server of the data folder. `close` of the result then also stops the embedded server. A failed start is logged and
+ * ends the process.
  */
 export async function onDatabase<T extends { close(drainMs?: number): Promise<void> }>(
   { databaseUrl, migrationDatabaseUrl, dataDir }: Config,

@@ -5,8 +5,8 @@ import type { Config } from "../settings/config.js";
 import { isReadByPeople } from "./list-addresses.js";
 
 /**
- * Opens the log of the process on standard output: text if people read it, otherwise JSON lines. The formatter for text
- * is loaded only when it is needed.
+ * Opens the log of the process on standard output: text if people read the output ({@link isReadByPeople}), otherwise
+ * JSON lines. The formatter for text is loaded only when it is needed.
  */
 export async function openLogger(
   config: Pick<Config, "logLevel" | "logFormat">,

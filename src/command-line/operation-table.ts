@@ -5,10 +5,12 @@ import { stageNames } from "../interceptors/stage.js";
 import { createMessageValidator } from "../interceptors/validation/validate-message.js";
 import { operationName, operationOf } from "../operation.js";
 
-/** The REST paths of an operation, its scope, and the stages that its calls pass, outermost first. */
+/**
+ * The REST paths of an operation, its scope, and the names of the interceptors that its calls pass, outermost first.
+ */
 export interface OperationRow {
   readonly operation: string;
-  /** HTTP method and path below the base path, one for each REST binding. */
+  /** HTTP method and path below the base path, with one item for each REST binding. */
   readonly rest: readonly string[];
   readonly scope: string;
   readonly stages: readonly string[];
@@ -40,7 +42,10 @@ function restPaths(method: DescMethod): string[] {
   return httpBindings(method).map(({ httpMethod, template }) => `${httpMethod} ${template}`);
 }
 
-/** Creates the interceptor chain with ports that are never called. The stages of a method depend only on its proto. */
+/**
+ * Creates the interceptor chain only to describe it. Its ports are never called, because the proto of a method alone
+ * decides which interceptors the method has.
+ */
 function chainWithoutPorts() {
   const unused = () => Promise.reject(new Error("the operations are only described"));
   const limiter = { acquire: unused, rejectionFor: () => undefined };

@@ -30,20 +30,23 @@ export interface ServeFlags {
 }
 
 /**
- * V8's heap may grow by this many percent over the live data before the next collection. By default V8 more than
- * doubles it. A request leaves only garbage, so a larger heap costs much memory and saves little time.
+ * V8's heap may grow by this many percent over the live data before the next collection. By default, the heap may more
+ * than double. A request leaves only garbage, so a larger heap costs much memory and saves little time.
  */
 const HEAP_GROWING_PERCENT = 40;
 /**
- * Maps the configured log level to the level while the demo is filled. Other levels stay. Request lines are not useful
- * then, because filling the demo prints its own progress.
+ * Maps the configured log level to the level that applies while the demo tenants are filled. A level without an entry
+ * stays the same. The level `warn` hides the log lines of requests, because the filling prints its own progress.
  */
 const QUIET_LEVELS: Readonly<Record<string, string>> = { info: "warn" };
 /** Milliseconds for which a replaced worker drains, that is, asks its clients to disconnect. */
 const REPLACED_DRAIN_MS = 1_000;
 const ALL_METRICS_PATIENCE_MS = 4_000;
 
-/** Serves until a signal ends the process: in this process, or in workers that share the listeners. */
+/**
+ * Starts the service in this process, or in workers that share the listeners. Resolves after the start. The service
+ * then runs until a signal ends the process.
+ */
 export async function serve({ demo = false, workers = 1 }: ServeFlags): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const config = readConfig(process.env);

@@ -1,15 +1,16 @@
 import type { Logger } from "pino";
 
 /**
- * A second signal within these milliseconds counts as the first one. With Ctrl-C the process gets SIGINT from the
- * terminal and again from npm.
+ * Further signals within this many milliseconds after the first one are ignored. After Ctrl-C the process gets SIGINT
+ * twice: from the terminal and from npm.
  */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Stops gracefully at the first SIGTERM, SIGINT or SIGHUP, and at once at a later one. SIGTERM comes from an
- * orchestrator and drains for `drainMs`. The other signals do not drain. The first signal of any kind aborts the
- * returned AbortSignal. `fail` is called with an error of `close`.
+ * Stops gracefully at the first SIGTERM, SIGINT or SIGHUP. A further signal, more than 1 s later, ends the process at
+ * once with exit code 1. SIGTERM comes from an orchestrator, so `close` gets `drainMs`. For the other signals, `close`
+ * gets 0 and does not drain. The first signal of any kind aborts the returned AbortSignal. `fail` is called with an
+ * error of `close`.
  */
 export function stopOnSignal(
   close: (drainMs: number) => Promise<void>,

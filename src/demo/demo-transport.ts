@@ -12,7 +12,10 @@ export interface DemoTransportOptions {
   readonly tenantId: string;
   /** Returns a fresh access token for the tenant. */
   readonly token: () => Promise<string>;
-  /** Aborts the running call or pause. */
+  /**
+   * Ends the calls of the transport. A pause ends at once. A running call still waits for its response and then
+   * rejects. Later calls reject at once.
+   */
   readonly signal: AbortSignal;
 }
 

@@ -12,8 +12,8 @@ const CONSENT_GRANTED_AT = { seconds: BigInt(Date.parse("2026-01-15T15:00:00Z") 
 
 /**
  * Creates the missing parts of a clinic, one after the other, and calls `onProgress` after each group. Resolves to
- * true, and creates nothing, if the clinic was already complete. A clinic is complete when the practitioners of its
- * last program are set. Rejects with the error of a failed call.
+ * true, and creates nothing, if the clinic was already complete; otherwise resolves to false. A clinic is complete when
+ * the practitioners of its last program are set. Rejects with the error of a failed call.
  */
 export async function fillClinic(
   clinic: DemoClinic,

@@ -4,7 +4,7 @@ import { defaultCatalogs } from "../services/tenants/default-catalogs.js";
 import type { DemoClinic } from "./demo-clinic.js";
 import { invent } from "./invented-patients.js";
 
-/** UUID of the first demo tenant. Development tokens are for this tenant unless another one is requested. */
+/** UUID of the first demo tenant. Development tokens are for this tenant by default. */
 export const DEMO_TENANT_ID = "0d3e0000-0000-4000-8000-000000000001";
 
 /** The clinic of the first demo tenant, with three locations in Bogotá and Chía. All names are invented. */

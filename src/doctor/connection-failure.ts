@@ -1,6 +1,6 @@
 /** The explanation of a failed connection to a database. */
 interface Refusal {
-  /** The observation, as part of a sentence. */
+  /** The failure as text without a full stop, such as `db.example has no database "cupo"`. */
   readonly says: string;
   readonly advice: string;
 }

@@ -3,7 +3,8 @@ export interface DoctorOptions {
   /** The environment variables that the service would read. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /**
-   * Number of processes that share the database. Defaults to REPLICAS or the number connected now, whichever is larger.
+   * Number of processes that share the database. Defaults to the larger of REPLICAS and the number of connected
+   * processes.
    */
   readonly replicas?: number | undefined;
   /** Returns this machine's time in milliseconds since the epoch. */

@@ -6,8 +6,8 @@ const LATE_SECONDS = 300;
 const STUCK_SECONDS = 1_800;
 
 /**
- * Checks that no background job has waited for more than 5 minutes and that none has used up its attempts. A wait of
- * more than 30 minutes is a failure. Returns no finding if the job queue cannot be read.
+ * Warns if a background job has waited for more than 5 minutes or has used up its attempts. A wait of more than 30
+ * minutes is a failure. Returns no finding if the job queue cannot be read.
  */
 export async function examineJobs(inspection: Inspection): Promise<Finding[]> {
   const facts = await readJobFacts(inspection).catch(() => undefined);

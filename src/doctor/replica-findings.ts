@@ -4,8 +4,9 @@ import { type Finding, failure, ok } from "./finding.js";
 import { examineRole } from "./role-findings.js";
 
 /**
- * Returns the finding whether reads can use the replica. The replica must be a standby of the same database. On the
- * replica, the service's role must have the rights that the service uses and must not bypass row-level security.
+ * Returns one finding: whether reads can use the replica. The replica must be a standby of the same database. On the
+ * replica, the service's role must have exactly the rights that the service uses. The role must not own tables, be a
+ * superuser or bypass row-level security.
  */
 export async function examineReplica(
   inspection: Inspection,

@@ -21,8 +21,8 @@ interface Difference {
 
 /**
  * Compares the catalog with the objects that the migrations created. Returns no findings if the schema is not up to
- * date or the role may not read the migrations. The check `migrations` reports these cases. Does not compare a schema
- * with migrations of a newer release.
+ * date or the role may not read the migrations. The check `migrations` reports these cases. If a newer release has
+ * migrated the schema, compares nothing and returns a finding that says so.
  */
 export async function examineSchema(inspection: Inspection): Promise<Finding[]> {
   const facts = await readSchemaFacts(inspection).catch(() => undefined);
@@ -37,8 +37,8 @@ export async function examineSchema(inspection: Inspection): Promise<Finding[]> 
 }
 
 /**
- * Returns the objects that are missing, added or changed. Ignores tables that no migration created, including their
- * parts, and the parts of missing tables.
+ * Returns the objects that are missing, added or changed. Ignores tables that no migration created. Ignores the
+ * columns, indexes and other parts of these tables and of missing tables.
  */
 function compare(recorded: ReadonlyMap<string, RecordedObject>, found: ReadonlyMap<string, string>): Difference[] {
   return [...new Set([...recorded.keys(), ...found.keys()])]
@@ -104,7 +104,7 @@ function creation({ kind }: Difference, { definition, migration }: RecordedObjec
   return `Correct the rows that violate it, then run as the owner: ${definition}`;
 }
 
-/** Suffixes that the catalog appends to the definition of a broken object, and the repair for each. */
+/** Suffixes that {@link readCatalog} appends to the definition of a broken object, and the repair for each. */
 const STATES: readonly (readonly [string, (difference: Difference) => string])[] = [
   [" (invalid)", ({ name }) => `Run as the owner: REINDEX INDEX CONCURRENTLY "${name}"`],
   [" (its index is invalid)", ({ name }) => `Run as the owner when there is little traffic: REINDEX INDEX "${name}"`],

@@ -6,13 +6,12 @@ import { type Finding, failure, ok, warning } from "./finding.js";
 const OLDEST_VERSION = 150_000;
 const NOTICED_MS = 1_000;
 /**
- * A larger difference between the clocks is a failure. The checks of access tokens tolerate an issuer's clock that is
- * ahead by this much.
+ * The largest difference between the clocks that is not a failure, in milliseconds. The checks of access tokens
+ * tolerate an issuer's clock that is ahead by this much.
  */
 const TOLERATED_MS = 5_000;
 /**
- * A process also has one connection for readiness and one for events, besides its connections for calls, jobs and
- * shared quotas.
+ * The connections of a process besides those for calls, jobs and shared quotas: one for readiness and one for events.
  */
 const OTHER_CONNECTIONS = 2;
 
@@ -55,8 +54,8 @@ export function judgePooler(pooler: Pooler, url: URL): Finding {
 }
 
 /**
- * Checks that the role may open enough connections for all processes. Warns if the connections are too few for twice
- * the processes, as during a rollout.
+ * Checks that the role may open enough connections for all processes. Warns if the connections are too few for twice as
+ * many processes, because a rollout runs the processes of two releases.
  */
 export function judgeConnections(
   { allowedConnections }: Pick<ServerFacts, "allowedConnections">,

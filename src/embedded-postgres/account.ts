@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** An account of a Unix system other than root. */
+/** A Unix account other than root. */
 export interface Account {
   readonly name: string;
   readonly uid: number;
@@ -20,9 +20,9 @@ const ADVICE = "or set DATABASE_URL to use another PostgreSQL";
 
 /**
  * Returns the account that runs the server; undefined if the server runs with the account of this process. PostgreSQL
- * does not run as root. So a process of root uses the owner of an existing cluster if that is another user, or else
- * {@link unprivilegedAccount}. Rejects if the machine has no such account. A process of another user rejects if the
- * cluster belongs to a different user.
+ * does not run as root. So a process of root uses the owner of an existing cluster. If there is no cluster, or if root
+ * owns the cluster, it uses {@link unprivilegedAccount}, and rejects if the machine has no such account. A process of
+ * another user rejects if the cluster belongs to a different user.
  */
 export async function chooseAccount(cluster: string): Promise<Account | undefined> {
   const self = process.getuid?.();
@@ -43,8 +43,8 @@ export async function chooseAccount(cluster: string): Promise<Account | undefine
 /**
  * Returns `postgres` or else `nobody` from the text of /etc/passwd; undefined if the text has neither. The account
  * needs an entry in /etc/passwd, because initdb looks the account up. `nobody` should own no files, so it is used only
- * without `postgres`. In that case, `nobody` owns one folder, which other users cannot enter. This server is for
- * evaluation, not for production.
+ * without `postgres`. In that case, `nobody` owns one folder, which other users cannot enter. This is acceptable,
+ * because the server is for evaluation and not for production.
  */
 export function unprivilegedAccount(passwd: string): Account | undefined {
   const entries = passwd.split("\n").map((line) => line.split(":"));

@@ -27,9 +27,9 @@ const ORDINARY = "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS";
 
 /**
  * Creates a cluster with the superuser `postgres` and two ordinary roles: `cupo_owner`, which owns the database `cupo`,
- * and `cupo` for the service. The cluster is created in a temporary folder, which is then renamed. So `folders.home` is
- * complete or absent. Text sorts by code point with PostgreSQL's own C.UTF-8, independent of the machine's locales.
- * Rejects with the output of the program that failed.
+ * and `cupo` for the service. The function creates the cluster in a temporary folder and then renames the folder to
+ * `folders.home`. So `folders.home` is complete or absent. Text sorts by code point with PostgreSQL's own C.UTF-8,
+ * independent of the machine's locales. If a program fails, rejects with an Error that contains its output.
  */
 export async function createCluster(context: ClusterContext): Promise<void> {
   const { folders } = context;
@@ -48,7 +48,7 @@ export async function createCluster(context: ClusterContext): Promise<void> {
   }
 }
 
-/** Returns the passwords of a complete cluster. Rejects if their file is missing or not valid. */
+/** Returns the passwords of a cluster. Rejects if the file with the passwords is missing or not valid. */
 export async function readPasswords({ passwords: path }: EmbeddedFolders): Promise<Passwords> {
   const passwords: unknown = JSON.parse(await readFile(path, "utf8"));
   if (isPasswords(passwords)) return passwords;

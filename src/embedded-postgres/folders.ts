@@ -15,13 +15,13 @@ export interface EmbeddedFolders {
   /** The server settings of the service, written at every start and included by the cluster's postgresql.conf. */
   readonly settings: string;
   readonly passwords: string;
-  /** The folder with one file for each reference to the running server. */
+  /** The folder with one file for each caller that uses the running server. */
   readonly shares: string;
 }
 
 /**
- * Returns the paths of an embedded server in a data folder. `name` is the name of its folder in `root`. The folder of
- * an incomplete cluster has another name.
+ * Returns the paths of an embedded server. `root` is the data folder, and `name` is the name of the server's folder in
+ * `root`. The folder of an incomplete cluster has another name.
  */
 export function embeddedFolders(root: string, name = "postgres"): EmbeddedFolders {
   const home = join(root, name);

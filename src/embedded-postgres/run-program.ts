@@ -6,18 +6,20 @@ import type { Account } from "./account.js";
 export interface RunOptions {
   /** The account that runs the program; undefined for the account of this process. */
   readonly account: Account | undefined;
-  /** The working directory, which the account can enter. */
+  /** The working directory. The account must be able to enter it. */
   readonly cwd: string;
   /** Text for the standard input of the program. */
   readonly input?: string;
-  /** A file descriptor for the output of the program. The result then contains no output. */
+  /**
+   * A file descriptor for the output of the program. If set, `output` of the result contains no text of the program.
+   */
   readonly outputFd?: number;
 }
 
 /** The result of a program. */
 export interface RunResult {
   readonly ok: boolean;
-  /** The text that the program wrote to standard output and standard error. */
+  /** The text that the program wrote to standard output and standard error, and the signal that ended it, if any. */
   readonly output: string;
 }
 

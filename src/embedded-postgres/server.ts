@@ -49,10 +49,10 @@ export interface Postmaster {
 }
 
 /**
- * Starts the cluster's server if it is not running. Returns the server's port. A failed start is repeated with another
+ * Starts the cluster's server if it is not running. Returns the server's port. Repeats a failed start with another
  * port, three attempts in all, because another program may have taken the port. If processes of a killed server still
- * run, waits up to 30 s for their end. The caller holds the lock. If the server does not start, rejects with the end of
- * its log.
+ * run, waits up to 30 s for their end. The caller must hold the lock `folders.lock`. If the server does not start,
+ * rejects with an Error that contains the end of its log.
  */
 export async function ensureServer(context: ServerContext): Promise<number> {
   const { folders, onProgress } = context;
@@ -76,7 +76,8 @@ export async function ensureServer(context: ServerContext): Promise<number> {
 /**
  * Stops the cluster's server if it is running. Open transactions are rolled back. If the shutdown takes longer than
  * five seconds, the server ends at once and its next start recovers the data. Committed data is never lost. The caller
- * holds the lock. If the server does not stop, rejects with the end of its log.
+ * must hold the lock `folders.lock`. If the server does not stop, rejects with an Error that contains the end of its
+ * log.
  */
 export async function stopServer(context: ServerContext): Promise<void> {
   const { folders } = context;
@@ -89,7 +90,10 @@ export async function stopServer(context: ServerContext): Promise<void> {
   throw new Error(`PostgreSQL in ${folders.home} did not stop. Its log (${folders.log}) ends with:\n${log}`);
 }
 
-/** Waits until the server is ready or has ended. Returns undefined if it has ended. Rejects after 60 s. */
+/**
+ * Waits until a running server is ready, and returns it. Returns undefined if no server is running or if the server
+ * ends. Rejects after 60 s.
+ */
 async function readyServer(folders: EmbeddedFolders): Promise<Postmaster | undefined> {
   for (let waitedMs = 0; waitedMs < START_TIMEOUT_S * 1000; waitedMs += POLL_MS) {
     const server = findServer(folders);

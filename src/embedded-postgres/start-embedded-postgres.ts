@@ -21,21 +21,22 @@ export interface EmbeddedPostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A reference to the running server. */
+/** The addresses of the running server. The server runs at least until `stop` is called. */
 export interface EmbeddedPostgres extends EmbeddedUrls {
-  /** Releases the reference. The last release stops the server. Further calls do nothing. */
+  /**
+   * Releases the server for this caller. The server stops when its last caller releases it. Further calls do nothing.
+   */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the PostgreSQL server of the optional package, and returns a reference to it. If a server already runs on the
- * data folder, the reference is to that server, whichever process started it. The first start creates the cluster. An
- * interrupted first start is repeated.
+ * Starts the PostgreSQL server of the optional package. If a server already runs on the data folder, uses that server,
+ * even if another process started it. The server runs until the last caller calls {@link EmbeddedPostgres.stop}. The
+ * first start creates the cluster. An interrupted first start is repeated.
  *
- * The server listens on 127.0.0.1 only, on a port chosen by the operating system. The server runs until the last
- * reference is released. If this process is root, the server runs as an unprivileged account, because PostgreSQL does
- * not run as root. Rejects with an Error that says what failed and what to do, with the end of the server's log if
- * there is one.
+ * The server listens on 127.0.0.1 only, on a port chosen by the operating system. If this process is root, the server
+ * runs as an unprivileged account, because PostgreSQL does not run as root. Rejects with an Error that says what failed
+ * and what to do, with the end of the server's log if there is one.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const context = await prepare(options);
@@ -73,8 +74,8 @@ async function prepare(options: EmbeddedPostgresOptions): Promise<ServerContext>
 }
 
 /**
- * Rejects paths with special characters. pg_ctl puts its own path and the path of the data folder into a shell command,
- * in quotes but without escapes.
+ * Throws if a path has a special character. pg_ctl puts its own path and the path of the data folder into a shell
+ * command, in quotes but without escapes.
  */
 function requirePlainPath(path: string): void {
   const special = (process.platform === "win32" ? /["%]/ : /["$`\\\n]/).exec(path)?.[0];
@@ -97,7 +98,8 @@ async function removeLeftovers(folders: EmbeddedFolders): Promise<void> {
 }
 
 /**
- * Returns the passwords. First adds the role `cupo_owner` to a cluster without it, unless a process uses the server.
+ * Returns the passwords. First adds the role `cupo_owner` to a cluster without this role, unless a process uses the
+ * server.
  */
 async function readyPasswords(context: ServerContext): Promise<Passwords> {
   const { folders } = context;
@@ -134,7 +136,7 @@ async function addShare(shares: string): Promise<string> {
   return share;
 }
 
-/** Whether a running process has a reference to the server. Removes the references of dead processes. */
+/** Whether a running process uses the server. Removes the files of processes that have ended. */
 async function isShared(shares: string): Promise<boolean> {
   let shared = false;
   await mkdir(shares, { recursive: true });

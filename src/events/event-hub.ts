@@ -32,11 +32,11 @@ export interface EventHubPorts {
   /** Returns the tenants whose feeds have new events. `known` maps a tenant to the last position that was read. */
   readonly findChanged: (known: ReadonlyMap<string, number>) => Promise<ReadonlySet<string>>;
   readonly listen: (onChanged: (tenantIds: readonly string[]) => void) => Listening;
-  /** Called with a failure. Further failures are not reported until a poll succeeds. */
+  /** Called with the error of a failed read or poll. Further errors are not reported until a poll succeeds. */
   readonly onError: (error: unknown) => void;
 }
 
-/** The hub of a process, with the methods for its owner. */
+/** The hub of a process. Only the code that created the hub calls `wake` and `close`. */
 export interface RunningEventHub extends EventHub {
   /** Notifies the hub that a transaction of a tenant has committed. */
   wake(tenantId: string): void;

@@ -11,13 +11,13 @@ import {
 import type { TransactionLimits } from "../postgres/transaction-start.js";
 
 /**
- * Reads the feeds of tenants outside of calls. All methods reject with SERVICE_UNAVAILABLE while the database is
+ * Reads the event feeds of tenants outside of calls. All methods reject with SERVICE_UNAVAILABLE while the database is
  * unavailable or busy.
  */
 export interface FeedReader {
   /**
    * Returns a page of at most `limit` events after a position. First assigns positions to committed events without a
-   * position.
+   * position, at most 1,000.
    */
   read(tenantId: string, after: number, limit: number): Promise<FeedPage>;
   /** Returns the position just before the oldest stored event. The feed must have been read before. */
@@ -64,8 +64,8 @@ export function createFeedReader(database: Database, limits = LIMITS): FeedReade
 }
 
 /**
- * Returns a function that runs at most `most` works at the same time. Further works wait and start in the order of the
- * calls.
+ * Returns a function that runs `work`. At most `most` of its calls run at the same time. Further calls wait and start
+ * in order.
  */
 function atOnce(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];

@@ -19,7 +19,7 @@ export class LiveEvents {
     readonly close: () => void,
   ) {}
 
-  /** Adds events to the buffer. If the buffer would become too large, calls {@link fallBehind} instead. */
+  /** Adds events to the buffer. If the buffer would have more than 1,000 events, calls {@link fallBehind} instead. */
   add(events: readonly EventRecord[]): void {
     if (this.#kept.length + events.length > MAX_KEPT) return this.fallBehind();
     this.#kept.push(...events);
@@ -38,7 +38,7 @@ export class LiveEvents {
 
   /**
    * Returns the events since the previous call. If there are none, waits until an event arrives, the timeout ends or
-   * the signal aborts. Returns BEHIND after {@link fallBehind}, and QUIET if no event arrived.
+   * the signal aborts. Returns QUIET if no event arrived. After {@link fallBehind}, always returns BEHIND.
    */
   async next(timeoutMs: number, signal: AbortSignal): Promise<News> {
     if (!this.#isBehind && this.#kept.length === 0 && !signal.aborted) await this.#wait(timeoutMs, signal);

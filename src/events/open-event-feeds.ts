@@ -27,9 +27,9 @@ export interface EventFeeds {
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches. The connection is not
- * opened if named prepared statements are off. The database is then behind a connection pooler, and poolers do not
- * support LISTEN.
+ * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches. If named prepared
+ * statements are off, the database is behind a connection pooler. In that case the connection is not opened, because
+ * poolers do not support LISTEN.
  */
 export function openEventFeeds({ database, databaseUrl: url, onError }: EventFeedsOptions): EventFeeds {
   const { pool } = database;

@@ -9,7 +9,7 @@ const TURN_EVENTS = 500;
 const TURN_GAP_MS = 20;
 const BEHIND_ALL = Number.MAX_SAFE_INTEGER;
 
-/** The feed of a tenant in this process. Each new event is read once for all watchers. */
+/** The event feed of a tenant in this process. Each new event is read once for all watchers. */
 export class TenantFeed {
   readonly #watchers = new Set<LiveEvents>();
   /** The number of watchers, including those that are being added. */

@@ -6,9 +6,9 @@ import { isJsonObject, type JsonTree } from "./json/read-json.js";
 import type { Route } from "./routes/routes.js";
 
 /**
- * Returns the `update_mask` field (AIP-134) that the transcoder fills: that of a PATCH whose body is the whole message.
- * The transcoder knows the members of the body, so callers need not send this field. In the strict profile they cannot
- * send it. Returns undefined for every other route.
+ * Returns the `update_mask` field (AIP-134) of a PATCH whose body is the whole message; undefined for every other
+ * route. The transcoder fills this field from the members of the body, so callers need not send it. In the strict
+ * profile they cannot send it.
  */
 export function updateMaskField({ method, httpMethod, body }: Route): DescField | undefined {
   if (httpMethod !== "PATCH" || body !== "message") return undefined;
@@ -21,7 +21,7 @@ export type FillUpdateMask = (tree: JsonTree, request: Fields) => void;
 
 /**
  * Compiles a function that fills a mask with the proto names of the `candidates` that are members of the body, in the
- * order of the candidates. A mask that the request already has is kept.
+ * order of the candidates. The function does nothing if the body is not an object or the request already has a mask.
  */
 export function updateMaskFiller(
   mask: DescField,

@@ -29,10 +29,12 @@ export interface ImportCalls {
 const REST = 0.3;
 const MAX_TRIES = 12;
 const LONGEST_PAUSE_MS = 15_000;
-/** Temporary failures: the service cannot be reached, or an earlier attempt is still running. */
+/**
+ * Temporary failures: the service cannot be reached or does not answer in time, or an earlier attempt is still running.
+ */
 const PASSING: ReadonlySet<Code> = new Set([Code.Unavailable, Code.Aborted, Code.Unknown, Code.DeadlineExceeded]);
 
-/** Opens the calls of an import. {@link patiently} repeats each of them after temporary failures. */
+/** Returns the calls of an import to the service. {@link patiently} repeats each call after temporary failures. */
 export function openImportCalls({ url, token, sourceSystem, validateOnly }: ImportTarget): ImportCalls {
   const client = createClient(
     ImportService,
@@ -62,9 +64,9 @@ async function reportOf(client: Client<typeof ImportService>, sourceSystem: stri
 }
 
 /**
- * Returns the result of `call`. Repeats the call after a temporary failure, or after any error with Retry-After. Waits
- * for the time in Retry-After, otherwise for a growing pause of at most 15 s. Throws any other error, and the error of
- * the 12th attempt.
+ * Returns the result of `call`. Repeats the call after a temporary failure ({@link PASSING}), or after any error with
+ * Retry-After. Waits for the time in Retry-After, otherwise for a growing pause of at most 15 s. Throws any other
+ * error, and the error of the 12th attempt.
  */
 export async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

@@ -25,9 +25,9 @@ export const importExitCodes = { complete: 0, incomplete: 2 } as const;
 
 /**
  * Imports the files of a folder, or only checks them. Writes a line `file:line: field: message` for each error, and a
- * report at the end. Returns the exit code. It is 2 if a row was rejected, or if the service has more or fewer rows
- * than the files; otherwise 0. Throws if the import cannot be finished. A later call with the same arguments continues
- * the import.
+ * report at the end. Returns the exit code. The code is 2 if a row was rejected, or if the service has more or fewer
+ * resources from the source than a file has ids. Otherwise, the code is 0. In a dry run, only rejected rows matter.
+ * Throws if the import cannot be finished. A later call with the same arguments continues the import.
  */
 export async function importFolder(
   folder: string,
@@ -56,7 +56,7 @@ type Reject = (file: string, line: number, errors: readonly RowError[]) => void;
 interface ImportWork {
   readonly calls: ImportCalls;
   readonly progress: Progress;
-  /** The earlier rows, in a dry run only. */
+  /** The rows before the current row; undefined if this is not a dry run. */
   readonly seen: SeenRows | undefined;
   readonly reject: Reject;
 }

@@ -19,7 +19,10 @@ const BAR_EVERY_MS = 100;
 const LINE_EVERY_MS = 10_000;
 const ERASE_LINE = "\r\u001b[K";
 
-/** Shows a bar on a terminal. Other output gets a line every 10 s. `now` returns milliseconds. */
+/**
+ * Shows a bar on a terminal. Writes a line to any other output, at most every 10 s and at the end of each file. `now`
+ * returns milliseconds.
+ */
 export function openProgress(output: ProgressOutput, now: () => number): Progress {
   const isTerminal = output.isTTY === true;
   let shownAt = Number.NEGATIVE_INFINITY;

@@ -7,7 +7,10 @@ export interface Counted {
   created: number;
   unchanged: number;
   rejected: number;
-  /** The number of ids in the file for which the service has a resource. Rows that have changed since count too. */
+  /**
+   * The number of ids in the file for which the service has a resource. An id counts even if its row was rejected
+   * because the row has changed since its import.
+   */
   readonly kept: number;
   /** The number of resources of this kind that the service has from this source; undefined in a dry run. */
   server: number | undefined;

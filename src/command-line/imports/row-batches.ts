@@ -3,8 +3,8 @@ import { ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import type { SourceRow } from "./source-rows.js";
 
 /**
- * The maximum numbers of rows and of bytes in a batch. The service accepts 500 rows and 64 KiB. Smaller batches delay
- * other calls less.
+ * The maximum numbers of rows and bytes in a batch. The service accepts up to 500 rows and 64 KiB, but smaller batches
+ * delay other calls less.
  */
 const MOST_ROWS = 10;
 const MOST_BYTES = 63 * 1024;
@@ -12,8 +12,8 @@ const MOST_BYTES = 63 * 1024;
 const ROW_OVERHEAD = 4;
 
 /**
- * Groups rows into batches that the service accepts. Rows with errors are part of a batch, but their bytes do not
- * count, because they are not sent.
+ * Groups rows into batches that the service accepts. Rows with errors are part of a batch but are not sent, so their
+ * bytes do not count.
  */
 export async function* batchesOf(rows: AsyncIterable<SourceRow>): AsyncGenerator<readonly SourceRow[]> {
   let batch: SourceRow[] = [];

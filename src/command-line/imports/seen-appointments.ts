@@ -4,7 +4,7 @@ import { readTime } from "../../services/imports/appointment-times.js";
 import { Diary, overlapErrors } from "../../services/imports/overlaps.js";
 import type { RowError } from "./source-rows.js";
 
-/** Returns the name of the resource that `reference` refers to. All references to one resource return the same name. */
+/** Returns a key for the resource that `reference` refers to. All references to one resource have the same key. */
 export type NameReference = (kind: "patient" | "practitioner", reference: ImportReference) => string;
 
 /** The appointments that a dry run would have imported, and the times at which patients and practitioners are busy. */
@@ -24,7 +24,7 @@ export class SeenAppointments {
     if (time.isAhead) this.#practitioners.add(this.nameOf("practitioner", appointment.practitioner), time);
   }
 
-  /** Returns the errors with which an import would reject an appointment that overlaps with earlier ones. */
+  /** Returns the errors with which an import would reject an appointment that overlaps with an earlier appointment. */
   overlaps(appointment: ImportedAppointmentValid): readonly RowError[] {
     const { patient, practitioner, overbookingReason } = appointment;
     const time = readTime(appointment, this.now());

@@ -11,7 +11,7 @@ import { documentNumberKey, documentTypeKey } from "../../postgres/tables/patien
 import { SeenAppointments } from "./seen-appointments.js";
 import type { RowError, SourceRow } from "./source-rows.js";
 
-/** The members of a row that can be a reference. Each member is named after the kind of its resource. */
+/** The members of a row that can refer to another row. Each member is named after the kind of the other row. */
 const REFERENCES = new Set(["patient", "practitioner", "service", "location", "payer"]);
 
 /**
@@ -102,7 +102,7 @@ function isAppointment(row: ImportRow): row is AppointmentRow {
   return row.resource.case === "appointment";
 }
 
-/** Returns the document of an active patient; undefined for any other row. */
+/** Returns the identity document of an active patient, as type and number; undefined for any other row. */
 function documentOf({ resource }: ImportRow): string | undefined {
   if (resource.case !== "patient") return undefined;
   const { documentType = "", documentNumber = "", status = PatientDetails_Status.ACTIVE } = resource.value;

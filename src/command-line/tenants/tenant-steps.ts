@@ -16,7 +16,7 @@ const PAGE_SIZE = 200;
 /** Rows between two lines of progress. */
 const LINE_EVERY_ROWS = 10_000;
 
-/** Creates the record of a tenant, with default catalogs unless `bare`, and prints it. */
+/** Creates the record of a tenant, with default catalogs unless `bare`, and prints the tenant. */
 export async function createTenant(
   client: TenantClient,
   displayName: string,
@@ -86,7 +86,10 @@ export async function exportTenant(
   output.write(`${String(total).padStart(10)} rows\n`);
 }
 
-/** Erases a suspended tenant and prints the number of deleted rows each second. Prints the tenant when it is erased. */
+/**
+ * Erases a suspended tenant, or waits for its erasure if that is already running. Prints the number of deleted rows
+ * each second, and prints the tenant when it is erased.
+ */
 export async function eraseTenant(
   client: TenantClient,
   tenantId: string,

@@ -1,6 +1,6 @@
 /** The metrics of a worker in Prometheus' text format. */
 export interface WorkerPage {
-  /** The number of the worker, from 1; undefined if it has ended. */
+  /** The number of the worker, from 1; undefined if the worker has ended. */
   readonly worker: number | undefined;
   readonly page: string;
 }

@@ -8,7 +8,7 @@ const PATIENCE_MS = 2_000;
 /** The metrics of all workers of a pool, including workers that have ended. */
 export class WorkerMetrics {
   #lastId = 0;
-  /** The newest page of each worker. */
+  /** The newest metrics of each worker. */
   readonly #pages = new Map<Worker, string>();
   /** The counters and histograms of the workers that have ended. */
   #ended = "";

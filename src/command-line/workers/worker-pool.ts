@@ -12,7 +12,7 @@ export interface WorkerPool {
   readonly internalUrl: string;
   /** Replaces each worker, one after the other. A new worker listens before the old one stops. */
   restart(): Promise<void>;
-  /** Stops all workers gracefully. They drain if `drainMs` is not 0. */
+  /** Stops all workers gracefully. If `drainMs` is not 0, each worker first drains for its configured time. */
   close(drainMs?: number): Promise<void>;
 }
 

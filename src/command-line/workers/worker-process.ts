@@ -10,7 +10,7 @@ export interface PrimaryLink {
    */
   allMetrics(own: () => Promise<Buffer | undefined>, patienceMs: number): Promise<Buffer | undefined>;
   /**
-   * Reports to the primary process that the listeners are open. From now on, handles the messages of the primary
+   * Reports to the primary process that the listeners are open, and starts to handle the messages of the primary
    * process.
    */
   listening(

@@ -2,7 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 
 /** Messages that a consumer can abandon at any time. */
 export interface AbortableMessages extends AsyncIterator<Message> {
-  /** Ends the iteration without waiting for the implementation. A failure then concerns no caller, and is ignored. */
+  /** Ends the iteration without waiting for the implementation. Ignores later errors of the implementation. */
   abandon(): void;
 }
 

@@ -7,11 +7,11 @@ import type { CompiledEventIds } from "./event-ids.js";
 import { type ChunkWriter, openStreamBody } from "./stream-body.js";
 import { type StreamFormat, type StreamFormatName, streamFormat } from "./stream-format.js";
 
-/** A method with a stream of responses, compiled. */
+/** A server-streaming method, compiled for its route. */
 export interface StreamMethod {
   readonly render: Render;
   invoke(init: InvocationInit): InvokedStream;
-  /** The format of every stream; undefined if the request chooses. */
+  /** The format of every stream. If undefined, the Accept headers of each request choose the format. */
   readonly format: StreamFormatName | undefined;
   readonly eventIds: CompiledEventIds | undefined;
 }
@@ -25,9 +25,12 @@ export interface StreamContent {
 const encoder = new TextEncoder();
 
 /**
- * Calls a method with a stream of responses. Rejects if the stream fails before its first message. For a later failure,
- * the last frame of the body contains the error as `renderError` renders it. A stream of google.api.HttpBody has no
- * frames, so it breaks off. The signal that the implementation gets aborts when the caller leaves and when the stream
+ * Calls a method with a stream of responses and returns the content of the answer. Rejects if the stream fails before
+ * its first message. If the stream fails later, the last frame of the body contains the error as `renderError` renders
+ * it. If the caller has left, or if the messages are google.api.HttpBody and so have no frames, the body breaks off
+ * instead.
+ *
+ * The implementation gets a signal that aborts when `init.signal` aborts, when the caller leaves, or when the stream
  * fails.
  */
 export async function answerStream(
@@ -50,8 +53,8 @@ export async function answerStream(
 }
 
 /**
- * Returns the content of a stream of google.api.HttpBody. Its media type is that of the first message, because later
- * messages omit it.
+ * Returns the content of a stream of google.api.HttpBody. The media type of the content is that of the first message,
+ * because later messages omit their media type.
  */
 async function rawContent(
   { render }: Render,
@@ -99,7 +102,10 @@ function frameWriter(
   };
 }
 
-/** Returns the body of an error as JSON without line breaks; a text that is not JSON becomes a string. */
+/**
+ * Returns the body of an error as JSON without line breaks. A text that is not JSON becomes a string. A body that is
+ * neither text nor bytes becomes {}.
+ */
 function jsonOf(body: RestResponse["body"]): string {
   if (typeof body !== "string" && !(body instanceof Uint8Array)) return "{}";
   const text = typeof body === "string" ? body : new TextDecoder().decode(body);

@@ -11,34 +11,46 @@ import { headerValues } from "../raw-headers.js";
 import { malformed } from "../rest-error.js";
 
 /**
- * The fields for the ids of server-sent events, by which a client continues after an event. Fields have proto names.
+ * The names of the fields with the ids of server-sent events. A client sends the id of its last event to continue the
+ * stream after that event. The names are proto names.
  */
 export interface EventIds {
   /** The string field of the response that is the `id` of its event. If it is empty, the event has no id. */
   readonly responseField: string;
-  /** The string field of the request that gets the value of Last-Event-ID. It replaces the value that was sent. */
+  /**
+   * The string field of the request that gets the value of Last-Event-ID. The header replaces the sent value of the
+   * field.
+   */
   readonly requestField: string;
-  /** Fields of the request that Last-Event-ID removes, such as the start of a first call. Defaults to none. */
+  /**
+   * Fields of the request that are cleared if Last-Event-ID is sent, such as the start of the first call. Defaults to
+   * none.
+   */
   readonly removedFields?: readonly string[];
-  /** The `retry` of the stream: the milliseconds after which a client calls again. Defaults to the client's own. */
+  /**
+   * The `retry` of the stream: a client calls again after this many milliseconds. Defaults to the client's own value.
+   */
   readonly retryMs?: number;
 }
 
 /** Options of event ids. */
 export interface EventIdOptions {
   /**
-   * Returns the event ids of a server-streaming method, or undefined for none. It runs once per route, when the handler
-   * is created. Last-Event-ID is read whatever the format of the answer is. Defaults to none.
+   * Returns the event ids of a server-streaming method, or undefined for none. Runs once per route, when the handler is
+   * created. Requests may send Last-Event-ID for every format of the answer. Defaults to none.
    */
   eventIds?(method: DescMethod): EventIds | undefined;
 }
 
-/** Event ids, compiled for a method. */
+/** The compiled {@link EventIds} of a method. */
 export interface CompiledEventIds {
   readonly retryMs: number | undefined;
   /** Returns the id of a response; undefined if it is empty or contains NUL, CR or LF. */
   idOf(response: Message): string | undefined;
-  /** Puts the Last-Event-ID of a request into its message. Throws MALFORMED if it was sent twice or is not UTF-8. */
+  /**
+   * Puts the value of the Last-Event-ID header into the request. Throws MALFORMED if the header was sent twice or is
+   * not UTF-8.
+   */
   resume(request: Message, rawHeaders: readonly string[]): void;
 }
 
@@ -46,7 +58,10 @@ const header = "Last-Event-ID";
 const unfit = /[\0\r\n]/;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Compiles the event ids of a method. Throws for a field that does not exist or has the wrong type. */
+/**
+ * Compiles the event ids of a method; returns undefined if the options define none. Throws for a field that does not
+ * exist or has the wrong type.
+ */
 export function compileEventIds(method: DescMethod, options: EventIdOptions): CompiledEventIds | undefined {
   const ids = options.eventIds?.(method);
   if (ids === undefined) return undefined;
@@ -68,7 +83,10 @@ export function compileEventIds(method: DescMethod, options: EventIdOptions): Co
   };
 }
 
-/** Returns the value of Last-Event-ID, which is UTF-8 (html.spec.whatwg.org); undefined if it is absent or empty. */
+/**
+ * Returns the value of the Last-Event-ID header, which is UTF-8 (html.spec.whatwg.org). Returns undefined if the header
+ * is absent or empty.
+ */
 function lastEventId(rawHeaders: readonly string[]): string | undefined {
   const [value = "", ...others] = headerValues("last-event-id", rawHeaders);
   if (others.length > 0) throw refused("DUPLICATE", "the header must be sent once");

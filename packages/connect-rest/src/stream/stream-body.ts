@@ -3,7 +3,9 @@ import type { Message } from "@bufbuild/protobuf";
 /** Renders the chunks of a body. */
 export interface ChunkWriter {
   message(message: Message): Uint8Array;
-  /** Returns the last chunk of a stream that failed. Throws if the failure cannot be shown: the body then breaks off. */
+  /**
+   * Returns the last chunk of a stream that failed. Throws if the error cannot be sent, so that the body breaks off.
+   */
   error(error: unknown): Uint8Array;
   /** The last chunk of a stream that ended; undefined for none. */
   readonly end: Uint8Array | undefined;
@@ -12,9 +14,9 @@ export interface ChunkWriter {
 const done = { done: true, value: undefined } as const;
 
 /**
- * Opens the body of a stream: a chunk for each message, and a last chunk. Waits for the first message. Rejects if the
- * stream fails before its first message; that failure can then be answered as that of a unary call. `stop` runs when
- * the stream fails, or when the iteration ends before the stream.
+ * Opens the body of a stream: a chunk for each message, and the last chunk of `write`, if it has one. Waits for the
+ * first message. Rejects if the stream fails before its first message, so that the caller can send an ordinary error
+ * response. `stop` runs when the stream fails, or when the iteration ends before the stream.
  */
 export async function openStreamBody(
   messages: AsyncIterator<Message>,
@@ -34,7 +36,8 @@ export async function openStreamBody(
 }
 
 /**
- * Creates the iterator of a body. It is no generator: `return` of a generator that has not begun would not call `stop`.
+ * Creates the iterator of a body. The iterator is not a generator, because `return` of a generator that has not started
+ * would not call `stop`.
  */
 function chunksOf(
   first: Uint8Array | undefined,

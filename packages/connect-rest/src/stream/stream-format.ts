@@ -3,22 +3,30 @@ import { headerValues } from "../raw-headers.js";
 /** A format that puts the messages of a stream into one body. */
 export interface StreamFormat {
   readonly contentType: string;
-  /** The beginning of the first message: for server-sent events the time after which a client calls again. */
+  /**
+   * Returns the text before the first message. For server-sent events, this text sets the time after which a client
+   * calls again. For NDJSON it is empty.
+   */
   opening(retryMs: number | undefined): string;
-  /** Frames the JSON of a message, which has no line breaks. `id` is its event id, if it has one. */
+  /**
+   * Returns the frame of a message. `json` is the message, without line breaks. `id` is its event id, if it has one.
+   */
   message(json: string, id?: string): string;
-  /** Frames the JSON of the error that ended the stream. It is the last frame. */
+  /**
+   * Returns the frame of the error that ended the stream. It is the last frame. `json` is the error, without line
+   * breaks.
+   */
   error(json: string): string;
   /** The last frame of a stream that ended without an error; "" for none. */
   readonly end: string;
 }
 
-/** The formats by the names that options have. */
+/** The names of the formats, as options state them: newline-delimited JSON, or server-sent events. */
 export type StreamFormatName = "ndjson" | "sse";
 
 /**
- * One JSON object per line, `{"result": message}`, and `{"error": error}` as the last one if the stream fails. The
- * member distinguishes an error from a message that has a field of the name `error`.
+ * One JSON object per line: `{"result": message}`. If the stream fails, the last line is `{"error": error}`. The outer
+ * member distinguishes this error from a message with a field of the name `error`.
  */
 const ndjson: StreamFormat = {
   contentType: "application/x-ndjson",
@@ -29,8 +37,8 @@ const ndjson: StreamFormat = {
 };
 
 /**
- * Server-sent events (html.spec.whatwg.org). The last event is `error` with the error, or `end`. At either of them a
- * client closes its EventSource, because an EventSource that is not closed calls again.
+ * Server-sent events (html.spec.whatwg.org). The last event is `error` with the error, or `end`. The client must close
+ * its EventSource at the last event, because an open EventSource calls again.
  */
 const sse: StreamFormat = {
   contentType: "text/event-stream",
@@ -41,9 +49,9 @@ const sse: StreamFormat = {
 };
 
 /**
- * Returns the format of an answer: the format of the option, if there is one. Otherwise it depends on the Accept
- * headers. Server-sent events are used if text/event-stream is named with at least the quality of application/x-ndjson,
- * else NDJSON.
+ * Returns the format of an answer: the format `name`, if there is one. Otherwise, returns server-sent events if the
+ * Accept headers name text/event-stream with a quality above 0 and not below that of application/x-ndjson. Otherwise,
+ * returns NDJSON.
  */
 export function streamFormat(name: StreamFormatName | undefined, rawHeaders: readonly string[]): StreamFormat {
   if (name !== undefined) return { ndjson, sse }[name];
@@ -51,7 +59,10 @@ export function streamFormat(name: StreamFormatName | undefined, rawHeaders: rea
   return wanted > 0 && wanted >= qualityOf(ndjson.contentType, rawHeaders) ? sse : ndjson;
 }
 
-/** Returns the quality that Accept headers give to a media type by its full name (RFC 9110 section 12.5.1). */
+/**
+ * Returns the highest quality, 0 to 1, that Accept headers give to a media type (RFC 9110 section 12.5.1). Ignores
+ * wildcards. Returns 0 if no header names the media type.
+ */
 function qualityOf(mediaType: string, rawHeaders: readonly string[]): number {
   const ranges = headerValues("accept", rawHeaders).flatMap((value) => value.toLowerCase().split(","));
   const qualities = ranges.flatMap((range) => {

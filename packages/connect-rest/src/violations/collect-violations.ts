@@ -10,11 +10,11 @@ export interface LocatedViolation {
 
 /**
  * Collects the violations of one request in the order they are found. Their number is at most the number of values in
- * the request. Adding one costs as much as reading a value; only listed violations are rendered.
+ * the request. Adding a violation is cheap, because its path is rendered only when it is listed in an answer.
  */
 export interface Violations {
   readonly items: LocatedViolation[];
-  /** The number of unknown members so far. It keeps them in their original order. */
+  /** The number of unknown members so far. The next unknown member gets this number as its position among them. */
   unknownFields: number;
 }
 

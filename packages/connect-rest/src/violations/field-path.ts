@@ -7,11 +7,14 @@ import type { DescField } from "@bufbuild/protobuf";
 export interface Step {
   readonly kind: "field" | "member" | "index" | "key";
   readonly text: string;
-  /** The position among its siblings. */
+  /** The position of the step among its siblings: smaller numbers come first in an answer. */
   readonly order: number;
 }
 
-/** The place of a value in a message; undefined for the message itself. Created for every value, rendered for few. */
+/**
+ * The place of a value in a message. The place of the message itself is `undefined`. A path is created for every value
+ * that is read, but rendered for few, so it only links to its parent.
+ */
 export interface FieldPath {
   readonly parent: FieldPath | undefined;
   readonly step: Step;
@@ -21,17 +24,17 @@ const maxNameLength = 64;
 const firstMember = Number.MAX_SAFE_INTEGER - 1e9;
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Returns the step to a field of a message, in the order of the descriptor. */
+/** Returns the step to a field of a message. Its `order` is the position of the field in the descriptor. */
 export function fieldStep(field: DescField): Step {
   return { kind: "field", text: field.jsonName, order: field.parent.fields.indexOf(field) };
 }
 
-/** Returns the place of the last of `fields`, a path of fields that starts at the message. */
+/** Returns the place of the last field of a path. The path `fields` starts at the message; [] is the message itself. */
 export function pathOf(fields: readonly DescField[]): FieldPath | undefined {
   return fields.map(fieldStep).reduce<FieldPath | undefined>((parent, step) => ({ parent, step }), undefined);
 }
 
-/** Returns the step to an unknown member, the `order`th one met. Unknown members follow the fields. */
+/** Returns the step to an unknown member, the `order`th of them, from 0. Unknown members come after all fields. */
 export function memberStep(name: string, order: number): Step {
   return { kind: "member", text: name, order: firstMember + order };
 }
@@ -41,7 +44,7 @@ export function indexStep(index: number): Step {
   return { kind: "index", text: "", order: index };
 }
 
-/** Returns the step to an entry of a map, the `order`th one met. */
+/** Returns the step to an entry of a map. `order` is the position of the entry in the map, from 0. */
 export function keyStep(key: string, order: number): Step {
   return { kind: "key", text: key, order };
 }

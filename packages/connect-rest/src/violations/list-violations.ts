@@ -14,13 +14,13 @@ interface Ordered<V extends Violation> {
 }
 
 /**
- * Lists the violations of a request for its answer. Every answer uses this function. Violations follow the order of the
- * descriptor's fields, path by path. Unknown members follow their siblings in the order they were sent. Beyond {@link
- * maxViolations}, one MORE_ERRORS with an empty field counts the rest.
+ * Lists the violations of a request for its answer, in the order of the fields in the descriptor. Unknown members
+ * follow their siblings, in the order in which they were sent. Every answer uses this function. It lists at most
+ * {@link maxViolations}. If there are more, one MORE_ERRORS with an empty field states the number of the others.
  *
- * `judged` are violations that a validator found in the message. `found` are those met while reading. A judged
- * violation is dropped when a value at, above or below its place could not be read: the validator saw a value that was
- * never sent. Takes linear time when both lists are already in order.
+ * `judged` are violations that a validator found in the message. `found` are violations that were met while reading. If
+ * a value could not be read, violations in `judged` at, above or below its place are dropped, because the validator saw
+ * a value that was never sent. Takes linear time when both lists are already in order.
  */
 export function listViolations<V extends Violation>(
   schema: DescMessage,
