@@ -28,8 +28,8 @@ const HEADER_COPIES = 4;
 
 /**
  * A GOAWAY frame with the highest stream id. It is written directly to the socket, because Node ignores new streams
- * after `session.goaway`. Node writes whole frames, so the notice never splits a frame. A TLS socket does not allow a
- * second writer beside the session.
+ * after `session.goaway`. Node writes whole frames, so the notice never splits a frame. The frame is not sent over TLS,
+ * because a TLS socket allows no writer besides the session.
  */
 const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex");
 
@@ -146,8 +146,8 @@ function limitSilence(session: ServerHttp2Session, socket: Socket, limits: Liste
 }
 
 /**
- * Ends a session without a stream for `sessionIdleMs`, even when it receives PING; sooner when connections become
- * scarce.
+ * Ends a session that has no stream for `sessionIdleMs`, even if it receives PING frames. Ends it sooner when
+ * connections become scarce.
  */
 function limitIdleness(
   session: ServerHttp2Session,

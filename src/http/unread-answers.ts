@@ -2,7 +2,10 @@ import type { ListenLimits } from "./limits.js";
 
 /** An answer that its client has not read completely. */
 export interface UnreadAnswer {
-  /** Ends the answer without its remaining bytes. Other answers of an HTTP/2 session continue. */
+  /**
+   * Ends the answer without its remaining bytes. On HTTP/1.1 this destroys the connection. On HTTP/2 the other streams
+   * continue.
+   */
   cut(why: "cancelled" | "refused"): void;
 }
 
@@ -33,13 +36,13 @@ interface Held {
 /** The unread answers of one connection. */
 export interface AnswerAccount {
   /**
-   * Returns whether another request may be answered: the connection, its network and the listener are within their
-   * limits. If necessary, first ends answers without progress for `unreadGraceMs`.
+   * Returns whether another request may be answered: the connection, its network and the listener are below their
+   * limits of unread bytes. If a limit is reached, first ends answers without progress for `unreadGraceMs`.
    */
   admits(): boolean;
   /**
-   * Counts an answer with its size in bytes until it is released. If the answer was already counted, updates its size
-   * and returns false.
+   * Counts an answer with its size in bytes until it is released, and returns true. If the answer is already counted,
+   * only updates its size and returns false.
    */
   hold(answer: UnreadAnswer, bytes: number): boolean;
   /** Stops counting an answer that the client read, or whose stream or connection closed. */

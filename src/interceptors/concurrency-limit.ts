@@ -12,7 +12,7 @@ export interface PermitRequest {
   readonly isHeavy: boolean;
   /** Whether the operation is marked as bulk in the proto. */
   readonly isBulk: boolean;
-  /** Aborts when the caller disconnects. The request then needs no permit. */
+  /** Aborts when the caller disconnects. A request that waits for a permit is then rejected. */
   readonly signal: AbortSignal;
 }
 

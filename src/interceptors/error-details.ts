@@ -20,7 +20,7 @@ const MAX_FIELD_VIOLATIONS = 20;
  *
  * - ErrorInfo: the reason from {@link reasonOf}, in the domain `cupo`.
  * - BadRequest: the first 20 field errors, if the request is invalid.
- * - RetryInfo: the delay, if the call can be retried.
+ * - RetryInfo: the delay, if the error has `Retry-After`.
  */
 export function errorDetailsOf(error: CupoError): NonNullable<Detail> {
   return [errorInfo(error), ...badRequest(error), ...retryInfo(error)];

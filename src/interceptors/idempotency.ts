@@ -27,8 +27,8 @@ export type Outcome =
       readonly kind: "REPLAY";
       readonly response: Uint8Array;
       /**
-       * Whether the earlier call is this call. Its COMMIT then succeeded, but the connection broke before the answer
-       * arrived.
+       * Whether the earlier call is an earlier attempt of this call. The COMMIT of the attempt succeeded, but the
+       * connection broke before the answer arrived.
        */
       readonly isOwn: boolean;
     }

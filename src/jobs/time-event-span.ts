@@ -14,7 +14,7 @@ import { endOfLocalDay, localDateAt } from "../scheduling/local-clock.js";
 
 const MINUTE_MS = 60_000;
 
-/** The limits of a span of time whose events are written. */
+/** The limits for one call of {@link writeSpan}, which writes the events that became due in a span of time. */
 export interface SpanLimits {
   readonly until: Date;
   /** Events that were due at or before this time are skipped. */

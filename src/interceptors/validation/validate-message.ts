@@ -157,7 +157,7 @@ function repeatedItems(message: ReflectMessage, rule: BrokenRule): BrokenRule[] 
   });
 }
 
-/** Returns a broken rule of a list once for each item that breaks the rule. */
+/** Returns a broken rule for each item of the list for which `isBad` returns true, with the path of the item. */
 function itemsWhere(message: ReflectMessage, rule: BrokenRule, isBad: (item: unknown) => boolean): BrokenRule[] {
   const { path, ruleId } = rule;
   const list = path.reduce<unknown>(childAt, message);
