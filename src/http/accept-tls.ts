@@ -91,8 +91,8 @@ export function acceptTls({ server, limits, idle, http1, http2 }: TlsOptions): (
  * Tracks connections in their handshake, each with a deadline. Node's `handshakeTimeout` is not used, because it
  * restarts with every byte.
  *
- * Node does not report which connection a TLS socket came from. The addresses of both ends identify the connection
- * while it is open.
+ * Node does not report which connection a TLS socket came from. So the function identifies a connection by the
+ * addresses of both ends, which are unique while the connection is open.
  */
 function createHandshakes(timeoutMs: number, idle: IdleConnections) {
   const pending = new Map<string, { socket: Socket; timer: NodeJS.Timeout }>();

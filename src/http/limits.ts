@@ -14,7 +14,7 @@ export interface ListenLimits {
   readonly maxConnectionsPerNetwork: number;
   /**
    * Time from the accepted connection to the bytes that show its protocol (cleartext) or to the end of the handshake
-   * (TLS).
+   * (TLS). After this time, the connection is closed.
    */
   readonly openingMs: number;
   /**
@@ -63,7 +63,9 @@ export interface ListenLimits {
    * meanwhile.
    */
   readonly maxPipelinedAtWork: number;
-  /** How long an answer, or a 64 KiB piece of an answer, may stay unread. Then the answer is ended. */
+  /**
+   * How long an answer, or a 64 KiB piece of an answer, may stay unread. After this time, the answer is ended early.
+   */
   readonly unreadMs: number;
   /**
    * When a limit of unread bytes is reached, an unread answer is ended after this time without progress. If the client

@@ -9,7 +9,7 @@ export interface UnreadAnswer {
   cut(why: "cancelled" | "refused"): void;
 }
 
-/** Properties of the connection that an account belongs to. */
+/** Properties of the connection that an {@link AnswerAccount} belongs to. */
 export interface AccountOptions {
   readonly network: string;
   /** Destroys the connection. Called when the client reads nothing, not even the end of an answer. */

@@ -21,7 +21,7 @@ export type Permit = () => void;
 
 /**
  * The limit that rejects a call: of the principal, of its tenant, of heavy calls of all tenants, or of the process. If
- * several limits are reached, it is the first in this order.
+ * several limits are reached, the first in this order is reported.
  */
 export type PermitRejection = "PRINCIPAL" | "TENANT" | "HEAVY" | "PROCESS";
 

@@ -9,7 +9,7 @@ import { type QueuePorts, runQueue } from "./run-queue.js";
 const FIND_WEBHOOKS = "find_webhooks";
 const CRON = [{ task: FIND_WEBHOOKS, match: "* * * * *", identifier: FIND_WEBHOOKS }];
 /**
- * The number of webhooks to which a process sends at the same time. It is above the number of webhooks of a tenant, so
+ * The number of webhooks to which a process sends at the same time. It is above {@link MAX_WEBHOOKS} of a tenant, so
  * that slow receivers of one tenant do not take all workers.
  */
 const CONCURRENCY = 24;

@@ -121,8 +121,8 @@ function appointmentEvent(timed: Timed): Due {
 }
 
 /**
- * Returns the EXPIRED event of an entry, due at the end of its last date. Returns no event for an entry that was added
- * after that time.
+ * Returns the EXPIRED event of a waitlist entry, due at the end of the entry's last date. Returns no event for an entry
+ * that was added after that time.
  */
 function expiryOf({ id, version, dateTo, createdAt }: ExpiredEntry): Due[] {
   const dueMs = Date.parse(endOfLocalDay(dateTo));
