@@ -3,7 +3,7 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { callOf, type ReadyCall, readyCall, type StreamCall, streamCall } from "../call.js";
 import { operationName, takesIdempotencyKey } from "../operation.js";
 
-/** A proto service and its implementation (see `implementation.ts`). */
+/** A proto service and its {@link Implementation}. */
 export interface Implemented {
   readonly service: DescService;
   readonly implementation: object;

@@ -19,8 +19,8 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
 
 /**
  * Returns the examples of a method for an OpenAPI document. If an example needs a value from another answer, its
- * description names the member of that answer. The name is for REST if `members` has the other method, else for the
- * response message.
+ * description states the path of the value. The path starts at the REST answer if `members` has the method of that
+ * answer, otherwise at the response message.
  */
 export function documentExamples(
   method: DescMethod,

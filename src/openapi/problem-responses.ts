@@ -34,14 +34,14 @@ export interface ProblemOptions extends Judges {
   readonly problemsUrl: string;
 }
 
-/** Returns the schema name of Problems with a code: `ValidationFailedProblem`. */
+/** Returns the schema name of Problems with this code, such as `ValidationFailedProblem`. */
 export function problemSchemaName(code: ErrorCode): string {
   return `${code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Problem`;
 }
 
 /**
- * Returns the schema of Problems with a code, based on the schema of all Problems. The returned schema fixes type,
- * title, status and code.
+ * Returns the schema of Problems with this code, based on `problem`, the schema of all Problems. The returned schema
+ * fixes type, title, status and code.
  */
 function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl: string): JsonObject {
   const { status, slug, title } = errorTable[code];
@@ -64,8 +64,8 @@ function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl: string
 }
 
 /**
- * Returns a schema for each error code whose status is in `errorStatuses` of these routes, based on the schema of all
- * Problems.
+ * Returns a schema for each error code whose status is in `errorStatuses` of these routes, based on `problem`, the
+ * schema of all Problems.
  */
 export function problemSchemas(
   routes: readonly { readonly method: DescMethod }[],
