@@ -30,7 +30,7 @@ export interface Webhooks {
   close(): Promise<void>;
 }
 
-/** The dependencies of webhooks. */
+/** The dependencies of {@link openWebhooks} and {@link openDeliveries}. */
 export interface WebhooksOptions {
   readonly database: Database;
   /** Returns milliseconds since the epoch. */

@@ -65,7 +65,7 @@ export class UnreadAnswers {
     this.all = openScope(limits.maxUnreadBytes);
   }
 
-  /** Opens the account of a connection. */
+  /** Returns an account that counts the unread answers of a new connection. */
   accountOf({ network, cutConnection }: AccountOptions): AnswerAccount {
     const own = openScope(this.limits.maxUnreadBytesOfConnection);
     const scopes = () => [own, this.scopeOf(network), this.all];

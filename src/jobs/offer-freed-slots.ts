@@ -12,7 +12,7 @@ const MOST = 1_000;
 /** The migration that added offers. Releases without it do not know offers. */
 const KNOWN_SINCE = "0046-offers";
 
-/** Dependencies of offers of freed slots. */
+/** Dependencies of {@link offerFreedSlots}. */
 export interface OfferPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */

@@ -26,7 +26,7 @@ export interface SpanLimits {
   readonly correlationId: string;
 }
 
-/** The result of writing one span. */
+/** The result of {@link writeSpan}. */
 export interface WrittenSpan {
   /** The number of events. */
   readonly written: number;
