@@ -23,8 +23,8 @@ export interface ListenLimits {
    */
   readonly headersMs: number;
   /**
-   * Time from the first byte of a request, over HTTP/2 from the end of its headers, to the last byte of its body. After
-   * this time, HTTP/1.1 answers 408, and HTTP/2 cancels the stream.
+   * Time for a request to arrive: from its first byte (HTTP/1.1) or the end of its headers (HTTP/2) to the last byte of
+   * its body. After this time, HTTP/1.1 answers 408, and HTTP/2 cancels the stream.
    */
   readonly requestMs: number;
   /**
