@@ -2,9 +2,9 @@ import type { DescMethod, DescService, MessageInitShape, MessageValidType } from
 import type { ReadyCall, StreamCall } from "./call.js";
 
 /**
- * The implementation of a proto service: a function for each method. Each function receives a valid request and a call
- * that passed every stage. All required fields of the request are set. A method without a function answers
- * `unimplemented` over RPC and 404 over REST.
+ * The implementation of a proto service: a function for each method. Each function receives a valid request, and a call
+ * that authentication and all other stages have accepted. All required fields of the request are set. A method without
+ * a function answers `unimplemented` over RPC and 404 over REST.
  *
  * A streaming method returns its messages as an async iterable. The next message is requested when the caller has taken
  * the previous one. The stream ends when the signal aborts. The implementation should then also end, to release its

@@ -17,7 +17,7 @@ const NAMES: Readonly<Record<string, keyof CallHeaders>> = {
 };
 
 /**
- * Returns the call of a request. Sets the correlation id (specification section 4) before anything can fail. Reads the
+ * Creates the call of a request. Sets the correlation id (specification section 4) before anything can fail. Reads the
  * raw headers, because Node joins or drops headers that were sent twice.
  */
 export function openCall({ rawHeaders }: RawHeaders): Call {

@@ -10,18 +10,19 @@ import type { Telemetry } from "./telemetry/open-telemetry.js";
 export type Limits = Pick<ChainPorts, "rateLimiter" | "calls" | "streams" | "paceRejection">;
 
 /**
- * The default number of waiting calls per connection. A call takes some tenths of a second and waits up to 2 s by
- * default. So one connection can serve about ten waiting calls in time.
+ * The default number of waiting calls per database connection. A call takes some tenths of a second and waits up to 2 s
+ * by default. So one connection can serve about ten waiting calls in time.
  */
 const WAITING_FOR_EACH = 10;
 /**
- * How many batches of imports run at once in a process and per tenant. The other connections remain for other calls.
+ * How many batches of imports run at once in a process and per tenant. Each batch uses a database connection, so this
+ * limit leaves connections for other calls.
  */
 const BULK_CALLS = { bulk: 2, bulkPerTenant: 1 };
 
 /**
- * Opens the quotas and the concurrency limiters, with their metrics. At most as many calls run at once as there are
- * connections, including the connections to the replica.
+ * Opens the quotas and the concurrency limiters, with their metrics. The highest number of running calls is the number
+ * of database connections for calls, including the connections to the replica.
  */
 export function openLimits(
   {

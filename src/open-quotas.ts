@@ -11,7 +11,10 @@ export interface QuotaOptions extends RateQuotas {
   readonly store: "memory" | "postgres";
   /** Number of processes that share the quotas. */
   readonly replicas: number;
-  /** The longest time that a call waits for a share of a quota, in milliseconds. */
+  /**
+   * The longest time that a call waits for the shared quotas, in milliseconds. After this time, the process uses its
+   * own part of the quotas.
+   */
   readonly withinMs: number;
 }
 

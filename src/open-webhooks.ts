@@ -19,7 +19,7 @@ import { openSender } from "./webhooks/send-event.js";
 import { createVault, newWebhookSecret, type Vault, withGivenKeys } from "./webhooks/webhook-secrets.js";
 import { createWebhookWakes } from "./webhooks/webhook-wakes.js";
 
-/** The parts of webhooks that the services and the calls of a process use. */
+/** The webhook components that the services and the calls of a process use. */
 export interface Webhooks {
   readonly service: WebhookPorts;
   readonly resultSeal: ResultSeal;
@@ -30,7 +30,7 @@ export interface Webhooks {
   close(): Promise<void>;
 }
 
-/** The dependencies of webhooks. */
+/** The dependencies of {@link openWebhooks} and {@link openDeliveries}. */
 export interface WebhooksOptions {
   readonly database: Database;
   /** Returns milliseconds since the epoch. */
@@ -41,12 +41,12 @@ export interface WebhooksOptions {
 }
 
 /**
- * Every 30 days, values are sealed with a new key. Old keys stay for ever, because a secret lives as long as its
- * webhook.
+ * Every 30 days, a new key replaces the current key. Only values that are sealed later use the new key. Old keys stay
+ * for ever, because a secret lives as long as its webhook.
  */
 const KEY_LIFE = { rotationMs: 30 * 24 * 60 * 60 * 1_000, retentionMs: Number.POSITIVE_INFINITY };
 
-/** Opens the parts of webhooks that the service and the calls use. Jobs send the events: see {@link openDeliveries}. */
+/** Opens the webhook components of services and calls. Jobs send the events: see {@link openDeliveries}. */
 export async function openWebhooks(
   { webhooks: settings }: Pick<Config, "webhooks">,
   { database, now, logger }: WebhooksOptions,
@@ -77,7 +77,7 @@ export async function openWebhooks(
   };
 }
 
-/** Opens the parts that jobs use to send events. Close the `sender` after the jobs have stopped. */
+/** Opens the webhook components that jobs use to send events. Close the `sender` after the jobs have stopped. */
 export function openDeliveries(
   { vault, policy }: Pick<Webhooks, "vault" | "policy">,
   { database, now, logger, sendTimeoutMs }: WebhooksOptions,

@@ -35,7 +35,10 @@ export const operationOf = decodedOnce((method: DescMethod): Operation => {
   };
 });
 
-/** The error statuses that an operation has without stating them (specification sections 4.1 and 7). */
+/**
+ * Returns the error statuses that an operation has even if its proto does not state them (specification sections 4.1
+ * and 7).
+ */
 function sharedStatuses(method: DescMethod, { idempotencyKey }: Operation): number[] {
   const statuses = [400, 401, 403, 422, 429];
   if (idempotencyKey !== Operation_IdempotencyKey.NONE) statuses.push(409);

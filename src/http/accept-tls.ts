@@ -11,7 +11,7 @@ export interface TlsIdentity {
   readonly key: Buffer;
 }
 
-/** One year in seconds. A browser may use cleartext again one year after its last visit (RFC 6797 section 6.1.1). */
+/** A browser uses only TLS for one year (in seconds) after its last visit (RFC 6797 section 6.1.1). */
 const STRICT_TRANSPORT = { "Strict-Transport-Security": "max-age=31536000" };
 
 /**
@@ -43,8 +43,9 @@ export interface TlsOptions {
 }
 
 /**
- * The cipher suites that RFC 9325 section 4.2 recommends, and their variants with ChaCha20. All have forward secrecy
- * (ECDHE) and authenticated encryption. The first three are for TLS 1.3.
+ * The allowed cipher suites: the first three for TLS 1.3, the others for TLS 1.2. The suites for TLS 1.2 are those that
+ * RFC 9325 section 4.2 recommends, and their variants with ChaCha20. All suites have forward secrecy (ECDHE) and
+ * authenticated encryption.
  */
 const CIPHERS = [
   "TLS_AES_128_GCM_SHA256",
@@ -90,8 +91,8 @@ export function acceptTls({ server, limits, idle, http1, http2 }: TlsOptions): (
  * Tracks connections in their handshake, each with a deadline. Node's `handshakeTimeout` is not used, because it
  * restarts with every byte.
  *
- * Node does not report which connection a TLS socket came from. The addresses of both ends identify the connection
- * while it is open.
+ * Node does not report which connection a TLS socket came from. So the function identifies a connection by the
+ * addresses of both ends, which are unique while the connection is open.
  */
 function createHandshakes(timeoutMs: number, idle: IdleConnections) {
   const pending = new Map<string, { socket: Socket; timer: NodeJS.Timeout }>();

@@ -14,8 +14,9 @@ export type IdleConnections = Map<Duplex, () => void>;
 export interface Connections {
   readonly idle: IdleConnections;
   /**
-   * Counts a connection until it closes. Returns false and destroys the connection when its network has reached the
-   * limit. Also ends the longest idle connection when the listener has more than nine tenths of `maxConnections`.
+   * Counts a connection until it closes. Returns false and destroys the connection when its network has reached
+   * `maxConnectionsPerNetwork`. Also ends the longest idle connection when the listener has more than nine tenths of
+   * `maxConnections`.
    */
   admit(socket: Socket): boolean;
   /**
@@ -28,8 +29,8 @@ export interface Connections {
 const crowdedShare = 0.9;
 
 /**
- * Limits the connections per network and ends idle ones when connections become scarce. The server itself enforces the
- * total limit.
+ * Limits the connections per network and ends idle ones when connections become scarce. Node's server itself enforces
+ * `maxConnections`.
  */
 export function createConnections({ maxConnections, maxConnectionsPerNetwork }: ListenLimits): Connections {
   const all = new Set<Socket>();

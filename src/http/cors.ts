@@ -5,10 +5,13 @@ import type { Answerer } from "./protocol-server.js";
 type Handler = Answerer["handler"];
 type Request = Parameters<Handler>[0];
 
-/** The methods of operations: the methods of Connect and gRPC-Web, and further methods of REST. */
+/** The HTTP methods of operations: the methods of Connect and gRPC-Web, and further methods of REST. */
 export const corsMethods: readonly string[] = [...cors.allowedMethods, "PUT", "PATCH", "DELETE"];
 
-/** The request headers of operations. Browsers send some other headers, such as Accept, without a preflight request. */
+/**
+ * The request headers of operations. Headers such as Accept are not listed, because browsers send them without a
+ * preflight request.
+ */
 export const corsRequestHeaders: readonly string[] = [
   ...cors.allowedHeaders,
   "Authorization",

@@ -18,14 +18,17 @@ export interface Http1Connection {
   newest: WatchedResponse | undefined;
   /** Value of `socket.bytesRead` when the last open response ended. A larger value means that a request has begun. */
   bytesWhenIdle: number;
-  /** Sends the final answer after all earlier responses. Set when input is unreadable. No more input is read then. */
+  /**
+   * Sends the final answer after all earlier responses. Undefined until input is unreadable; after that, no more input
+   * is read.
+   */
   lastWord: LastWord | undefined;
   ending: Ending;
 }
 
 /**
- * Whether responses announce the end of the connection. "draining" also closes the connection when it has no open
- * response.
+ * Whether the connection is about to end. When it is, responses have `Connection: close`. "draining" also closes the
+ * connection as soon as no response is open.
  */
 export type Ending = "not yet" | "announced" | "draining";
 
@@ -51,7 +54,9 @@ export function openConnection(init: Pick<Http1Connection, "socket" | "idle" | "
   return connection;
 }
 
-/** Keeps a connection paused while requests wait on it. Node resumes the socket whenever it has read a request. */
+/**
+ * Keeps a connection paused while requests wait on it, although Node resumes the socket whenever it has read a request.
+ */
 export function keepPaused({ socket, waiting }: Http1Connection): void {
   socket.on("resume", () => {
     if (waiting.length > 0) socket.pause();
@@ -61,7 +66,7 @@ export function keepPaused({ socket, waiting }: Http1Connection): void {
 /**
  * Tracks a response from its request to its end. While draining, ends the connection after the last response. Calls
  * `begin` at once when fewer than `maxAtWork` earlier responses are unsent or unread. Otherwise the request waits, and
- * no more requests are read meanwhile.
+ * until it begins, no more requests are read.
  */
 export function beginExchange(
   connection: Http1Connection,

@@ -14,17 +14,17 @@ export interface ListenLimits {
   readonly maxConnectionsPerNetwork: number;
   /**
    * Time from the accepted connection to the bytes that show its protocol (cleartext) or to the end of the handshake
-   * (TLS).
+   * (TLS). After this time, the connection is closed.
    */
   readonly openingMs: number;
   /**
-   * Time from the first byte of an HTTP/1.1 request to the end of its headers, at most `requestMs`. After this time,
-   * the answer is 408.
+   * Time from the first byte of an HTTP/1.1 request to the end of its headers. After this time, the answer is 408. Must
+   * not exceed `requestMs`.
    */
   readonly headersMs: number;
   /**
-   * Time from the first byte of a request, over HTTP/2 from the end of its headers, to the last byte of its body. After
-   * this time, HTTP/1.1 answers 408, and HTTP/2 cancels the stream.
+   * Time for a request to arrive: from its first byte (HTTP/1.1) or the end of its headers (HTTP/2) to the last byte of
+   * its body. After this time, HTTP/1.1 answers 408, and HTTP/2 cancels the stream.
    */
   readonly requestMs: number;
   /**
@@ -39,8 +39,8 @@ export interface ListenLimits {
    */
   readonly keepAliveMs: number;
   /**
-   * How long an HTTP/1.1 connection may make no progress during an exchange, for example because the client does not
-   * read.
+   * An HTTP/1.1 connection is destroyed after this long without progress during a request or its answer, for example
+   * because the client does not read.
    */
   readonly stalledMs: number;
   /**
@@ -63,11 +63,13 @@ export interface ListenLimits {
    * meanwhile.
    */
   readonly maxPipelinedAtWork: number;
-  /** How long an answer, or a 64 KiB piece of an answer, may stay unread. Then the answer is ended. */
+  /**
+   * How long an answer, or a 64 KiB piece of an answer, may stay unread. After this time, the answer is ended early.
+   */
   readonly unreadMs: number;
   /**
-   * When memory is needed, an unread answer is ended after this time without progress. If the client does not read the
-   * end of the answer within this time, the connection is destroyed.
+   * When a limit of unread bytes is reached, an unread answer is ended after this time without progress. If the client
+   * does not read the end of the answer within this time, the connection is destroyed.
    */
   readonly unreadGraceMs: number;
   /**
@@ -76,8 +78,8 @@ export interface ListenLimits {
    */
   readonly maxUnreadBytesOfConnection: number;
   /**
-   * Bytes of unread answers of one network, see {@link maxConnectionsPerNetwork}. Ignored when one network may have all
-   * connections.
+   * Bytes of unread answers of one IPv4 address or one IPv6 network of 64 bits. Ignored if one network may have all
+   * connections (`maxConnectionsPerNetwork` is at least `maxConnections`).
    */
   readonly maxUnreadBytesOfNetwork: number;
   /** Bytes of unread answers of all connections of the listener. */

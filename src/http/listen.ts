@@ -48,8 +48,8 @@ export interface Listener {
   /** `http://` or `https://`, the given host and the port, without a path. */
   readonly url: string;
   /**
-   * Announces the end to each client, and continues to accept and serve. Call it before {@link close}, when traffic
-   * should move elsewhere.
+   * Asks each client to disconnect, and continues to accept and serve connections. Call it before {@link close}, when
+   * traffic should move elsewhere.
    */
   announceEnd(): void;
   /**
@@ -66,7 +66,7 @@ export interface Listener {
  * The message names an unavailable address.
  *
  * No client can make the process fail. Requests that Node would refuse with an empty answer are answered by
- * `socketError`.
+ * `socketError` of the {@link Answerer}.
  */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const tlsServer = options.tls && createTlsServer(options.tls);
@@ -90,8 +90,8 @@ interface Bound {
 }
 
 /**
- * Keeps new connections until the returned function sets their handler. In a worker of `node:cluster`, the primary
- * process reports the bound port. The first connections can arrive together with this report.
+ * Keeps new connections until the returned function sets their handler. This is necessary in a worker of
+ * `node:cluster`: the first connections can arrive together with the bound port, which the primary process reports.
  */
 function keepConnections(server: Server): Bound["receive"] {
   const early: Socket[] = [];

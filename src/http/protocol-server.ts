@@ -14,7 +14,7 @@ export interface ProtocolServer {
   /** Takes over an open connection with all its unread bytes. Also allowed while draining. */
   accept(socket: Socket): void;
   /**
-   * Announces the end to the peers and continues to serve. Each HTTP/1.1 connection is closed after its next response.
+   * Asks the clients to disconnect and continues to serve. Each HTTP/1.1 connection is closed after its next response.
    * This response has `Connection: close`. HTTP/2 clients are asked to open a new connection. New connections are still
    * served.
    */
@@ -24,7 +24,7 @@ export interface ProtocolServer {
    * Idle connections stay open until the closing listener ends them.
    */
   drain(): void;
-  /** Releases the server's other resources after its connections are closed. */
+  /** Stops the server's timers. Call this after its connections are closed. */
   stop(): void;
 }
 

@@ -21,15 +21,15 @@ import { WatchedHttp2Response } from "./watched-responses.js";
 const HEADER_OVERHEAD_BYTES = 32;
 
 /**
- * How many copies of the request headers are in memory: in the framer, the raw list, the object, and as garbage of
- * parsing.
+ * How many copies of the request headers are in memory: in the HTTP/2 framer, in `rawHeaders`, in `headers`, and as
+ * garbage of parsing.
  */
 const HEADER_COPIES = 4;
 
 /**
  * A GOAWAY frame with the highest stream id. It is written directly to the socket, because Node ignores new streams
- * after `session.goaway`. Node writes whole frames, so the notice never splits a frame. A TLS socket does not allow a
- * second writer beside the session.
+ * after `session.goaway`. Node writes whole frames, so the notice never splits a frame. The frame is not sent over TLS,
+ * because a TLS socket allows no writer besides the session.
  */
 const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex");
 
@@ -38,7 +38,7 @@ const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex")
  * - A stream whose request is incomplete after `requestMs` is cancelled.
  * - A session without a stream for `sessionIdleMs`, or silent for `sessionStalledMs`, is ended.
  * - CONNECT, and headers of more than `maxHeaderBytes`, are answered by `socketError`. Above twice that size Node
- *   resets the stream of a client that has acknowledged the setting.
+ *   resets the stream of a client that has acknowledged SETTINGS_MAX_HEADER_LIST_SIZE.
  * - Expectations other than 100-continue are ignored.
  *
  * `drain` sends a GOAWAY with the last stream that was read. Without TLS, `announceEnd` sends the notice of RFC 9113
@@ -146,8 +146,8 @@ function limitSilence(session: ServerHttp2Session, socket: Socket, limits: Liste
 }
 
 /**
- * Ends a session without a stream for `sessionIdleMs`, even when it receives PING; sooner when connections become
- * scarce.
+ * Ends a session that has no stream for `sessionIdleMs`, even if it receives PING frames. Ends it sooner when
+ * connections become scarce.
  */
 function limitIdleness(
   session: ServerHttp2Session,

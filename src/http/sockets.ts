@@ -12,8 +12,8 @@ export function socketOptions(
  * Destroys the socket `ms` milliseconds after this side has ended, unless the peer closes first. So a peer that never
  * closes cannot hold a connection.
  *
- * Node's HTTP/1.1 server would not wait after an answer with `Connection: close`. It calls `destroySoon`, and TCP
- * resets the connection when the peer is still sending.
+ * The function replaces `destroySoon`, which Node's HTTP/1.1 server calls after an answer with `Connection: close`. The
+ * original would not wait for the peer, and TCP would reset the connection while the peer is still sending.
  */
 export function limitLinger(socket: Socket, ms: number): void {
   socket.destroySoon = () => socket.end();

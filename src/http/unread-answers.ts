@@ -2,11 +2,14 @@ import type { ListenLimits } from "./limits.js";
 
 /** An answer that its client has not read completely. */
 export interface UnreadAnswer {
-  /** Ends the answer without its remaining bytes. Other answers of an HTTP/2 session continue. */
+  /**
+   * Ends the answer without its remaining bytes. On HTTP/1.1 this destroys the connection. On HTTP/2 the other streams
+   * continue.
+   */
   cut(why: "cancelled" | "refused"): void;
 }
 
-/** Properties of the connection that an account belongs to. */
+/** Properties of the connection that an {@link AnswerAccount} belongs to. */
 export interface AccountOptions {
   readonly network: string;
   /** Destroys the connection. Called when the client reads nothing, not even the end of an answer. */
@@ -33,13 +36,13 @@ interface Held {
 /** The unread answers of one connection. */
 export interface AnswerAccount {
   /**
-   * Returns whether another request may be answered: the connection, its network and the listener are within their
-   * limits. If necessary, first ends answers without progress for `unreadGraceMs`.
+   * Returns whether another request may be answered: the connection, its network and the listener are below their
+   * limits of unread bytes. If a limit is reached, first ends answers without progress for `unreadGraceMs`.
    */
   admits(): boolean;
   /**
-   * Counts an answer with its size in bytes until it is released. If the answer was already counted, updates its size
-   * and returns false.
+   * Counts an answer with its size in bytes until it is released, and returns true. If the answer is already counted,
+   * only updates its size and returns false.
    */
   hold(answer: UnreadAnswer, bytes: number): boolean;
   /** Stops counting an answer that the client read, or whose stream or connection closed. */
@@ -62,7 +65,7 @@ export class UnreadAnswers {
     this.all = openScope(limits.maxUnreadBytes);
   }
 
-  /** Opens the account of a connection. */
+  /** Returns an account that counts the unread answers of a new connection. */
   accountOf({ network, cutConnection }: AccountOptions): AnswerAccount {
     const own = openScope(this.limits.maxUnreadBytesOfConnection);
     const scopes = () => [own, this.scopeOf(network), this.all];

@@ -12,7 +12,7 @@ const ANSWER_BYTES = 16 * 1024;
  */
 const PIECE_BYTES = 64 * 1024;
 
-/** An HTTP/1.1 response that is counted while its client does not read it. */
+/** An HTTP/1.1 response. While its client does not read it, it is counted in an {@link AnswerAccount}. */
 export class WatchedResponse extends ServerResponse implements UnreadAnswer {
   private account: AnswerAccount | undefined;
 
@@ -45,7 +45,7 @@ export class WatchedResponse extends ServerResponse implements UnreadAnswer {
   }
 }
 
-/** An HTTP/2 response that is counted while its client does not read it. */
+/** An HTTP/2 response. While its client does not read it, it is counted in an {@link AnswerAccount}. */
 export class WatchedHttp2Response<Request extends Http2ServerRequest = Http2ServerRequest>
   extends Http2ServerResponse<Request>
   implements UnreadAnswer

@@ -3,7 +3,7 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { callOf, type ReadyCall, readyCall, type StreamCall, streamCall } from "../call.js";
 import { operationName, takesIdempotencyKey } from "../operation.js";
 
-/** A proto service and its implementation (see `implementation.ts`). */
+/** A proto service and its {@link Implementation}. */
 export interface Implemented {
   readonly service: DescService;
   readonly implementation: object;
@@ -15,9 +15,10 @@ type Method = (request: Message, context: HandlerContext) => unknown;
 /**
  * Returns the service in the form that Connect needs. Each method receives the call from its context.
  *
- * A replay returns the stored response and does not run the method. The idempotency stage cannot return the response,
- * because only an implementation can access the response headers of the protocol. A stream cannot be replayed. Throws
- * if a streaming method takes an idempotency key.
+ * A replay is a repeated request with an idempotency key whose response is stored. It returns the stored response and
+ * does not run the method. The idempotency stage cannot return the response, because only an implementation can access
+ * the response headers of the protocol. A stream cannot be replayed. Throws if a streaming method takes an idempotency
+ * key.
  */
 export function answeringCalls<T extends Implemented>(entry: T): T {
   const implementation: Record<string, Method> = {};

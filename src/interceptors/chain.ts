@@ -14,7 +14,7 @@ import { streamLife } from "./stream-life.js";
 import { hasLongText } from "./validation/screen-message.js";
 import { type ListErrors, type MessageValidator, validation } from "./validation/validation.js";
 
-/** The dependencies of the stages. */
+/** The dependencies of the stages of a {@link Chain}. */
 export interface ChainPorts {
   readonly verifyToken: TokenVerifier;
   readonly rateLimiter: RateLimiter;

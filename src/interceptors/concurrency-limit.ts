@@ -12,7 +12,7 @@ export interface PermitRequest {
   readonly isHeavy: boolean;
   /** Whether the operation is marked as bulk in the proto. */
   readonly isBulk: boolean;
-  /** Aborts when the caller disconnects. The request then needs no permit. */
+  /** Aborts when the caller disconnects. A request that waits for a permit is then rejected. */
   readonly signal: AbortSignal;
 }
 
@@ -21,7 +21,7 @@ export type Permit = () => void;
 
 /**
  * The limit that rejects a call: of the principal, of its tenant, of heavy calls of all tenants, or of the process. If
- * several limits are reached, it is the first in this order.
+ * several limits are reached, the first in this order is reported.
  */
 export type PermitRejection = "PRINCIPAL" | "TENANT" | "HEAVY" | "PROCESS";
 

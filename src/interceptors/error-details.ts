@@ -19,8 +19,8 @@ const MAX_FIELD_VIOLATIONS = 20;
  * detail of the error, has all data. No detail contains values of the request.
  *
  * - ErrorInfo: the reason from {@link reasonOf}, in the domain `cupo`.
- * - BadRequest: the first 20 field errors, if the request is invalid.
- * - RetryInfo: the delay, if the call can be retried.
+ * - BadRequest: the first 20 field errors, for any error except a 409 or 503.
+ * - RetryInfo: the delay, if the error has `Retry-After`.
  */
 export function errorDetailsOf(error: CupoError): NonNullable<Detail> {
   return [errorInfo(error), ...badRequest(error), ...retryInfo(error)];

@@ -27,8 +27,8 @@ export type Outcome =
       readonly kind: "REPLAY";
       readonly response: Uint8Array;
       /**
-       * Whether the earlier call is this call. Its COMMIT then succeeded, but the connection broke before the answer
-       * arrived.
+       * Whether the earlier call is an earlier attempt of this call. The COMMIT of the attempt succeeded, but the
+       * connection broke before the answer arrived.
        */
       readonly isOwn: boolean;
     }
@@ -40,9 +40,9 @@ export type Outcome =
   | { readonly kind: "IN_PROGRESS" };
 
 /**
- * The transactions that the stage needs. `execute` runs the work in one transaction, `call.transaction`. This
- * transaction commits the claim, all effects and the result together. If the key is taken, the statements of the work
- * have no effect and its result is discarded. A failed call leaves its key free.
+ * The transactions that the {@link idempotency} stage needs. `execute` runs the work in one transaction,
+ * `call.transaction`. This transaction commits the claim, all effects and the result together. If the key is taken, the
+ * statements of the work have no effect and its result is discarded. A failed call leaves its key free.
  */
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
@@ -63,15 +63,17 @@ export interface ResultSeal {
   open(sealed: Uint8Array): Promise<Uint8Array>;
 }
 
-/** For how many hours a key returns its first result. The database never purges keys younger than 24 hours. */
+/**
+ * For how many hours a key returns its first result. A database policy prevents a purge of keys younger than 24 hours.
+ */
 export const KEY_RETENTION_HOURS = 72;
 
 const RETRY_AFTER = { "Retry-After": "1" };
 
 /**
- * Runs an operation once for each idempotency key of a principal. Later calls with the same key and request get the
- * first response, with the header `Idempotent-Replayed: true` (specification sections 4 and 8). Operations that only
- * read take no key and always run.
+ * Runs an operation once for each idempotency key. A key belongs to one principal and one operation. Later calls with
+ * the same key and request get the first response, with the header `Idempotent-Replayed: true` (specification sections
+ * 4 and 8). Operations that only read take no key and always run.
  *
  * A replay continues to the implementation, where `answering-calls.ts` returns the stored response. So the response
  * passes through the protocol like any other. A replay that shows a patient is a read, so it first records an access.

@@ -54,8 +54,9 @@ export function rateLimit(limiter: RateLimiter): Stage {
 }
 
 /**
- * Counts one more request for every 50 rows of a page or batch after the first 50. The cost of a request grows with its
- * rows: each patient that is read needs redaction and an access record. Throws 429 above a quota.
+ * Counts one more request for each further 50 rows, or fewer at the end, after the first 50 rows of a page or batch.
+ * The cost of a request grows with its rows: each patient that is read needs redaction and an access record. Throws 429
+ * above a quota.
  */
 export function rowQuota(limiter: RateLimiter): Stage {
   return ({ methodKind, input }) => {

@@ -8,7 +8,7 @@ import type { Stage } from "./stage.js";
 /** The allowed form of an idempotency key. */
 export const idempotencyKeyForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 255 } as const;
 
-/** Rejects a call with invalid headers. The error has an item for each invalid header (specification section 4). */
+/** Throws 400 for a call with invalid headers, with an item for each invalid header (specification section 4). */
 export function requestHeaders(): Stage {
   return (method) => {
     const judge = headerJudge(method);

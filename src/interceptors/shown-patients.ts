@@ -10,8 +10,8 @@ const SHOWING: ReadonlySet<string> = new Set(
 
 /**
  * Compiles a function that returns the ids of the patients whose data a stored response contains, including the
- * patients of user attention cases. In operations with an idempotency key, each field of a response shows at most one
- * patient.
+ * patients of user attention cases. The function expects that each field of the response shows at most one patient.
+ * This holds in all operations with an idempotency key.
  */
 export function shownPatientsOf(schema: DescMessage): (response: Uint8Array) => readonly string[] {
   const fields = schema.fields.filter(({ message }) => SHOWING.has(message?.typeName ?? ""));

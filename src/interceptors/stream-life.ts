@@ -50,8 +50,8 @@ export interface Stopping {
 }
 
 /**
- * Creates the signal and removes its limit of listeners. Every open stream adds a listener, and Node.js would report
- * more than ten listeners as a leak.
+ * Creates the signal and removes its limit of event listeners. Every open stream adds one listener, and Node.js would
+ * report more than ten listeners as a leak.
  */
 export function createStopping(): Stopping {
   const controller = new AbortController();

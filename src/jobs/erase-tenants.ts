@@ -30,9 +30,9 @@ export interface ErasurePorts {
 }
 
 /**
- * Deletes the rows of the tenants that are being erased. Each batch of rows is a transaction of its own. A tenant
- * without rows is then marked as erased. If a run is interrupted, the next run continues. Of two runs at
- * the same time, one skips the tenant.
+ * Deletes the rows of the tenants that are being erased. Each batch of rows is a transaction of its own. A tenant that
+ * has no rows left is marked as erased. If a run is interrupted, the next run continues. Of two runs at the same time,
+ * one skips the tenant.
  *
  * A call that began before the tenant was suspended can still write a row. So the rows are deleted once more after all
  * transactions that were running before the first deletion have ended. Until then, the tenant is left to a later run.
@@ -72,7 +72,7 @@ async function eraseTenant(tenantId: string, ports: ErasurePorts, signal?: Abort
 }
 
 /**
- * Deletes the tenant's rows in all tables. Rows that refer to another row are deleted before that row. Returns false if
+ * Deletes the tenant's rows in `tables`. Rows that refer to another row are deleted before that row. Returns false if
  * the signal aborted or another process erases the tenant.
  */
 async function passOver(

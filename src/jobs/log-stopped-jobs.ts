@@ -15,8 +15,8 @@ const REASONS: Readonly<Partial<Record<DatabaseFailure, string>>> = {
 };
 
 /**
- * Returns a function that logs why background jobs stopped. The reason is part of the message, so that both log formats
- * show it. The error's own message is omitted, because it can contain data of rows.
+ * Returns a function that logs why a job failed or the job queue stopped. The reason is part of the message, so that
+ * both log formats show it. The error's own message is omitted, because it can contain data of rows.
  */
 export function logStoppedJobs(logger: Logger): (error: unknown) => void {
   return (error) => {

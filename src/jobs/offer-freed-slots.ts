@@ -12,7 +12,7 @@ const MOST = 1_000;
 /** The migration that added offers. Releases without it do not know offers. */
 const KNOWN_SINCE = "0046-offers";
 
-/** Dependencies of offers of freed slots. */
+/** Dependencies of {@link offerFreedSlots}. */
 export interface OfferPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */
@@ -22,8 +22,8 @@ export interface OfferPorts {
 }
 
 /**
- * Offers up to 1,000 due freed slots of all active tenants, each slot in its own transaction. Returns the number of
- * offers.
+ * Offers up to 1,000 freed slots of all active tenants to patients on the waitlists, each slot in its own transaction.
+ * Only slots that are due are offered. Returns the number of offers.
  *
  * A slot stays due until its transaction commits. So if a run is interrupted, the next run continues. Of two runs at
  * the same time, one offers a slot, and the other finds that the slot is held. While an older release serves the

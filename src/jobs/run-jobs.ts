@@ -38,7 +38,10 @@ export interface JobPorts {
   readonly onFull?: () => void;
   /** Called after a commit that added events to the feed of the tenant. */
   readonly onCommitted?: (tenantId: string) => void;
-  /** Called with the error that stopped the queue. The queue restarts after `restartAfterMs`. */
+  /**
+   * Called with the error of a failed job, or with the error that stopped the queue. A stopped queue restarts after
+   * `restartAfterMs`.
+   */
   readonly onError: (error: unknown) => void;
   /** Milliseconds until the queue restarts; default 5000. */
   readonly restartAfterMs?: number;
@@ -51,8 +54,8 @@ const TEND_PARTITIONS = "tend_partitions";
 const WRITE_TIME_EVENTS = "write_time_events";
 const OFFER_FREED_SLOTS = "offer_freed_slots";
 /**
- * Returns a job that runs every minute. It runs before waiting jobs, such as extensions of schedules, so that reminders
- * are on time.
+ * Returns the cron item of a job that runs every minute. The job runs before other waiting jobs, such as extensions of
+ * schedules, so that reminders are on time.
  */
 const eachMinute = (task: string) => ({
   task,
@@ -78,16 +81,16 @@ const BUSY_MS = 1_000;
  * Runs background jobs until they are stopped:
  *
  * - every minute: writes the events that become due, offers freed slots, erases tenants
- * - every 5 min: summarizes waits
+ * - every 5 min: updates the summaries for the opportunity indicators
  * - every 10 min: purges expired data, assigns positions to events
  * - every hour and on request: extends schedules to the booking horizon
  * - every hour: creates and drops partitions
  *
  * Every process runs jobs. Each job runs in one process. If the process dies, another process repeats the job.
  *
- * An extension job extends one schedule of a tenant by a limited number of slots. Then it queues the tenant's next
- * extension, so that tenants take turns. Returns a function that stops the jobs and waits until the current job reaches
- * a point where it can stop.
+ * An extension job adds a limited number of slots to one schedule of a tenant. If it added slots, it queues the
+ * tenant's next extension, so that tenants take turns. Returns a function that stops the jobs and waits until the
+ * current job reaches a point where it can stop.
  */
 export function runJobs(ports: JobPorts): () => Promise<void> {
   return runQueue(ports, {

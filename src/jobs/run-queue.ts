@@ -8,7 +8,10 @@ export interface QueuePorts {
   readonly database: Pick<TransactionSource, "namedStatements">;
   /** The job queue's own connections. One of them listens for jobs while the process runs. */
   readonly queuePool: JobQueuePool;
-  /** Called with the error that stopped the queue. The queue restarts after `restartAfterMs`. */
+  /**
+   * Called with the error of a failed job, or with the error that stopped the queue. A stopped queue restarts after
+   * `restartAfterMs`.
+   */
   readonly onError: (error: unknown) => void;
   /** Milliseconds until the queue restarts; default 5000. */
   readonly restartAfterMs?: number;

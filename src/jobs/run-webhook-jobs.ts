@@ -9,7 +9,7 @@ import { type QueuePorts, runQueue } from "./run-queue.js";
 const FIND_WEBHOOKS = "find_webhooks";
 const CRON = [{ task: FIND_WEBHOOKS, match: "* * * * *", identifier: FIND_WEBHOOKS }];
 /**
- * The number of webhooks to which a process sends at the same time. It is above the number of webhooks of a tenant, so
+ * The number of webhooks to which a process sends at the same time. It is above {@link MAX_WEBHOOKS} of a tenant, so
  * that slow receivers of one tenant do not take all workers.
  */
 const CONCURRENCY = 24;
@@ -25,10 +25,10 @@ const AFTER_LEASE_MS = 500;
  * receivers do not delay other background jobs. A job sends for one webhook for about 10 s. If more may be left to
  * send, the job queues itself again, after the jobs of other webhooks.
  *
- * Each job holds a lease, so that only one process sends to a webhook. A job first queues a successor for the end of
- * its lease. So if the process is killed, another process continues about 25 s later. At its end, the job removes the
- * successor, unless the receiver accepted nothing. Every minute, a job finds webhooks that have work but no job.
- * Returns a function that stops the jobs, see {@link runQueue}.
+ * Each job holds a lease, so that only one process sends to a webhook. Before it sends, the job queues a second job,
+ * its successor, for the end of the lease. So if the process is killed, another process continues about 25 s later. At
+ * its end, the job removes the successor, unless the receiver accepted nothing. Every minute, a job finds webhooks that
+ * have work but no job. Returns a function that stops the jobs, see {@link runQueue}.
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
   return runQueue(queue, {

@@ -10,7 +10,7 @@ import {
 } from "../postgres/tables/opportunity/summaries.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
-/** The migration that added the record of changes. Releases without it do not record changes. */
+/** The migration that added the summaries of appointments. Older releases do not record changes for the summaries. */
 const KNOWN_SINCE = "0044-opportunity-summaries";
 
 /**

@@ -14,7 +14,7 @@ import { endOfLocalDay, localDateAt } from "../scheduling/local-clock.js";
 
 const MINUTE_MS = 60_000;
 
-/** The limits of a span of time whose events are written. */
+/** The limits for one call of {@link writeSpan}, which writes the events that became due in a span of time. */
 export interface SpanLimits {
   readonly until: Date;
   /** Events that were due at or before this time are skipped. */
@@ -26,7 +26,7 @@ export interface SpanLimits {
   readonly correlationId: string;
 }
 
-/** The result of writing one span. */
+/** The result of {@link writeSpan}. */
 export interface WrittenSpan {
   /** The number of events. */
   readonly written: number;
@@ -121,8 +121,8 @@ function appointmentEvent(timed: Timed): Due {
 }
 
 /**
- * Returns the EXPIRED event of an entry, due at the end of its last date. Returns no event for an entry that was added
- * after that time.
+ * Returns the EXPIRED event of a waitlist entry, due at the end of the entry's last date. Returns no event for an entry
+ * that was added after that time.
  */
 function expiryOf({ id, version, dateTo, createdAt }: ExpiredEntry): Due[] {
   const dueMs = Date.parse(endOfLocalDay(dateTo));

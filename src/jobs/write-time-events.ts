@@ -9,12 +9,12 @@ const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs
 const HOUR_MS = 3_600_000;
 /** Events that became due longer ago than this are not written, in milliseconds. */
 export const CAUGHT_UP_MS = 24 * HOUR_MS;
-/** A call has ended this long after it began, in milliseconds, because its statements and pauses are limited. */
+/** A call ends within this many milliseconds, because its statements and pauses are limited. */
 const CALLS_END_MS = 30_000;
 /** The last migration for events that become due by the clock. Releases without it do not know these events. */
 const KNOWN_SINCE = "0038-time-events-validated";
 
-/** Dependencies of writing events that become due by the clock. */
+/** Dependencies of {@link writeTimeEvents}. */
 export interface TimeEventPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */
@@ -31,11 +31,13 @@ export interface TimeEventPorts {
 }
 
 /**
- * Writes the events that became due since the last run, for all tenants, each event once. Returns their number.
+ * Writes the events of all active tenants that became due since the last run, each event once. Returns the number of
+ * written events.
  *
- * The progress of a tenant moves in the transaction that writes its events. So if a run is interrupted, the next run
- * continues. Of two runs at the same time, the second one waits for the first and then finds nothing left. While an
- * older release serves the database, nothing is written. Later runs catch up.
+ * The progress of a tenant is the time up to which its events are written. It moves in the transaction that writes the
+ * events. So if a run is interrupted, the next run continues. Of two runs at the same time, the second one waits for
+ * the first and then finds nothing left. While an older release serves the database, nothing is written. Later runs
+ * catch up.
  *
  * If the events of a tenant cannot be written, the run continues with other tenants and throws the first error at the
  * end. An aborted signal stops the run after the current transaction.

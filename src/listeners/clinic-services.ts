@@ -1,7 +1,7 @@
 import { isPublished } from "../operation.js";
 import type { ServiceEntry } from "../services/services.js";
 
-/** Returns the services of the interface specification. */
+/** Returns the services of the interface specification (package `cupo.access.v1`). */
 export function publishedServices<T extends Pick<ServiceEntry, "service">>(services: readonly T[]): readonly T[] {
   return services.filter(({ service }) => isPublished(service));
 }
@@ -11,12 +11,12 @@ export function clinicServices<T extends Pick<ServiceEntry, "service">>(services
   return services.filter(({ service }) => !isPublished(service));
 }
 
-/** Services of operators. The public listener never serves these services. */
+/** Services for the operators of Cupo, not for clinics. The public listener never serves these services. */
 const INTERNAL: ReadonlySet<string> = new Set(["TenantService"]);
 
 /**
  * Returns the clinic's own services that the public listener serves: the services in `names`, or all if `names`
- * contains "all". Services of operators are never returned. Throws for an unknown name.
+ * contains "all". Services for the operators of Cupo are never returned. Throws for an unknown name.
  */
 export function publicClinicServices<T extends Pick<ServiceEntry, "service">>(
   services: readonly T[],

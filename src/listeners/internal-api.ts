@@ -75,8 +75,8 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
 }
 
 /**
- * Serves health and reflection without access tokens, as supervisors and tools expect. So every caller of the internal
- * listener can read the service definitions and their health.
+ * Creates the handler of health and reflection. The handler needs no access tokens, as supervisors and tools expect. So
+ * every caller of the internal listener can read the service definitions and their health.
  */
 function createIntrospection({ services, isReady, stopping, reflection }: InternalApiOptions): RouterHandler {
   const published = services.map(({ service }) => service);

@@ -18,7 +18,7 @@ import { createInternalApi } from "./internal-api.js";
 import { type ProblemOptions, socketProblems } from "./problem-answers.js";
 import { createPublicApi } from "./public-api.js";
 
-/** The parts that both listeners use. */
+/** The dependencies of both listeners. */
 export interface ListenerParts {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
@@ -90,8 +90,8 @@ export async function openListeners(
 }
 
 /**
- * Returns the parts that log requests and record them in telemetry. `metricsOf` receives the metrics page of this
- * process and returns the page to serve.
+ * Returns the dependencies that log requests and record them in telemetry. `metricsOf` receives the metrics page of
+ * this process and returns the page to serve.
  */
 export function watchRequests(
   telemetry: Telemetry,

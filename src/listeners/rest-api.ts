@@ -38,7 +38,10 @@ const NO_HEADERS = new Headers();
  */
 const tagOfBytes: EntityTag = ({ body }) => `"${hash("sha256", body, "base64url")}"`;
 
-/** A watch that reconnects continues after the cursor of its last event. `start` then has no effect. */
+/**
+ * A client that reconnects to a stream of events continues after the cursor of the last event that it received. The
+ * request field `start` then has no effect.
+ */
 const watchIds: EventIds = {
   responseField: "cursor",
   requestField: "cursor",

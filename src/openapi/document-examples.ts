@@ -18,8 +18,9 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
 }
 
 /**
- * Returns the examples of a method for an OpenAPI document. If an example needs a member of another answer, its
- * description names the member. With `members` this is a member of a REST answer, otherwise of a response message.
+ * Returns the examples of a method for an OpenAPI document. If an example needs a value from another answer, its
+ * description states the path of the value. The path starts at the REST answer if `members` has the method of that
+ * answer, otherwise at the response message.
  */
 export function documentExamples(
   method: DescMethod,

@@ -34,8 +34,8 @@ export function codeOfStatus(status: number): ErrorCode {
 }
 
 /**
- * Returns example errors of an operation with this status. The functions that throw these errors in production also
- * create the examples. The example of a 422 is the result of validating an empty request.
+ * Returns example errors of an operation with this status. Most examples come from the functions that throw these
+ * errors in production. The example of a 422 is the result of validating an empty request.
  */
 export function exampleErrors(method: DescMethod, status: number, judges: Judges): NamedErrors {
   const code = codeOfStatus(status);

@@ -14,7 +14,10 @@ export interface ShownOperation {
   /** Whether an absent member of the body leaves its attribute unchanged. */
   readonly isPartial: boolean;
   readonly examples: RequestExamples;
-  /** The members that are whole answers over REST. Examples name them as sources. Defaults to none. */
+  /**
+   * The members of response messages that are whole answers over REST. Paths in examples start at these members.
+   * Defaults to none.
+   */
   readonly members?: AnswerMembers;
   /**
    * Whether the request has a body. Without a body, the description of the operation has the notes about examples.

@@ -11,7 +11,7 @@ import { headersOf, type ResponseHeader } from "./header-components.js";
 /** The correlation id in examples. */
 export const EXAMPLE_CORRELATION_ID = "0b8f6a52-9f0e-4f7e-8f5c-3f1f0f4b7c21";
 
-/** Codes that the operations' protos do not list, because every operation can return them. */
+/** Codes that every operation can return, even if its proto does not list their statuses. */
 const OUTSIDE_ROWS: readonly ErrorCode[] = [
   "REQUEST_TIMEOUT",
   "HEADERS_TOO_LARGE",
@@ -34,14 +34,14 @@ export interface ProblemOptions extends Judges {
   readonly problemsUrl: string;
 }
 
-/** Returns the schema name of Problems with a code: `ValidationFailedProblem`. */
+/** Returns the schema name of Problems with this code, such as `ValidationFailedProblem`. */
 export function problemSchemaName(code: ErrorCode): string {
   return `${code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Problem`;
 }
 
 /**
- * Returns the schema of Problems with a code, based on the schema of all Problems. The returned schema fixes type,
- * title, status and code.
+ * Returns the schema of Problems with this code, based on `problem`, the schema of all Problems. The returned schema
+ * fixes type, title, status and code.
  */
 function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl: string): JsonObject {
   const { status, slug, title } = errorTable[code];
@@ -63,7 +63,10 @@ function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl: string
   };
 }
 
-/** Returns a schema for each error code that these routes can return, based on the schema of all Problems. */
+/**
+ * Returns a schema for each error code whose status is in `errorStatuses` of these routes, based on `problem`, the
+ * schema of all Problems.
+ */
 export function problemSchemas(
   routes: readonly { readonly method: DescMethod }[],
   problem: JsonObject,

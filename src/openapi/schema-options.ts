@@ -7,7 +7,7 @@ import { withCodes } from "./error-codes.js";
 /** Matches the comment of an enumeration's first value when that value means "none". */
 const UNSAID = /^(?:never sent by the service|refused in requests(?: and never sent by the service)?)\.$/i;
 
-/** Options for converting the protos' messages to schemas, for both documents. */
+/** Options for converting the protos' messages to schemas, for the OpenAPI documents of both listeners. */
 export const schemaOptions: SchemaOptions = {
   comment: definitionComment,
   schema: (definition, schema) =>

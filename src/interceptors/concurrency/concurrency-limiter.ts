@@ -46,11 +46,12 @@ const ALL = "all";
 
 /**
  * Creates a limiter for the calls or streams of this process. A call above a limit waits up to `maxWaitMs`. It is
- * rejected at once if 100 calls of its flow already wait. A flow is all bulk calls of a tenant, or all its other calls.
+ * rejected at once if 100 calls of its tenant already wait. Bulk calls and other calls of a tenant are counted
+ * separately.
  *
- * Waiting calls run in the order of the {@link FairQueue}. A waiting call is skipped while its own limit is reached.
- * When the queue is full, the call with the highest start tag is rejected. This may be the new call. So the excess is
- * rejected from the tenants that cause it.
+ * Waiting calls run in the order of the {@link FairQueue}. A waiting call is skipped while a limit of its principal,
+ * its tenant, heavy calls or bulk calls is reached. When the queue is full, the last call in this order is rejected,
+ * which may be the new call. So the excess is rejected from the tenants that cause it.
  */
 export function createConcurrencyLimiter(limits: ConcurrencyLimits): QueueingLimiter {
   const pool = new PermitPool({ ...limits, all: limits.all ?? ANY, waiting: limits.waiting ?? ANY });
@@ -87,7 +88,7 @@ function counterLimitsOf(
   ];
 }
 
-/** Returns the flow of a call in the queue. The bulk calls of a tenant have a separate flow. */
+/** Returns the key under which waiting calls are ordered and counted. Bulk calls of a tenant have a separate key. */
 function flowOf({ tenantId, isBulk }: Pick<PermitRequest, "tenantId" | "isBulk">): string {
   return isBulk ? `bulk ${tenantId}` : tenantId;
 }
@@ -95,7 +96,7 @@ function flowOf({ tenantId, isBulk }: Pick<PermitRequest, "tenantId" | "isBulk">
 class PermitPool {
   readonly #counts = new Map<string, number>();
   readonly #fairQueue = new FairQueue();
-  /** Lowest start tag first. */
+  /** The waiting calls, lowest start tag of the {@link FairQueue} first. */
   readonly #queue: QueuedCall[] = [];
 
   constructor(private readonly limits: Required<Pick<ConcurrencyLimits, "all" | "waiting" | "maxWaitMs">>) {}

@@ -7,7 +7,7 @@
  */
 export class FairQueue {
   #virtualTime = 0;
-  /** Oldest assignment first. */
+  /** The start tag of the next call of each tenant. The tenant with the oldest assignment is first. */
   readonly #nextTags = new Map<string, number>();
 
   /** Returns the start tag that a call of this tenant would get now. Lower tags run first. */
@@ -15,7 +15,7 @@ export class FairQueue {
     return Math.max(this.#virtualTime - 1, this.#nextTags.get(tenantId) ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** Assigns the tenant's next start tag. */
+  /** Assigns a start tag to a new call of the tenant and returns the tag. */
   assign(tenantId: string): number {
     const startTag = this.startTagOf(tenantId);
     this.#nextTags.delete(tenantId);

@@ -15,7 +15,7 @@ import { areUuids, fieldBehaviorOf, fieldRulesOf, isRemovable } from "../../prot
  *   every attribute that is set (AIP-134). `expected_version` is not an attribute.
  *
  * The function returns an error item if the mask names unknown attributes. It returns another item for each named
- * attribute that is not set and cannot be removed.
+ * attribute that has no value and must have one.
  */
 export function createNormalizer(method: DescMethod): (message: Message) => FieldError[] {
   const { fields } = method.input;

@@ -43,7 +43,7 @@ export function extensionsUsed(field: DescField): DescExtension[] {
   );
 }
 
-/** Returns the ids of protovalidate's own rules that a field uses, as the definition of each rule states them. */
+/** Returns the ids of protovalidate's own rules that a field uses, as violations name them. */
 export function standardIds(field: DescField): string[] {
   const fieldRules = getOption(field, fieldOption);
   const ofTypes = typeRules(reflect(FieldRulesSchema, fieldRules)).flatMap((rules) => {

@@ -44,7 +44,8 @@ interface Item {
 
 /**
  * Creates a compiler of validators. A validator checks messages of one schema by the rules of protovalidate, of
- * cupo/options/v1/rules.proto and of messages. It also screens the marked texts.
+ * cupo/options/v1/rules.proto and of the options of the message. It also screens the texts that the proto marks for
+ * screening.
  *
  * - It returns one item per field and code, and an empty list for a valid message. For one field, the most specific
  *   item comes first. Otherwise the order is undefined.
@@ -157,7 +158,7 @@ function repeatedItems(message: ReflectMessage, rule: BrokenRule): BrokenRule[] 
   });
 }
 
-/** Returns a broken rule of a list once for each item that breaks the rule. */
+/** Returns a broken rule for each item of the list for which `isBad` returns true, with the path of the item. */
 function itemsWhere(message: ReflectMessage, rule: BrokenRule, isBad: (item: unknown) => boolean): BrokenRule[] {
   const { path, ruleId } = rule;
   const list = path.reduce<unknown>(childAt, message);

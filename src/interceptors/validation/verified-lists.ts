@@ -25,7 +25,8 @@ export function createListSkipper<D extends DescMessage>(schema: D): (message: M
 }
 
 /**
- * Whether the rules of a list only require distinct UUIDs and limit the number of items. The limit is checked earlier.
+ * Whether the rules of a list require distinct UUIDs and nothing else, except a highest number of items.
+ * {@link createMeasure} has checked this number.
  */
 function isListOfDifferentUuids(field: DescField): boolean {
   const { type, required, cel, celExpression } = fieldRulesOf(field);

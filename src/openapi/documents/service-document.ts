@@ -31,7 +31,7 @@ export interface ServiceDocumentOptions extends ProblemOptions {
   readonly rest: readonly DescService[];
   /** Services over Connect with JSON. */
   readonly connect: readonly DescService[];
-  /** The published services, if the listener serves them over REST. Examples name members of their REST answers. */
+  /** The published services, if the listener serves them over REST. Paths in examples start at their REST answers. */
   readonly publishedOverRest?: readonly DescService[];
   /** Whether the listener serves the REST operations over Connect too. */
   readonly isConnectBeside: boolean;

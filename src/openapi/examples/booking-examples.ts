@@ -2,7 +2,7 @@ import { demo } from "./demo-ids.js";
 import { type Day, example, exampleOf, type RequestExamples, UNKNOWN_ID } from "./request-example.js";
 
 const booked = { example: "BookAppointment", member: "appointment.appointmentId" } as const;
-/** An appointment that begins now. Its patient can be checked in at any time of the day. */
+/** The source of an appointment that begins now. Its patient can be checked in whenever the example is run. */
 const walkIn = { example: "OverbookAppointment", member: "appointment.appointmentId" } as const;
 const held = { example: "HoldAppointmentOption", member: "hold.holdId" } as const;
 const purpose = {

@@ -38,7 +38,7 @@ const undated: RequestExamples = {
   }),
 };
 
-/** Examples of the patients' operations: registration, rescheduling, eligibility, waitlist and cases. */
+/** Examples of the published operations for patients: registration, rescheduling, eligibility, waitlist and cases. */
 export function publishedExamples(day: Day): RequestExamples {
   return {
     ...undated,

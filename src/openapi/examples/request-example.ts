@@ -39,8 +39,8 @@ export function example(request: JsonObject): RequestExample {
 }
 
 /**
- * Creates an example whose `member` comes from the answer to another example. `request` has the other members. It also
- * has a placeholder for `member` if the value is not an id.
+ * Creates an example whose `member` comes from the answer to another example. `request` has the other members. If
+ * `member` is not an id, `request` also has a placeholder for it.
  */
 export function exampleOf(member: string, source: Source, request: JsonObject = {}): RequestExample {
   return { request: { [member]: UNKNOWN_ID, ...request }, taken: { [member]: source } };

@@ -4,7 +4,7 @@ const name = "Centro Médico La Ceiba";
 const tenant = { example: "CreateTenant", member: "tenant.tenantId" } as const;
 const suspended = { example: "SuspendTenant", member: "tenant.tenantId" } as const;
 
-/** Examples of the operations of tenants. */
+/** Examples of the operations on tenants. */
 export const tenantExamples: RequestExamples = {
   CreateTenant: example({ displayName: name, withDefaults: true }),
   GetTenant: exampleOf("tenantId", tenant),

@@ -1,6 +1,6 @@
 import { example, type RequestExamples } from "./request-example.js";
 
-/** Examples of the operations of a tenant's settings. */
+/** Examples of the operations on the settings of a tenant. */
 export const tenantSettingsExamples: RequestExamples = {
   GetTenantSettings: example({}),
   UpdateTenantSettings: example({ reminderOffsetMinutes: [2880, 120], freedSlotOfferMinutes: 30, expectedVersion: 1 }),

@@ -2,7 +2,7 @@ import { example, exampleOf, type RequestExamples, UNKNOWN_ID } from "./request-
 
 const webhook = { example: "CreateWebhook", member: "webhook.webhookId" } as const;
 
-/** Examples of the operations of webhooks. */
+/** Examples of the operations on webhooks. */
 export const webhookExamples: RequestExamples = {
   CreateWebhook: example({
     url: "https://receiver.example.com/cupo",
