@@ -2,7 +2,7 @@
 export interface TokenForm {
   /** Header fields beside the algorithms and the key id. These fields distinguish the kinds of tokens. */
   readonly header: Readonly<Record<string, string>>;
-  /** The five parts of the token and their lengths. */
+  /** Matches the five parts of the token with their lengths. */
   readonly shape: RegExp;
 }
 

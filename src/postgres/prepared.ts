@@ -67,8 +67,8 @@ function binder({ sql: text, bindings }: Native): (values: Readonly<Record<strin
 
 /**
  * Like {@link prepared}, for a statement with RETURNING that must write a row, such as an INSERT with ON CONFLICT DO
- * NOTHING. If the statement writes no row, it fails by a division by zero. PostgreSQL logs no value of the row with
- * that error.
+ * NOTHING. If the statement writes no row, it fails by a division by zero. This error is used because PostgreSQL logs
+ * no value of the row with it.
  */
 export function preparedRequired<Name extends string>(
   names: readonly Name[],

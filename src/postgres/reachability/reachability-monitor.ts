@@ -20,7 +20,10 @@ const PAUSE_MS = 300;
 const PROBE_TIMEOUT_MS = 800;
 /** After this many failed probes in a row, the database is unreachable. */
 const FAILED_PROBES = 2;
-/** The error of pending queries. `classifyFailure` reads this message as a lost connection. */
+/**
+ * The error message of queries on connections that the monitor destroys. `classifyFailure` reads this message as a lost
+ * connection.
+ */
 const MESSAGE = "Query read timeout";
 
 /**
@@ -45,7 +48,6 @@ export class ReachabilityMonitor {
     this.#pause = options.pause ?? ((ms) => delay(ms, undefined, { ref: false }));
   }
 
-  /** Whether the database is unreachable. */
   get isUnreachable(): boolean {
     return this.#isUnreachable;
   }

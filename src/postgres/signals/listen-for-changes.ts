@@ -61,7 +61,8 @@ async function keepListening(options: ListenOptions, state: State, ending: Abort
 }
 
 /**
- * Listens on one connection as long as probes arrive. Returns whether a probe ever arrived or the connection was lost.
+ * Listens on one connection as long as probes arrive. Returns true if a probe arrived or the connection was lost. False
+ * means that the database or its pooler probably does not deliver notifications.
  */
 async function listenOnce(
   { url, pool, onChanged }: ListenOptions,

@@ -98,9 +98,9 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 );
 
 /**
- * Appends a change to the history of an appointment. If attributes change that the indicators of opportunity count,
- * also appends rows to `opportunity_changes`. `before` is undefined for a new appointment. `topic` is undefined for an
- * ordinary change of status, time or place.
+ * Appends a change to the history of an appointment. If the change affects attributes that the indicators of
+ * opportunity count, also appends rows to `opportunity_changes`. `before` is undefined for a new appointment. `topic`
+ * is undefined for an ordinary change of status, time or place.
  */
 export function insertAppointmentChange(
   transaction: Transaction,

@@ -72,7 +72,6 @@ export interface AppointmentRecord extends AppointmentPlacement {
    * recorded.
    */
   readonly firstVisit: boolean | undefined;
-  /** The payer of the visit. */
   readonly payerId: string | undefined;
   /** How the visit takes place; undefined if it is not known. */
   readonly modality: VisitModality | undefined;
