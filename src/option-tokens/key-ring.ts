@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { KeyRecord, KeyRingStore } from "./key-ring-store.js";
 import { isKeyId } from "./token-form.js";
 
-/** A key that is ready for use. */
+/** A key with its id, imported for encryption and decryption. */
 export interface TokenKey {
   readonly kid: string;
   readonly key: KeyObject;
@@ -49,17 +49,17 @@ const hourMs = 60 * 60 * 1000;
  */
 const ROTATION_MS = 24 * hourMs;
 /**
- * Every process learns of a new key within an hour, and seals with the old key until then. The second hour is for
- * tokens in use: option tokens are valid for ten minutes, page tokens for an hour.
+ * A replaced key is kept for two hours. In the first hour, a process may not know the new key yet and seals with the
+ * replaced key. The second hour is for tokens in use: option tokens are valid for ten minutes, page tokens for an hour.
  */
 const RETENTION_MS = 2 * hourMs;
 const secretBytes = 32;
 const kidBytes = 6;
 
 /**
- * Opens the keys of a store and creates the first key if there is none. Processes that start or rotate together may
- * each create a key. All these keys are valid, and each process finds the keys of the others. Clocks may differ by some
- * minutes.
+ * Creates a key ring with the keys of a store. Creates the first key if there is none. Processes that start or rotate
+ * together may each create a key. All these keys are valid, and each process finds the keys of the others. Clocks may
+ * differ by some minutes. Rejects with the error of the key store.
  */
 export async function openKeyRing({
   store,
@@ -91,8 +91,8 @@ export async function openKeyRing({
 }
 
 /**
- * Whether no key is younger than `rotationMs`. A key from a clock that is more than `rotationMs` ahead is ignored,
- * because it would delay the next rotation.
+ * Whether no key is younger than `rotationMs`. Ignores a key whose creation time is `rotationMs` or more in the future,
+ * because the key would delay the next rotation.
  */
 function isRotationDue(stored: readonly KeyRecord[], nowMs: number, rotationMs: number): boolean {
   return !stored.some(({ createdAtMs }) => Math.abs(nowMs - createdAtMs) < rotationMs);

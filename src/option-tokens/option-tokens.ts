@@ -28,7 +28,7 @@ export type OpenedToken =
    * no longer supported.
    */
   | { readonly kind: "INVALID" }
-  /** A valid token of the holder that has expired. */
+  /** The token belongs to the holder and was not altered, but has expired. */
   | { readonly kind: "EXPIRED"; readonly option: OptionClaims };
 
 /** Seals and opens option tokens. The tokens are opaque, encrypted and authenticated. */

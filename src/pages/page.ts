@@ -13,7 +13,6 @@ export interface Page {
   content(): Promise<PageContent>;
 }
 
-/** Headers of every page. */
 const COMMON_HEADERS = { "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff" };
 
 /**

@@ -49,7 +49,7 @@ export class PipelinedTransaction implements Transaction {
     this.#begin = beginningOf(start);
   }
 
-  /** Throws if the transaction spans all tenants. */
+  /** The id of the transaction's tenant. Throws if the transaction spans all tenants. */
   get tenantId(): string {
     const { scope } = this.#start;
     if ("tenantId" in scope) return scope.tenantId;

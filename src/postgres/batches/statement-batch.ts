@@ -89,8 +89,8 @@ export class StatementBatch extends Query {
   }
 
   /**
-   * Adds a statement to a batch that is not sent yet. Values are read when the batch is sent, so a value with a method
-   * `toPostgres` may be set until then.
+   * Adds a statement to a batch that is not sent yet. Values are read when the batch is sent. So an object with a
+   * method `toPostgres` can receive its value until then.
    */
   add(statement: BatchedStatement, outcome: StatementOutcome): void {
     this.#statements.push({ statement, outcome, parameters: [], isDescribed: false, reader: undefined, rows: [] });

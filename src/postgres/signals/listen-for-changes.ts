@@ -8,7 +8,7 @@ export interface ListenOptions {
   /** Sends the probes, on other connections. */
   readonly pool: Pick<Pool, "query">;
   readonly onChanged: (tenantIds: readonly string[]) => void;
-  /** Called with the first of several failures in a row. */
+  /** Called with the error of a failure, but only once for several failures in a row. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -24,9 +24,9 @@ const RECONNECT_MS = 1_000;
 const UNSUPPORTED_MS = 60_000;
 
 /**
- * Starts to listen on a dedicated connection, until the returned listener is closed. Reconnects when the connection is
- * lost or a probe does not arrive. A pooler in transaction mode accepts LISTEN but never delivers a notification. So a
- * probe is sent every 5 s and must arrive within 1 s.
+ * Listens for changes on a dedicated connection until the returned listener is closed. Reconnects when the connection
+ * is lost or a probe does not arrive. A pooler in transaction mode accepts LISTEN but never delivers a notification. So
+ * a probe is sent every 5 s and must arrive within 1 s.
  */
 export function listenForChanges(options: ListenOptions): Listener {
   const ending = new AbortController();

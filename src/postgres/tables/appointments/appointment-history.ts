@@ -15,7 +15,7 @@ export interface AppointmentChangeRecord {
   readonly fromEndsAt: Date | undefined;
   readonly fromProgramId: string | undefined;
   readonly fromPractitionerId: string | undefined;
-  /** Undefined for the booking, and for changes from before locations were recorded. */
+  /** The previous location; undefined for the booking, and for changes from before locations were recorded. */
   readonly fromLocationId: string | undefined;
   readonly toStatus: AppointmentStatus;
   readonly toStartsAt: Date;
