@@ -7,13 +7,11 @@ export interface OptionClaims {
   readonly jti: string;
   /** The slot, or the first of several consecutive slots. */
   readonly slotId: string;
+  /** Duration of all slots together in minutes, 1 to 65,535. */
+  readonly minutes: number;
   /**
    * Number of the schedule generation in which the slot was made, 0 to 4,294,967,295. For several slots, the highest
    * number.
-   */
-  readonly minutes: number;
-  /**
-   * The generation of the schedule that made the slot, 0 to 4,294,967,295. For several slots, the latest generation.
    */
   readonly generation: number;
   readonly serviceId: string;

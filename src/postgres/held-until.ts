@@ -20,8 +20,8 @@ export function withHold(held: string): string {
 }
 
 /**
- * Returns SQL that removes one element equal to `:until` from the array in the column `held`. If there is none, the
- * array stays unchanged.
+ * Returns SQL that removes one element equal to `:until` from the array in the column `held`. If no element equals
+ * `:until`, the array stays unchanged.
  */
 export function withoutHold(held: string): string {
   const place = `array_position(${held}, :until::timestamptz)`;

@@ -79,8 +79,9 @@ export class DeferredResponse {
 
 /**
  * Returns the statement that claims the key. The statement fails with a unique violation if the key is already taken,
- * and with NO_ROW if the tenant is not active. Either failure aborts the transaction and all statements sent after the
- * claim. If another open transaction has claimed the key, the statement waits for the end of that transaction.
+ * and with a division by zero (`NO_ROW`) if the tenant is not active. Either failure aborts the transaction and all
+ * statements sent after the claim. If another open transaction has claimed the key, the statement waits for the end of
+ * that transaction.
  *
  * With `lockTimeoutMs`, the statement also sets the lock timeout of all later statements of the transaction. Citus
  * rejects this form of the statement.

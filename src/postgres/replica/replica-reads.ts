@@ -50,9 +50,9 @@ const PAUSES_MS = [0, 1, 4, 15, 40];
  * commit of every process.
  *
  * The primary runs the read if the replica is behind, too slow, unreachable, promoted, or on another timeline. A
- * replica that is too slow, unreachable or promoted, or that stays behind, gets no reads for a while (see {@link
- * createReplicaPause}). If an operation tried to write or lock on the replica, only the primary runs that operation
- * from then on.
+ * replica that is too slow, unreachable or promoted, or that stays behind, gets no reads for a while (see
+ * {@link createReplicaPause}). If an operation tried to write or lock on the replica, only the primary runs that
+ * operation from then on.
  */
 export function createReplicaReads({ primary, replica, onOutcome }: ReplicaOptions): ReplicaReads {
   const readIndex = createReadIndex(() => askPosition(primary));

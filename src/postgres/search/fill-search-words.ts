@@ -15,7 +15,7 @@ const TABLES = ["patients", "patient_search_words"];
 
 /**
  * Fills the search words of all patients of all tenants, as part of the migration that creates their table. The words
- * are not computed in SQL, because SQL cannot compute them as the service does. Within the transaction, the owner of
+ * are not computed in SQL, because SQL cannot compute them as the service does. While the function runs, the owner of
  * the tables sees the rows of all tenants.
  */
 export async function fillSearchWords(database: Knex): Promise<void> {

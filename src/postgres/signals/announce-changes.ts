@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "pg";
 import { CHANNEL, NOTIFY, toPayload } from "./change-signals.js";
 
-/** Reports the tenants whose data changed to all processes. */
+/** Reports to all processes which tenants have changed data. */
 export interface Announcer {
   /** Notifies all processes, usually within 50 ms, that a change of this tenant was committed. */
   announce(tenantId: string): void;

@@ -41,9 +41,9 @@ export interface StartPage {
 const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
 
 /**
- * SQL for whether the retained slot `s` is the first one of its appointment from an instant on. A retained slot is no
- * longer in the schedule and exists only for its appointment. A list with this condition shows each appointment once.
- * The placeholders are the instant (null for no limit) and the tenant.
+ * SQL for whether the retained slot `s` is the first retained slot of its appointment from an instant on. A retained
+ * slot is no longer in the schedule and exists only for its appointment. A list with this condition shows each
+ * appointment once. The placeholders are the instant (null for no limit) and the tenant.
  *
  * The condition aggregates the slots of one appointment. NOT EXISTS might be planned as a join with every retained
  * slot.
@@ -60,7 +60,7 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
   WHERE s.tenant_id = ? AND s.appointment_id = a.id), false)`;
 
 /**
- * Returns a query for the appointments of one page that match a filter. The query may return more rows than the page
+ * Returns a query for one page of the appointments that match a filter. The query may return more rows than the page
  * has: the caller orders the rows by `listed_at`, then id, and keeps the first `page.limit`. The columns are those of
  * appointments and `listed_at`, which is the start of the appointment. If the filter selects only displaced
  * appointments and names no patient and no series, `listed_at` is the start of the first retained slot from
@@ -104,7 +104,7 @@ const IS_WANTED = `(SELECT (a.location_id = ANY(?::uuid[]) OR ?::integer = 0)
   FROM appointments AS a WHERE a.tenant_id = ? AND a.id = s.appointment_id)`;
 
 /**
- * Returns a query for displaced appointments, with the same columns and order as {@link wantedAppointments}. The query
+ * Returns a query for one page of displaced appointments, with the columns of {@link wantedAppointments}. The query
  * reads retained slots in order and looks up the location, service and status of each appointment. A join might read
  * all appointments. CASE makes PostgreSQL check IS_WANTED first, because IS_WANTED excludes most slots.
  */
