@@ -25,7 +25,7 @@ const REVISION = "SELECT max(id)::int AS revision FROM graphile_worker.migration
 
 /**
  * Compares the applied migrations with the migrations of this release. Rejects if the role has no right to read the
- * tables.
+ * tables of applied migrations.
  */
 export async function readSchemaFacts(inspection: Inspection): Promise<SchemaFacts> {
   const known = await knownMigrations();

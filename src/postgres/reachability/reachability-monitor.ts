@@ -100,7 +100,9 @@ export class ReachabilityMonitor {
     return new Map(Array.from(this.#pending, (socket) => [socket, socket.bytesRead]));
   }
 
-  /** Whether bytes arrived over one of these connections, or one of them is no longer in use. */
+  /**
+   * Whether bytes arrived over one of these connections, or one of these connections has no pending queries any more.
+   */
   #hasReceived(before: ReadonlyMap<Socket, number>): boolean {
     return Array.from(before).some(([socket, bytes]) => !this.#pending.has(socket) || socket.bytesRead !== bytes);
   }

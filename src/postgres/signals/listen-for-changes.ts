@@ -5,7 +5,7 @@ import { NotificationListener } from "./notification-listener.js";
 export interface ListenOptions {
   /** postgres:// URL, as for the service's pool. */
   readonly url: string;
-  /** Sends the probes, on other connections. */
+  /** The pool that sends the probes. The listener has a connection of its own. */
   readonly pool: Pick<Pool, "query">;
   readonly onChanged: (tenantIds: readonly string[]) => void;
   /** Called with the error of a failure, but only once for several failures in a row. */

@@ -86,7 +86,7 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly overbookingReason: string | undefined;
   /** The series in which the appointment was booked. */
   readonly seriesId: string | undefined;
-  /** Whether the appointment or a change of its status was entered late. */
+  /** Whether the appointment or a change of its status was recorded only after it happened. */
   readonly lateEntry: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
