@@ -20,7 +20,7 @@ export type Bound<Name extends string> = Readonly<Record<Name, string | Paramete
  * Knex, building and compiling a statement takes longer than all other work of a call before the statement is sent.
  *
  * `build` receives a parameter for each name and never sees a value, so the text cannot depend on values. A statement
- * whose columns or conditions depend on values must be built for each call. A comparison with a parameter does not
+ * whose columns or conditions depend on values must be built for each call. A comparison with a null value does not
  * become IS NULL. So pass null only for columns that are written, or for conditions that handle null themselves. A name
  * becomes one parameter of the statement, so all places that use it must have the same type.
  *
