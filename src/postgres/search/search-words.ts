@@ -5,7 +5,7 @@ export interface SearchedPatient {
   readonly documentNumber: string;
 }
 
-/** Prefixes of words that are not part of a name. Words of names have only letters and digits. */
+/** Prefixes of the search words of telephone and document numbers. Search words of names begin with neither prefix. */
 const PHONE = "#";
 const DOCUMENT = "$";
 const MAX_WORD = 64;
