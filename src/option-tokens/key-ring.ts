@@ -2,29 +2,29 @@ import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { KeyRecord, KeyRingStore } from "./key-ring-store.js";
 import { isKeyId } from "./token-form.js";
 
-/** A key that is ready for use. */
+/** A key with its id, imported for encryption and decryption. */
 export interface TokenKey {
   readonly kid: string;
   readonly key: KeyObject;
 }
 
 /**
- * A key for sealing, and earlier keys for opening tokens that are still in use. One ring is for option and page tokens,
- * another one for stored values of webhooks.
+ * Holds a key for sealing, and earlier keys for opening tokens that are still in use. The service has two rings: one
+ * for option and page tokens, and one for stored values of webhooks.
  */
 export interface KeyRing {
   /** Returns the key for sealing: the newest known key whose time of creation has passed, else the oldest key. */
   current(): TokenKey;
   /**
-   * Returns the key with an id, or undefined. Reloads the store for an unknown id, because another process may just
-   * have created the key. Rejects with the error of the store.
+   * Returns the key with an id, or undefined. Reloads the key store for an unknown id, because another process may just
+   * have created the key. Rejects with the error of the key store.
    */
   find(kid: string): Promise<KeyObject | undefined>;
   /**
    * Loads the keys of other processes. Creates a new key if none is younger than `rotationMs`. Removes keys that were
    * replaced at least `retentionMs` ago. Every process must call this at least once an hour. Otherwise the process
-   * could seal with a key that another process has removed. Rejects with the error of the store; the ring then stays
-   * unchanged.
+   * could seal with a key that another process has removed. Rejects with the error of the key store; the ring then
+   * stays unchanged.
    */
   rotate(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export interface KeyRingOptions {
   readonly store: KeyRingStore;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** Milliseconds until a new key is created; default a day. */
+  /** The service creates a new key when the newest key is this many milliseconds old; default a day. */
   readonly rotationMs?: number;
   /** Milliseconds that a replaced key is kept; default two hours. Infinity keeps it for ever. */
   readonly retentionMs?: number;
@@ -44,21 +44,22 @@ type RingKey = TokenKey & Pick<KeyRecord, "createdAtMs">;
 
 const hourMs = 60 * 60 * 1000;
 /**
- * One key seals far fewer tokens in this time than the 2^32 allowed with random nonces (NIST SP 800-38D section 8.3).
+ * In this time, one key seals far fewer tokens than the 2^32 that NIST SP 800-38D section 8.3 allows with random
+ * nonces.
  */
 const ROTATION_MS = 24 * hourMs;
 /**
- * Every process learns of a new key within an hour, and seals with the old key until then. The second hour is for
- * tokens in use: option tokens are valid for ten minutes, page tokens for an hour.
+ * A replaced key is kept for two hours. In the first hour, a process may not know the new key yet and seals with the
+ * replaced key. The second hour is for tokens in use: option tokens are valid for ten minutes, page tokens for an hour.
  */
 const RETENTION_MS = 2 * hourMs;
 const secretBytes = 32;
 const kidBytes = 6;
 
 /**
- * Opens the keys of a store and creates the first key if there is none. Processes that start or rotate together may
- * each create a key. All these keys are valid, and each process finds the keys of the others. Clocks may differ by some
- * minutes.
+ * Creates a key ring with the keys of a store. Creates the first key if there is none. Processes that start or rotate
+ * together may each create a key. All these keys are valid, and each process finds the keys of the others. Clocks may
+ * differ by some minutes. Rejects with the error of the key store.
  */
 export async function openKeyRing({
   store,
@@ -90,8 +91,8 @@ export async function openKeyRing({
 }
 
 /**
- * Whether no key is younger than `rotationMs`. A key from a clock that is more than `rotationMs` ahead is ignored,
- * because it would delay the next rotation.
+ * Whether no key is younger than `rotationMs`. Ignores a key whose creation time is `rotationMs` or more in the future,
+ * because the key would delay the next rotation.
  */
 function isRotationDue(stored: readonly KeyRecord[], nowMs: number, rotationMs: number): boolean {
   return !stored.some(({ createdAtMs }) => Math.abs(nowMs - createdAtMs) < rotationMs);

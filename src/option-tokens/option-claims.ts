@@ -10,7 +10,8 @@ export interface OptionClaims {
   /** Duration of all slots together in minutes, 1 to 65,535. */
   readonly minutes: number;
   /**
-   * The generation of the schedule that made the slot, 0 to 4,294,967,295. For several slots, the latest generation.
+   * Number of the schedule generation in which the slot was made, 0 to 4,294,967,295. For several slots, the highest
+   * number.
    */
   readonly generation: number;
   readonly serviceId: string;
@@ -65,8 +66,9 @@ const uuidBytes = 16;
 const subjectKinds: readonly OptionSubject["kind"][] = ["APPOINTMENT", "PATIENT"];
 
 /**
- * Encodes the claims as 111 bytes, or as 127 with a hold. The holder is a digest of 16 bytes, because it is compared
- * and never read. Throws a RangeError for an id that is not a lower-case UUID and for a number out of its range.
+ * Encodes the claims as 111 bytes, or as 127 with a hold. Stores only a 16-byte digest of the holder, because the
+ * holder is compared and never read. Throws a RangeError for an id that is not a lower-case UUID and for a number out
+ * of its range.
  */
 export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8Array {
   const form = claims.holdId === undefined ? searched : held;

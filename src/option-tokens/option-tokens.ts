@@ -10,7 +10,7 @@ export type Option = Omit<OptionClaims, "jti" | "expiresAtMs" | "holdId"> & {
   readonly startsAtMs: number;
 };
 
-/** A held option. The token expires with the hold. */
+/** An option that a hold reserves. The token expires with the hold. */
 export type HeldOption = Omit<OptionClaims, "jti" | "holdId"> & { readonly holdId: string };
 
 /** An option as it is returned to a caller. */
@@ -28,7 +28,7 @@ export type OpenedToken =
    * no longer supported.
    */
   | { readonly kind: "INVALID" }
-  /** A valid token of the holder that has expired. */
+  /** The token belongs to the holder and was not altered, but has expired. */
   | { readonly kind: "EXPIRED"; readonly option: OptionClaims };
 
 /** Seals and opens option tokens. The tokens are opaque, encrypted and authenticated. */
@@ -43,8 +43,8 @@ export interface OptionTokens {
   sealHeld(option: HeldOption, holder: OptionHolder): string;
   /**
    * Opens a token for its holder: a principal of the same tenant, organization and company. The caller checks whether
-   * the token was used and whether the slot is unchanged. Reads the store only for an unknown key, and rejects only
-   * with an error of the store.
+   * the token was used and whether the slot is unchanged. Reads the key store only for an unknown key, and rejects only
+   * with an error of the key store.
    */
   open(token: string, holder: OptionHolder): Promise<OpenedToken>;
 }

@@ -10,7 +10,7 @@ export interface PageTokens {
   /**
    * Returns the position in a token. Returns undefined if the token is not valid, was altered, or has another holder. A
    * token is valid for at least an hour, because the ring keeps each key an hour longer than any process seals with it.
-   * Rejects only with an error of the store.
+   * Rejects only with an error of the key store.
    */
   open(token: string, holder: string): Promise<string | undefined>;
 }

@@ -17,8 +17,8 @@ const headers = new WeakMap<KeyObject, Map<TokenForm, Header>>();
 
 /**
  * Seals bytes as a token: JWE in compact form (RFC 7516), encrypted directly with a key of the ring (`dir`, `A256GCM`).
- * It uses Node's synchronous cipher. This cipher seals a page of options in a fifth of the time of WebCrypto. With it,
- * a call can also open an option and lock the option's rows in the round trip that claims the idempotency key.
+ * Uses Node's synchronous cipher, which seals a page of options in a fifth of the time of WebCrypto. Because the cipher
+ * is synchronous, a call can open an option and lock its rows in the round trip that claims the idempotency key.
  */
 export function sealBytes(keyRing: KeyRing, form: TokenForm, bytes: Uint8Array): string {
   const key = keyRing.current();
@@ -43,7 +43,7 @@ function encodedHeader(form: TokenForm, { kid, key }: TokenKey): Header {
 
 /**
  * Returns the bytes of a token. Returns undefined if the token does not have this form, was altered, or has an unknown
- * key. Reads the store only for an unknown key, and rejects only with an error of the store.
+ * key. Reads the key store only for an unknown key, and rejects only with an error of the key store.
  */
 export async function openBytes(keyRing: KeyRing, form: TokenForm, token: string): Promise<Uint8Array | undefined> {
   const kid = readKeyId(token, form);

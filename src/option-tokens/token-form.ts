@@ -1,8 +1,8 @@
-/** The form of one kind of tokens. */
+/** The JWE header and the shape of one kind of token. */
 export interface TokenForm {
   /** Header fields beside the algorithms and the key id. These fields distinguish the kinds of tokens. */
   readonly header: Readonly<Record<string, string>>;
-  /** The five parts of the token and their lengths. */
+  /** Matches the five parts of the token with their lengths. */
   readonly shape: RegExp;
 }
 

@@ -13,7 +13,6 @@ export interface Page {
   content(): Promise<PageContent>;
 }
 
-/** Headers of every page. */
 const COMMON_HEADERS = { "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff" };
 
 /**
@@ -65,8 +64,8 @@ function send(response: HttpResponse, status: number, headers: OutgoingHttpHeade
 }
 
 /**
- * Returns br or gzip, the first that a client accepts (RFC 9110, section 12.5.3); undefined if it accepts neither.
- * Codings with a weight are ignored.
+ * Returns `br` if the client accepts it, else `gzip` if the client accepts it, else undefined (RFC 9110, section
+ * 12.5.3). Ignores codings with a weight.
  */
 function codingFor({ headers }: HttpRequest): Coding | undefined {
   const taken = new Set((headers["accept-encoding"] ?? "").split(",").map((coding) => coding.trim()));

@@ -19,7 +19,10 @@ const AUDIT_COLUMNS = [
 
 const OWNER_COLUMNS = ["organization_id", "company_id"] as const;
 
-/** Both INSERTs are CTEs of a SELECT, because Citus rejects a data-modifying statement in the WITH of another one. */
+/**
+ * Both INSERTs are CTEs of a SELECT, because Citus rejects a data-modifying statement in the WITH of another
+ * data-modifying statement.
+ */
 const insertBoth = prepared([...AUDIT_COLUMNS, ...OWNER_COLUMNS], ({ organization_id, company_id, ...row }) =>
   sql
     .queryBuilder()
@@ -32,8 +35,7 @@ const insertBoth = prepared([...AUDIT_COLUMNS, ...OWNER_COLUMNS], ({ organizatio
 );
 
 /**
- * A call with more changes than this inserts all of them with two statements. These cost less than one statement for
- * each change.
+ * A call with more changes than this inserts all of them with two statements, which cost less than one for each change.
  */
 const MOST_SINGLE = 20;
 
@@ -53,7 +55,7 @@ const insertAllAudited = prepared(["tenantId", "keyHash", "rows"], (names) => {
   );
 });
 
-/** The INSERT is a CTE, because Citus otherwise copies rows of a table with a sequence, which row-level security forbids. */
+/** The INSERT is a CTE. Otherwise Citus uses COPY for a table with a sequence, and row-level security forbids COPY. */
 const insertAllNoted = prepared(["tenantId", "keyHash", "rows"], (names) =>
   sql.raw(
     `WITH noted AS (
@@ -70,8 +72,8 @@ const insertAllNoted = prepared(["tenantId", "keyHash", "rows"], (names) =>
  * audit rows, and the outbox rows from which the change feed is made. `hashOfKey` returns the stored hash of the call's
  * idempotency key.
  *
- * Send these statements last, when the call holds the locks of everything it changed. Of two calls that change the same
- * resource, the call that changes it later then gets the later sequence value in the outbox.
+ * Send these statements last, when the call holds the locks of everything it changed. If two calls change the same
+ * resource, the later change then gets the later sequence value in the outbox.
  */
 export function appendAudit(call: Call, principal: Principal, hashOfKey: () => Buffer): Statement[] {
   const { operation, actor, correlationId } = call;

@@ -5,9 +5,9 @@ import { classifyFailure, isAway } from "./sql-errors.js";
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Returns the 503 for a database failure that is not retried any more; undefined for other failures. Nothing was
- * changed, except possibly after a lost connection: then only a retry with the same idempotency key shows the result.
- * `statementTimeoutMs` is the statement timeout that applied.
+ * Returns the 503 for a database failure after the last retry; undefined for other failures. Nothing was changed, with
+ * one exception. If the connection was lost, the call may have been committed: a retry with the same idempotency key
+ * shows the result. `statementTimeoutMs` is the statement timeout that applied.
  */
 export function unavailabilityOf(error: unknown, statementTimeoutMs: number): CupoError | undefined {
   const failure = classifyFailure(error);

@@ -1,6 +1,6 @@
 import type { Statement, Transaction } from "../call.js";
 
-/** The column of each attribute of a record. The code names the columns of a table only in an object of this type. */
+/** The column of each attribute of a record. Column names appear in the code only in objects of this type. */
 export type ColumnsOf<R extends object> = { readonly [K in keyof R]-?: string };
 
 /** A value for each column. */

@@ -15,7 +15,7 @@ export interface DatabaseOptions {
   readonly acquireTimeoutMs: number;
   /** Closes a connection in use after this long without traffic. Must be longer than every time limit of the server. */
   readonly queryTimeoutMs: number;
-  /** Called when named prepared statements were lost. From then on, statements are not named. */
+  /** Called when a pooler has lost named prepared statements. From then on, statements are sent without names. */
   readonly onStatementsUnnamed?: () => void;
   /** Called when an idle connection breaks. The connection has already left the pool. */
   readonly onIdleError: (error: Error) => void;
@@ -36,9 +36,9 @@ export interface Database {
    */
   readonly namedStatements: boolean;
   /**
-   * Whether plans are generic, that is, made without the values of the statement. Then all tenants have the same plans,
-   * with or without statistics for the tenant. False until {@link findExcessOfRole} has run, and always false on Citus,
-   * which cannot plan without values.
+   * Whether PostgreSQL makes generic plans, which do not depend on the values of a statement. All tenants then have the
+   * same plans, even tenants without statistics. False until {@link findExcessOfRole} has run. Always false on Citus,
+   * because Citus cannot plan without values.
    */
   readonly plansOnce: boolean;
   /**
@@ -55,7 +55,7 @@ export interface Database {
   whenUnreachable(listener: () => void): void;
   /** Stops naming prepared statements. Call this when a pooler lost them. */
   unnameStatements(): void;
-  /** Returns a privilege of the role that it should not have; undefined if there is none. Also sets `plansOnce`. */
+  /** Returns a privilege that the service's role should not have; undefined if there is none. Also sets `plansOnce`. */
   findExcessOfRole(): Promise<RoleExcess | undefined>;
   close(): Promise<void>;
 }
@@ -174,7 +174,7 @@ function countGenerations(
   };
 }
 
-/** Monitors the connections in use. Calls `whenUnreachable`, then `onUnreachable`, if the database is unreachable. */
+/** Monitors the connections in use. Calls `whenUnreachable` before each call of `onUnreachable` with true. */
 function monitorReachability(
   pool: Pool,
   { url, reachability, onUnreachable }: DatabaseOptions,

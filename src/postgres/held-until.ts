@@ -11,7 +11,7 @@ export function liveHolds(held: string, now: string): string {
 }
 
 /**
- * Returns SQL for the array in the column `held` after the end `:until` is added and all ends up to `:now` are removed.
+ * Returns SQL that adds the end `:until` to the sorted array in the column `held` and removes all ends up to `:now`.
  */
 export function withHold(held: string): string {
   const [until, now] = [":until::timestamptz", ":now::timestamptz"];
@@ -20,8 +20,8 @@ export function withHold(held: string): string {
 }
 
 /**
- * Returns SQL for the array in the column `held` after one element `:until` is removed. If no element equals `:until`,
- * the array stays unchanged.
+ * Returns SQL that removes one element equal to `:until` from the array in the column `held`. If no element equals
+ * `:until`, the array stays unchanged.
  */
 export function withoutHold(held: string): string {
   const place = `array_position(${held}, :until::timestamptz)`;

@@ -12,7 +12,7 @@ import { sql } from "./sql.js";
 export interface ResultRecord {
   readonly fingerprint: Buffer;
   readonly correlationId: string;
-  /** Undefined in the transaction that claims the key, and after the response was erased. */
+  /** Undefined until the call stores its response, and after the response was erased. */
   readonly response: Buffer | undefined;
 }
 
@@ -46,9 +46,9 @@ const selectResult = prepared(["tenant_id", "key_hash"], (key) =>
 );
 
 /**
- * Returns a statement that inserts a key and also checks the state of the tenant. So the check needs no other statement
- * and no other round trip. For a tenant that is not active, the statement fails by a division by zero and inserts
- * nothing. A tenant without a row is active.
+ * Returns a statement that inserts a key and also checks the state of the tenant. So the check needs no second
+ * statement and no second round trip. For a tenant that is not active, the statement fails by a division by zero and
+ * inserts nothing. A tenant without a row is active.
  */
 function claimOf(insert: Knex.QueryBuilder, tenantId: Knex.Value): Knex.QueryBuilder {
   return sql
@@ -79,8 +79,9 @@ export class DeferredResponse {
 
 /**
  * Returns the statement that claims the key. The statement fails with a unique violation if the key is already taken,
- * and with NO_ROW if the tenant is not active. Either failure aborts the transaction and all statements sent after the
- * claim. If another open transaction has claimed the key, the statement waits for the end of that transaction.
+ * and with a division by zero (`NO_ROW`) if the tenant is not active. Either failure aborts the transaction and all
+ * statements sent after the claim. If another open transaction has claimed the key, the statement waits for the end of
+ * that transaction.
  *
  * With `lockTimeoutMs`, the statement also sets the lock timeout of all later statements of the transaction. Citus
  * rejects this form of the statement.
@@ -111,9 +112,9 @@ export function findResult(claim: IdempotencyClaim): Statement {
 }
 
 /**
- * Erases the tenant's stored responses that contain one of these ids, and the fingerprints of their requests. The keys
- * stay taken, so a retry does not repeat the operation. Responses contain UUIDs as text. The statement scans all
- * results of the tenant, because no column names the subject of a response and erasures are rare.
+ * Erases the tenant's stored responses that contain one of these ids (UUIDs) as text, and the fingerprints of their
+ * requests. The keys stay taken, so a retry does not repeat the operation. The statement scans all results of the
+ * tenant, because no column names the subject of a response and erasures are rare.
  */
 export function eraseResults(transaction: Transaction, ids: readonly string[]): void {
   transaction.send(
@@ -126,7 +127,10 @@ export function eraseResults(transaction: Transaction, ids: readonly string[]): 
   );
 }
 
-/** Deletes at most `limit` keys past their retention, of all tenants, oldest first. Skips keys older than `since`. */
+/**
+ * Deletes at most `limit` idempotency keys past their retention, of all tenants, oldest first. Skips keys that were
+ * created before `since`.
+ */
 export function purgeKeyBatch(
   source: TransactionSource,
   limit: number,

@@ -20,8 +20,8 @@ export function extensionKey(tenantId: string): string {
 }
 
 /**
- * Queues a job that extends the schedules of the tenant. The job starts after the commit. Several requests result in
- * one job.
+ * Queues a job that extends the schedules of the tenant. The job starts after the commit. Requests made while the job
+ * waits do not queue a second job.
  */
 export function requestExtension(transaction: Transaction): void {
   const payload: ExtensionPayload = { tenantId: transaction.tenantId };
@@ -53,14 +53,17 @@ export interface DeliveryPayload {
   readonly webhookId: string;
 }
 
-/** Returns the key of the job that sends to a webhook. Several requests result in one job. */
+/**
+ * Returns the key of the job that sends to a webhook. While a job with this key waits, requests do not queue a second
+ * job.
+ */
 export function deliveryKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
   return `${DELIVER_WEBHOOK}:${webhookId}`;
 }
 
 /**
- * Returns the key of the job that sends to a webhook after the process that was sending has died. The job is due after
- * that process's lease of the webhook expires.
+ * Returns the key of the job that continues to send to a webhook after the sending process has died. The job becomes
+ * due after the lease of the dead process on the webhook has expired.
  */
 export function successorKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
   return `${DELIVER_WEBHOOK}:${webhookId}:successor`;
@@ -69,7 +72,7 @@ export function successorKey({ webhookId }: Pick<DeliveryPayload, "webhookId">):
 const ADD_DELIVERY = `SELECT graphile_worker.add_job(identifier => '${DELIVER_WEBHOOK}', payload => asked.payload, job_key => asked.key)
   FROM unnest($1::json[], $2::text[]) AS asked (payload, key)`;
 
-/** Queues a job for each of these webhooks, in one statement outside any transaction. */
+/** Queues a job that sends to each of these webhooks, one job for each, in one statement outside any transaction. */
 export async function addDeliveryJobs(pool: Pick<Pool, "query">, webhooks: readonly DeliveryPayload[]): Promise<void> {
   const payloads = webhooks.map(({ tenantId, webhookId }) => JSON.stringify({ tenantId, webhookId }));
   await pool.query(ADD_DELIVERY, [payloads, webhooks.map(deliveryKey)]);

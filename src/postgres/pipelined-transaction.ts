@@ -20,10 +20,10 @@ const COMMIT: BatchedStatement = { text: "COMMIT", values: [], name: undefined, 
  * the event loop are sent as one {@link StatementBatch}. BEGIN and the settings are sent with the first statement,
  * COMMIT with the last. So a call takes one round trip, plus one for each result that it awaits before it continues.
  *
- * Scope, limits and the kind of plans are set for the transaction only. So these settings do not stay on a pooled
- * connection. One statement sets them all. On Citus, each setting has its own SET LOCAL, because Citus forwards only
- * that form to its workers. After `commit`, `rollback` or `restart`, further statements are rejected, because they
- * would run in the next transaction of the connection.
+ * The visible rows (row-level security), the time limits and the kind of plans are set for the transaction only. So
+ * these settings do not stay on a pooled connection. One statement sets them all. On Citus, each setting has its own
+ * SET LOCAL, because Citus forwards only that form to its workers. After `commit`, `rollback` or `restart`, further
+ * statements are rejected, because they would run in the next transaction of the connection.
  */
 export class PipelinedTransaction implements Transaction {
   readonly #client: PoolClient;
@@ -33,7 +33,7 @@ export class PipelinedTransaction implements Transaction {
   /** The batch that is sent at the end of this turn of the event loop. */
   #batch: StatementBatch | undefined;
   #failure: unknown;
-  /** Whether all statements so far are plain queries that may end the transaction early. */
+  /** Whether COMMIT may be sent early, because no statement so far writes, locks or sets anything. */
   #isPlain = true;
   /**
    * Defined if the last batch ended the transaction early. Resolves when the server has answered the COMMIT of that
@@ -49,7 +49,7 @@ export class PipelinedTransaction implements Transaction {
     this.#begin = beginningOf(start);
   }
 
-  /** Throws if the transaction spans all tenants. */
+  /** The id of the transaction's tenant. Throws if the transaction spans all tenants. */
   get tenantId(): string {
     const { scope } = this.#start;
     if ("tenantId" in scope) return scope.tenantId;
@@ -107,7 +107,10 @@ export class PipelinedTransaction implements Transaction {
     if (tag !== "COMMIT") this.#fail(new Error(`COMMIT was answered with ${tag}`), ignore);
   }
 
-  /** Sends all pending statements, then rolls the transaction back. Sends no ROLLBACK if COMMIT has ended it early. */
+  /**
+   * Sends all pending statements, then rolls the transaction back. Sends no ROLLBACK if an early COMMIT has ended the
+   * transaction.
+   */
   async rollback(): Promise<void> {
     this.#isEnding = true;
     this.#sendBatch();
@@ -152,7 +155,7 @@ export class PipelinedTransaction implements Transaction {
     });
   }
 
-  /** Keeps the error if it is the first failure of the transaction. Reports the error in either case. */
+  /** Stores the error if it is the first failure of the transaction. Passes every error to `failed`. */
   #fail(error: unknown, failed: Failed): void {
     this.#failure ??= error;
     failed(error);

@@ -20,7 +20,7 @@ export type Bound<Name extends string> = Readonly<Record<Name, string | Paramete
  * Knex, building and compiling a statement takes longer than all other work of a call before the statement is sent.
  *
  * `build` receives a parameter for each name and never sees a value, so the text cannot depend on values. A statement
- * whose columns or conditions depend on values must be built for each call. A comparison with a parameter does not
+ * whose columns or conditions depend on values must be built for each call. A comparison with a null value does not
  * become IS NULL. So pass null only for columns that are written, or for conditions that handle null themselves. A name
  * becomes one parameter of the statement, so all places that use it must have the same type.
  *
@@ -67,8 +67,8 @@ function binder({ sql: text, bindings }: Native): (values: Readonly<Record<strin
 
 /**
  * Like {@link prepared}, for a statement with RETURNING that must write a row, such as an INSERT with ON CONFLICT DO
- * NOTHING. If the statement writes no row, it fails by a division by zero. PostgreSQL logs no value of the row with
- * that error.
+ * NOTHING. If the statement writes no row, it fails by a division by zero. This error is used because PostgreSQL logs
+ * no value of the row with it.
  */
 export function preparedRequired<Name extends string>(
   names: readonly Name[],

@@ -11,7 +11,7 @@ export interface PurgedBatch {
 /** Deletes at most `limit` rows past a retention, of all tenants, oldest first. Skips rows older than `since`. */
 export type PurgeBatch = (source: TransactionSource, limit: number, since?: Date) => Promise<PurgedBatch>;
 
-/** The rows that a purge deletes. `key` and `time` are names of columns. */
+/** Describes the rows that a purge deletes. `key` has the columns that identify a row. */
 export interface Purged {
   readonly table: string;
   readonly key: readonly string[];

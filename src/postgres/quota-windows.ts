@@ -31,7 +31,7 @@ interface WindowRow {
   readonly ends_in_ms: number;
 }
 
-/** Windows are purged this long after they expire. */
+/** Quota windows are purged this long after they expire. */
 const RETENTION = "1 hour";
 
 const PURGE = purgeStatement({
@@ -41,8 +41,8 @@ const PURGE = purgeStatement({
 });
 
 /**
- * Opens a store that keeps the quotas of principals in the database, shared by all processes. Windows follow the
- * database's clock. The store has its own connection, so that it does not wait for the connections of calls.
+ * Opens a store that keeps the quotas of principals in the database, shared by all processes. Quota windows begin and
+ * end by the database's clock. The store has its own connection, so that it does not wait for the connections of calls.
  */
 export function openQuotaStore({ url, withinMs, onIdleError }: QuotaStoreOptions): OpenQuotaStore {
   const options = { url, maxConnections: 1, acquireTimeoutMs: withinMs, queryTimeoutMs: withinMs, onIdleError };
@@ -63,8 +63,8 @@ export function openQuotaStore({ url, withinMs, onIdleError }: QuotaStoreOptions
 }
 
 /**
- * Deletes at most `limit` windows that expired at least an hour ago, of all tenants, oldest first. Skips windows that
- * ended before `since`.
+ * Deletes at most `limit` quota windows that expired at least an hour ago, of all tenants, oldest first. Skips windows
+ * that expired before `since`.
  */
 export function purgeQuotaBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);
@@ -87,8 +87,8 @@ async function takeShares(
 }
 
 /**
- * Returns one statement that adds all demands to their windows. The policies have a fixed order, so two processes
- * cannot deadlock.
+ * Returns one statement that adds each demand to the quota window of its policy. Demands always have the same order of
+ * policies, so two processes cannot deadlock.
  */
 function takeStatement(tenantId: string, principal: Buffer, demands: readonly QuotaDemand[]): Statement {
   const values = demands.map(() => "(?, ?, ?, ?, now() + ? * interval '1 second', now())");

@@ -19,11 +19,11 @@ const BACKGROUND_LIMITS: TransactionLimits = {
 
 /**
  * Runs work in one transaction on its own connection, commits the transaction and returns the result of the work. If
- * anything fails, rolls the transaction back and rejects with the error. If a failed statement caused that error,
- * rejects with the failure of the statement.
+ * anything fails, rolls the transaction back and rejects with the error. If that error only says that an earlier
+ * statement aborted the transaction, rejects with the failure of that statement instead.
  *
- * `instead` is called with the error of failed work. The function returns other work for a new transaction on the same
- * connection, or rejects. The ROLLBACK of the failed transaction is sent with the first statements of the new one.
+ * `instead` receives the error of failed work. It returns other work for a new transaction on the same connection, or
+ * rejects. The ROLLBACK of the failed transaction is sent with the first statements of the new one.
  *
  * If a pooler lost named statements, statements are not named any more and the work runs once more.
  */
@@ -47,7 +47,10 @@ interface TransactionOptions {
   readonly limits: TransactionLimits;
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
-  /** Whether COMMIT is sent with each batch of plain queries. */
+  /**
+   * Whether COMMIT is sent with each batch, as long as all statements only read. Each of these batches is then a
+   * transaction of its own.
+   */
   readonly endsEarly?: boolean;
 }
 
@@ -96,7 +99,7 @@ export function runAsTenant<T>(
   return runTransaction(source, { scope: { tenantId }, limits }, work);
 }
 
-/** FOR SHARE, so that a suspension waits for work that has begun. */
+/** Reads whether a tenant is active. FOR SHARE makes a suspension of the tenant wait until this transaction ends. */
 const IS_ACTIVE = "SELECT state = 'ACTIVE' AS active FROM tenants WHERE tenant_id = ? FOR SHARE";
 
 /**
@@ -117,7 +120,7 @@ export function runAsActiveTenant<T>(
 
 /**
  * Runs background work over all tenants in one transaction and returns its result. Row-level security shows only the
- * rows that policies allow for the setting.
+ * rows that its policies allow for the setting in `scope`.
  */
 export function runAcrossTenants<T>(
   source: TransactionSource,

@@ -35,7 +35,7 @@ export type DatabaseFailure =
 
 /**
  * Thrown if another call took the resource that this call had chosen. If the transaction runs again, it may choose
- * another resource. `refusal` is the error of the call after the last attempt.
+ * another resource. `refusal` is the error that the call returns if its last attempt also loses the race.
  */
 export class RaceLost extends Error {
   override readonly name = "RaceLost";

@@ -8,8 +8,8 @@ export interface BatchedStatement {
   /** The name of the prepared statement, which lives as long as the connection; undefined for an unnamed statement. */
   readonly name: string | undefined;
   /**
-   * False if the result has no columns. If undefined, the batch asks the server for the columns unless it knows them
-   * from an earlier run.
+   * False if the result of an unnamed statement has no columns. The batch then does not ask the server for the columns.
+   * For a named statement, the batch ignores this property and asks once for each connection.
    */
   readonly hasColumns?: false;
 }
@@ -54,8 +54,8 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknow
 
 const writer = new MessageWriter();
 /**
- * The columns of the named statements of each connection; undefined for statements without columns. The columns cannot
- * change: PostgreSQL rejects a prepared statement whose columns have changed.
+ * The columns of the named statements of each connection; undefined for a statement whose result has no columns. The
+ * columns cannot change: PostgreSQL rejects a prepared statement whose columns have changed.
  */
 const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>();
 
@@ -64,8 +64,8 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  * "Pipelining" in the chapter on the message flow.
  *
  * pg's own pipeline mode sends a Sync after each statement. At each Sync the server sends its output and wakes the
- * client. For pg's client the whole batch is one query. The columns of a named statement are asked for only once on a
- * connection.
+ * client. For pg's client the whole batch is one query. The batch asks for the columns of a named statement only once
+ * on each connection.
  *
  * If a statement fails, the server skips all later statements, including COMMIT. The skipped statements fail with
  * 25P02, as in an aborted transaction. The transaction must then be rolled back.
@@ -89,8 +89,8 @@ export class StatementBatch extends Query {
   }
 
   /**
-   * Adds a statement to a batch that is not sent yet. Values are read when the batch is sent, so a value with a method
-   * `toPostgres` may be set until then.
+   * Adds a statement to a batch that is not sent yet. Values are read when the batch is sent. So an object with a
+   * method `toPostgres` can receive its value until then.
    */
   add(statement: BatchedStatement, outcome: StatementOutcome): void {
     this.#statements.push({ statement, outcome, parameters: [], isDescribed: false, reader: undefined, rows: [] });

@@ -1,9 +1,9 @@
 import type { Inspection } from "./open-inspection.js";
 
 /**
- * The definitions of all objects in the schema `public`. The key is the kind and the name of the object, such as
- * `policy patients.tenant_isolation`. The value is its definition in one line, where possible the statement that
- * creates it.
+ * Definitions of Cupo's tables, columns, constraints, indexes, policies, triggers and functions in the schema `public`.
+ * The key is the kind and the name of the object, such as `policy patients.tenant_isolation`. The value is the
+ * definition in one line, where possible the statement that creates the object.
  */
 export type Catalog = ReadonlyMap<string, string>;
 
@@ -76,7 +76,10 @@ const QUERIES: Readonly<Record<string, string>> = {
     WHERE p.pronamespace = 'public'::regnamespace AND p.proname LIKE 'cupo\\_%'`,
 };
 
-/** Returns the definitions of all objects from PostgreSQL's catalog. Every role has the right to read that catalog. */
+/**
+ * Returns the definitions in the connected database. Reads them from PostgreSQL's system catalog, which every role may
+ * read.
+ */
 export async function readCatalog(inspection: Inspection): Promise<Catalog> {
   const catalog = new Map<string, string>();
   for (const [kind, query] of Object.entries(QUERIES)) {

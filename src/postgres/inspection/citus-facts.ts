@@ -6,7 +6,7 @@ export interface CitusFacts {
   readonly servers: number;
   /** The number of distributed tables with a column tenant_id. */
   readonly distributed: number;
-  /** The names of the other tables with a column tenant_id. */
+  /** The names of the tables with a column tenant_id that are not distributed. */
   readonly local: readonly string[];
   /** Whether Citus sends SET LOCAL to the workers. Row-level security on the workers needs these settings. */
   readonly sendsSettings: boolean;

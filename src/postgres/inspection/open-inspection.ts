@@ -5,8 +5,8 @@ export interface Inspection {
   /** Returns the rows of one query, which runs in its own read-only transaction. */
   rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * The process id that the server sent when the connection was opened (BackendKeyData). A pooler sends a number of its
-   * own.
+   * Returns the process id that the server sent when the connection was opened (BackendKeyData). A pooler sends a
+   * number of its own.
    */
   greetedBy(): number | undefined;
   close(): Promise<void>;

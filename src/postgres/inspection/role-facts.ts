@@ -22,7 +22,7 @@ export interface RoleFacts {
   readonly isSuperuser: boolean;
   readonly bypassesRowSecurity: boolean;
   readonly tables: readonly TableFacts[];
-  /** The service's existing functions that the role may not call. */
+  /** Functions of the service that exist and that the role may not call. */
   readonly closedFunctions: readonly string[];
 }
 

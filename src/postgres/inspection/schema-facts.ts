@@ -11,7 +11,8 @@ export interface SchemaFacts {
   /** Migrations that were applied and that this release does not have. */
   readonly newer: readonly string[];
   /**
-   * The first newer migration that does not declare itself compatible with this release; undefined if there is none.
+   * The first applied migration that this release does not have and that does not declare itself compatible with this
+   * release; undefined if there is none.
    */
   readonly incompatible: string | undefined;
   /** Whether the job queue has the migrations that its library needs. */
@@ -24,7 +25,7 @@ const REVISION = "SELECT max(id)::int AS revision FROM graphile_worker.migration
 
 /**
  * Compares the applied migrations with the migrations of this release. Rejects if the role has no right to read the
- * tables.
+ * tables of applied migrations.
  */
 export async function readSchemaFacts(inspection: Inspection): Promise<SchemaFacts> {
   const known = await knownMigrations();

@@ -7,7 +7,7 @@ export interface ServerFacts {
   readonly version: string;
   /** Identifies the server and the database on it. */
   readonly identity: string;
-  /** False on a standby, and if transactions are read-only by default. */
+  /** Whether the server accepts writes. False on a standby, and if transactions are read-only by default. */
   readonly takesWrites: boolean;
   /** How many milliseconds the server's clock is ahead of this process's, accurate to half a round trip. */
   readonly clockAheadMs: number;

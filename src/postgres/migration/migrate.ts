@@ -26,7 +26,9 @@ export interface MigrateOptions extends UpgradeOptions {
   readonly auditRetentionMonths?: number | undefined;
 }
 
-/** Key of the advisory lock, as pg_locks shows it. It is arbitrary, but every release must use the same one. */
+/**
+ * Key of the advisory lock, as pg_locks shows it. The number is arbitrary, but every release must use the same number.
+ */
 const LOCK = 4_823_096_001;
 
 /**

@@ -10,7 +10,10 @@ export function oldestReleaseFor(sql: string): string | undefined {
   return STATED.exec(sql)?.[1];
 }
 
-/** Stores the oldest release that a migration states, for releases that do not have the migration's text. */
+/**
+ * Stores the oldest release that a migration's text states as compatible. Releases without this text then read the
+ * stored value. Stores nothing if the text states no release.
+ */
 export async function recordCompatibility(database: Knex, migration: string, sql: string): Promise<void> {
   const oldest = oldestReleaseFor(sql);
   if (oldest === undefined) return;
@@ -41,7 +44,8 @@ export async function hasNewerMigrations(
 
 /**
  * Returns the last migration of the oldest release that can serve a database with these migrations. Returns undefined
- * for an empty list. A migration that states nothing is compatible only with releases that have it.
+ * for an empty list. `statedBy` returns the oldest release that a migration states. A migration that states none is
+ * compatible only with releases that have it.
  */
 export function oldestReleaseWith(
   migrations: readonly string[],

@@ -5,7 +5,7 @@ import { servingName } from "./serving-releases.js";
 /**
  * Finds connections of older releases. A release has the name of its last migration in its application_name; the
  * earliest releases have none. Parameters: the name of the earliest releases, the prefix of later names, and the name
- * of a release with the wanted migration.
+ * of the release that ends with the required migration.
  */
 const OLDER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
   AND (application_name = ? OR starts_with(application_name, ?) AND application_name < ? COLLATE "C") LIMIT 1`;

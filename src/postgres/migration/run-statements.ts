@@ -8,7 +8,7 @@ const QUOTED_CHARACTERS = 60;
 /**
  * Runs the statements of a migration one by one, because Citus rejects several statements in one text for distributed
  * tables. Rejects with the first error of the database. The error keeps its class and code. Its message has the cause
- * first, then the migration, the number of the statement and its first words.
+ * first, then the migration, the number of the statement and the statement's first words.
  */
 export async function runStatements(database: Knex, migration: string, sql: string): Promise<void> {
   const statements = splitStatements(sql);

@@ -117,8 +117,8 @@ async function grantFunctions(database: Knex.Transaction, { name }: ServiceRole)
 
 /**
  * Grants all rights to the rows of the job queue, because the queue's functions run with the caller's rights. The
- * queue's tables contain only ids. The tables have row-level security without a policy, so only the owner could use the
- * rows. So the service's role gets a policy.
+ * queue's tables contain only ids. Their row-level security has no policy, so it hides the rows from all roles except
+ * the owner. Therefore the service's role gets a policy.
  */
 async function grantJobQueue(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
   const closed = await rowsOf(

@@ -30,13 +30,13 @@ export interface Upgrade extends UpgradeOptions {
   readonly oldest: string | undefined;
 }
 
-/** PostgreSQL shows the names of connections to every role. */
+/** Returns the application_name of each connected serving release. PostgreSQL shows these names to every role. */
 const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
   WHERE datname = current_database() AND (application_name = '${PREFIX}' OR application_name LIKE '${PREFIX} %') ORDER BY 1`;
 
 /**
- * Reports the oldest release that may keep serving. Throws if an older release is connected, unless `despiteOlder` is
- * set.
+ * Reports the oldest release that may keep serving. Throws if an older release is connected; with `despiteOlder`, calls
+ * `onWarning` instead.
  *
  * Early releases do not report their last migration. Such a release is at most as new as the database. So it counts as
  * too old if the database lacks migration `oldest`; otherwise it causes a warning. The first releases are not visible

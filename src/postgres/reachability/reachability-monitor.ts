@@ -20,7 +20,10 @@ const PAUSE_MS = 300;
 const PROBE_TIMEOUT_MS = 800;
 /** After this many failed probes in a row, the database is unreachable. */
 const FAILED_PROBES = 2;
-/** The error of pending queries. `classifyFailure` reads this message as a lost connection. */
+/**
+ * The error message of queries on connections that the monitor destroys. `classifyFailure` reads this message as a lost
+ * connection.
+ */
 const MESSAGE = "Query read timeout";
 
 /**
@@ -45,7 +48,6 @@ export class ReachabilityMonitor {
     this.#pause = options.pause ?? ((ms) => delay(ms, undefined, { ref: false }));
   }
 
-  /** Whether the database is unreachable. */
   get isUnreachable(): boolean {
     return this.#isUnreachable;
   }
@@ -98,7 +100,9 @@ export class ReachabilityMonitor {
     return new Map(Array.from(this.#pending, (socket) => [socket, socket.bytesRead]));
   }
 
-  /** Whether bytes arrived over one of these connections, or one of them is no longer in use. */
+  /**
+   * Whether bytes arrived over one of these connections, or one of these connections has no pending queries any more.
+   */
   #hasReceived(before: ReadonlyMap<Socket, number>): boolean {
     return Array.from(before).some(([socket, bytes]) => !this.#pending.has(socket) || socket.bytesRead !== bytes);
   }

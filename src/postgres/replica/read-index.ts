@@ -1,6 +1,6 @@
 /** A position in the write-ahead log of a primary. */
 export interface LogPosition {
-  /** The timeline that the primary writes. A promoted standby writes another one. */
+  /** The timeline that the primary writes. A promoted standby writes a new timeline. */
   readonly timeline: number;
   /** A pg_lsn, as text. */
   readonly position: string;

@@ -1,10 +1,10 @@
 /**
- * Outcome of a read that a replica was asked for:
+ * Outcome of an attempt to run a read on a replica:
  * - served: the replica answered;
- * - behind: it has not replayed enough of the log;
- * - promoted: it is no standby any more;
- * - away: it is unreachable or too slow;
- * - unable: it cannot run the statements of the read.
+ * - behind: the replica has not replayed enough of the log;
+ * - promoted: the replica is no standby any more;
+ * - away: the replica is unreachable or too slow;
+ * - unable: the replica cannot run the statements of the read.
  */
 export type ReplicaOutcome = "served" | "behind" | "promoted" | "away" | "unable";
 
@@ -20,7 +20,7 @@ export interface ReplicaPause {
    * read that tries the replica.
    */
   isOn(): boolean;
-  /** Records the outcome of a read that asked the replica. */
+  /** Records the outcome of a read that tried the replica. */
   note(outcome: ReplicaOutcome): void;
 }
 

@@ -49,9 +49,10 @@ const PAUSES_MS = [0, 1, 4, 15, 40];
  * costs the primary little. The replica runs the read once it has replayed that position. So a read sees every earlier
  * commit of every process.
  *
- * The primary runs the read if the replica is behind, unreachable, promoted, or on another timeline. A replica that is
- * unreachable, promoted, or stays behind gets no reads for a while (see {@link createReplicaPause}). An operation that
- * tried to write or lock runs only on the primary from then on.
+ * The primary runs the read if the replica is behind, too slow, unreachable, promoted, or on another timeline. A
+ * replica that is too slow, unreachable or promoted, or that stays behind, gets no reads for a while (see
+ * {@link createReplicaPause}). If an operation tried to write or lock on the replica, only the primary runs that
+ * operation from then on.
  */
 export function createReplicaReads({ primary, replica, onOutcome }: ReplicaOptions): ReplicaReads {
   const readIndex = createReadIndex(() => askPosition(primary));

@@ -15,7 +15,7 @@ const TABLES = ["patients", "patient_search_words"];
 
 /**
  * Fills the search words of all patients of all tenants, as part of the migration that creates their table. The words
- * are not computed in SQL, because SQL cannot compute them as the service does. Within the transaction, the owner of
+ * are not computed in SQL, because SQL cannot compute them as the service does. While the function runs, the owner of
  * the tables sees the rows of all tenants.
  */
 export async function fillSearchWords(database: Knex): Promise<void> {
@@ -25,7 +25,10 @@ export async function fillSearchWords(database: Knex): Promise<void> {
   for (const table of TABLES) await database.raw("ALTER TABLE ?? FORCE ROW LEVEL SECURITY", [table]);
 }
 
-/** Fills one batch. Returns the last patient of the batch; undefined if none was left. */
+/**
+ * Fills the search words of the next batch of patients, after the given patient in the order of tenant and id. Returns
+ * the last patient of the batch; undefined if no patient is left.
+ */
 async function fillBatch(database: Knex, { tenant_id, id }: Pick<Row, "tenant_id" | "id">): Promise<Row | undefined> {
   const { rows }: { rows: Row[] } = await database.raw(
     `SELECT tenant_id, id, full_name, phone, document_number FROM patients

@@ -5,7 +5,7 @@ export interface SearchedPatient {
   readonly documentNumber: string;
 }
 
-/** Prefixes of words that are not part of a name. Words of names have only letters and digits. */
+/** Prefixes of the search words of telephone and document numbers. Search words of names begin with neither prefix. */
 const PHONE = "#";
 const DOCUMENT = "$";
 const MAX_WORD = 64;
@@ -25,7 +25,7 @@ export function searchWords({ fullName, phone, documentNumber }: SearchedPatient
   return [...new Set([...nameWords(fullName), ...phones.map(phoneWord), ...documents])];
 }
 
-/** Returns the words of a name or of a part of a name, in upper case and without accents. */
+/** Returns the words of a name or of a part of a name, in upper case and without accents or duplicates. */
 export function nameWords(name: string): readonly string[] {
   const words = fold(name).split(/[^\p{L}\p{N}]+/u);
   return [...new Set(words.filter((word) => word !== "").map(cut))];
@@ -45,16 +45,16 @@ export function significantDigits(phone: string): string {
 }
 
 /**
- * Returns the search word of a telephone number: its last 10 digits in reverse order. The search word of every number
- * that ends in these digits begins with this word.
+ * Returns the search word of a telephone number: `#`, then its last 10 digits in reverse order. The search word of
+ * every number that ends in these digits begins with this word.
  */
 export function phoneWord(phone: string): string {
   return PHONE + Array.from(significantDigits(phone)).toReversed().join("");
 }
 
 /**
- * Returns the search word of a document number: its letters and digits in upper case. For the first characters of a
- * number, returns the beginning of the number's search word.
+ * Returns the search word of a document number: `$`, then its letters and digits in upper case. For the first
+ * characters of a number, returns the beginning of the number's search word.
  */
 export function documentWord(documentNumber: string): string {
   return DOCUMENT + cut(fold(documentNumber).replaceAll(/[^\p{L}\p{N}]/gu, ""));

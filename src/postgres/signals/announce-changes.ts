@@ -2,9 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "pg";
 import { CHANNEL, NOTIFY, toPayload } from "./change-signals.js";
 
-/** Notifies all processes of the tenants whose data changed. */
+/** Reports to all processes which tenants have changed data. */
 export interface Announcer {
-  /** Notifies that a change of this tenant was committed, usually within 50 ms. */
+  /** Notifies all processes, usually within 50 ms, that a change of this tenant was committed. */
   announce(tenantId: string): void;
   /** Waits until the notifications of all announced changes are sent. */
   close(): Promise<void>;

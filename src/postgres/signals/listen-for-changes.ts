@@ -5,10 +5,10 @@ import { NotificationListener } from "./notification-listener.js";
 export interface ListenOptions {
   /** postgres:// URL, as for the service's pool. */
   readonly url: string;
-  /** Sends the probes, on other connections. */
+  /** The pool that sends the probes. The listener has a connection of its own. */
   readonly pool: Pick<Pool, "query">;
   readonly onChanged: (tenantIds: readonly string[]) => void;
-  /** Called with the first of several failures in a row. */
+  /** Called with the error of a failure, but only once for several failures in a row. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -24,9 +24,9 @@ const RECONNECT_MS = 1_000;
 const UNSUPPORTED_MS = 60_000;
 
 /**
- * Starts to listen on a dedicated connection, until the returned listener is closed. Reconnects when the connection is
- * lost or a probe does not arrive. A pooler in transaction mode accepts LISTEN but never delivers a notification. So a
- * probe is sent every 5 s and must arrive within 1 s.
+ * Listens for changes on a dedicated connection until the returned listener is closed. Reconnects when the connection
+ * is lost or a probe does not arrive. A pooler in transaction mode accepts LISTEN but never delivers a notification. So
+ * a probe is sent every 5 s and must arrive within 1 s.
  */
 export function listenForChanges(options: ListenOptions): Listener {
   const ending = new AbortController();
@@ -61,7 +61,8 @@ async function keepListening(options: ListenOptions, state: State, ending: Abort
 }
 
 /**
- * Listens on one connection as long as probes arrive. Returns whether a probe ever arrived or the connection was lost.
+ * Listens on one connection as long as probes arrive. Returns true if a probe arrived or the connection was lost. False
+ * means that the database or its pooler probably does not deliver notifications.
  */
 async function listenOnce(
   { url, pool, onChanged }: ListenOptions,

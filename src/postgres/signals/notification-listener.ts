@@ -5,7 +5,7 @@ import { CHANNEL, NOTIFY, probePayload, readPayload } from "./change-signals.js"
 const CONNECT_MS = 5_000;
 /** A query without an answer for this long fails. */
 const ANSWER_MS = 3_000;
-/** A notification that takes longer counts as lost. */
+/** A probe that takes longer to arrive counts as lost. */
 const PROBE_MS = 1_000;
 
 /** A dedicated connection that listens on the channel (LISTEN). */
@@ -54,7 +54,7 @@ export class NotificationListener {
     return received;
   }
 
-  /** Ends the connection. It sends UNLISTEN first, because a pooler may give the server connection to others. */
+  /** Sends UNLISTEN, because a pooler may give the server connection to other clients. Then ends the connection. */
   async close(): Promise<void> {
     if (!this.lost.aborted) await this.#client.query("UNLISTEN *").catch(() => undefined);
     await this.#client.end().catch(() => undefined);

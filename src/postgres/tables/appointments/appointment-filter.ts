@@ -41,8 +41,9 @@ export interface StartPage {
 const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
 
 /**
- * SQL for whether the retained slot `s` is the first retained slot of its appointment from an instant on. A list with
- * this condition shows each appointment once. The placeholders are the instant (null for no limit) and the tenant.
+ * SQL for whether the retained slot `s` is the first retained slot of its appointment from an instant on. A retained
+ * slot is no longer in the schedule and exists only for its appointment. A list with this condition shows each
+ * appointment once. The placeholders are the instant (null for no limit) and the tenant.
  *
  * The condition aggregates the slots of one appointment. NOT EXISTS might be planned as a join with every retained
  * slot.
@@ -51,21 +52,23 @@ export const IS_FIRST_RETAINED = `(SELECT bool_and(NOT e.retained OR e.starts_at
   FROM slots e WHERE e.tenant_id = ? AND e.appointment_id = s.appointment_id) IS NOT FALSE`;
 
 /**
- * SQL for whether the appointment `a` has a retained slot, which makes it displaced. The placeholder is the tenant. The
- * condition aggregates the slots of one appointment. EXISTS might be planned as a join with every retained slot.
+ * SQL for whether the appointment `a` is displaced: it has a retained slot, which is no longer in the schedule. The
+ * placeholder is the tenant. The condition aggregates the slots of one appointment. EXISTS might be planned as a join
+ * with every retained slot.
  */
 const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
   WHERE s.tenant_id = ? AND s.appointment_id = a.id), false)`;
 
 /**
- * Returns a query whose rows include the appointments of one page. The caller orders the rows by `listed_at`, then id,
- * and keeps the first `page.limit`. The columns are those of appointments and `listed_at`. `listed_at` is the start of
- * the appointment, with one exception. If the filter selects only displaced appointments, of any patient and series,
- * `listed_at` is the start of the first retained slot from `filter.from` on.
+ * Returns a query for one page of the appointments that match a filter. The query may return more rows than the page
+ * has: the caller orders the rows by `listed_at`, then id, and keeps the first `page.limit`. The columns are those of
+ * appointments and `listed_at`, which is the start of the appointment. If the filter selects only displaced
+ * appointments and names no patient and no series, `listed_at` is the start of the first retained slot from
+ * `filter.from` on.
  *
  * The query reads an index in the order of the list, only as far as the page. It finds displaced appointments by their
- * retained slots, because there are few of these. It reads other appointments for each wanted status and practitioner
- * separately, because an index is ordered only within one status and one practitioner.
+ * retained slots, which are few. It reads other appointments separately for each status and practitioner of the filter,
+ * because an index is ordered only within one status and one practitioner.
  */
 export function wantedAppointments(
   transaction: Transaction,
@@ -101,9 +104,9 @@ const IS_WANTED = `(SELECT (a.location_id = ANY(?::uuid[]) OR ?::integer = 0)
   FROM appointments AS a WHERE a.tenant_id = ? AND a.id = s.appointment_id)`;
 
 /**
- * Returns a query for displaced appointments, in the form of {@link wantedAppointments}. It reads retained slots in
- * order and looks up the location, service and status of each appointment. A join might read all appointments. CASE
- * makes PostgreSQL check IS_WANTED first, because IS_WANTED excludes most slots.
+ * Returns a query for one page of displaced appointments, with the columns of {@link wantedAppointments}. The query
+ * reads retained slots in order and looks up the location, service and status of each appointment. A join might read
+ * all appointments. CASE makes PostgreSQL check IS_WANTED first, because IS_WANTED excludes most slots.
  */
 function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
   const { practitionerId, programId, practitionerIds, serviceIds, statuses } = filter;

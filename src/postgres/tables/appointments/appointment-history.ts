@@ -15,7 +15,7 @@ export interface AppointmentChangeRecord {
   readonly fromEndsAt: Date | undefined;
   readonly fromProgramId: string | undefined;
   readonly fromPractitionerId: string | undefined;
-  /** Undefined for the booking, and for changes from before locations were recorded. */
+  /** The previous location; undefined for the booking, and for changes from before locations were recorded. */
   readonly fromLocationId: string | undefined;
   readonly toStatus: AppointmentStatus;
   readonly toStartsAt: Date;
@@ -98,9 +98,9 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 );
 
 /**
- * Appends a change to the history of an appointment. If attributes change that the indicators of opportunity count,
- * also appends rows to `opportunity_changes`. `before` is undefined for a new appointment. `topic` is undefined for an
- * ordinary change of status, time or place.
+ * Appends a change to the history of an appointment. If the change affects attributes that the indicators of
+ * opportunity count, also appends rows to `opportunity_changes`. `before` is undefined for a new appointment. `topic`
+ * is undefined for an ordinary change of status, time or place.
  */
 export function insertAppointmentChange(
   transaction: Transaction,

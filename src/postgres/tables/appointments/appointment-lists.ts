@@ -8,8 +8,8 @@ import { type AppointmentFilter, IS_FIRST_RETAINED, type StartPage, wantedAppoin
 import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 
 /**
- * An appointment, and why it is displaced. `displacement` describes its first retained slot: a slot that the schedule
- * no longer has. Undefined if no slot is retained.
+ * An appointment, and why it is displaced. `displacement` describes the appointment's first retained slot. A retained
+ * slot is no longer in the schedule and exists only for its appointment. Undefined if no slot is retained.
  */
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
@@ -48,13 +48,16 @@ export async function listAppointments(
   return readRecords(transaction, query.orderBy([{ column: "listed_at" }, { column: "id" }]));
 }
 
-/** Filters of a list of displaced appointments. Undefined means no restriction. */
+/** Filters of a list of displaced appointments (see {@link Displacement}). Undefined means no restriction. */
 export interface DisplacedFilter {
   readonly cause: DisplacementCause | undefined;
   readonly blockId: string | undefined;
   readonly programId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** A retained slot of the appointment starts at `from` or later and before `to`. */
+  /**
+   * The appointment's first retained slot at `from` or later starts before `to`. `cause` and `blockId` are those of
+   * this slot.
+   */
   readonly from: Date;
   readonly to: Date | undefined;
   /** Whether the list includes appointments that staff accepted as they are. */
@@ -62,8 +65,8 @@ export interface DisplacedFilter {
 }
 
 /**
- * Returns one page of the tenant's displaced appointments. They are ordered by the start of the first retained slot
- * from `from` on, then id.
+ * Returns one page of the tenant's displaced appointments (see {@link Displacement}). The order is the start of the
+ * first retained slot at `from` or later, then the id.
  */
 export async function listDisplacedAppointments(
   transaction: Transaction,

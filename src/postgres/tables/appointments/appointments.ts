@@ -72,7 +72,6 @@ export interface AppointmentRecord extends AppointmentPlacement {
    * recorded.
    */
   readonly firstVisit: boolean | undefined;
-  /** The payer of the visit. */
   readonly payerId: string | undefined;
   /** How the visit takes place; undefined if it is not known. */
   readonly modality: VisitModality | undefined;
@@ -87,7 +86,7 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly overbookingReason: string | undefined;
   /** The series in which the appointment was booked. */
   readonly seriesId: string | undefined;
-  /** Whether the appointment or a change of its status was entered late. */
+  /** Whether the appointment or a change of its status was recorded only after it happened. */
   readonly lateEntry: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;

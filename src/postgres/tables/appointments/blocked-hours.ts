@@ -4,8 +4,8 @@ const local = (instant: string) => `(${instant} AT TIME ZONE '${clinicTimeZone}'
 const inTime = "b.cancelled_at IS NULL AND b.ends_at > :from::timestamptz AND b.starts_at < :to::timestamptz";
 
 /**
- * SQL for the CTE `blocked` and the CTEs that `blocked` needs. The SQL follows a CTE `p` of programs (id, location_id,
- * active). It binds `tenantId`, `practitionerId`, `from` and `to`.
+ * SQL for the CTE `blocked` and the CTEs that `blocked` needs. Put the SQL after a CTE `p` of programs (id,
+ * location_id, active). The SQL binds `tenantId`, `practitionerId`, `from` and `to`.
  *
  * `blocked` has a row for each local date, program and practitioner with blocked hours. `minutes` is how many minutes
  * of the rules' hours are covered by blocks; overlapping blocks count once. Only active programs, locations,

@@ -4,8 +4,8 @@ import type { IdsOf } from "../schedule/availability.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 
 /**
- * Returns the ids of practitioners with live appointments in a program. The appointments start at `from` or later and
- * before `to`. Some practitioners may no longer work in the program.
+ * Returns the ids of practitioners with live appointments ({@link isLive}) in a program. The appointments start at
+ * `from` or later and before `to`. Some practitioners may no longer work in the program.
  */
 export async function findBookedPractitioners(
   transaction: Transaction,
@@ -21,8 +21,8 @@ export async function findBookedPractitioners(
 
 /**
  * Returns SQL for an array with the ids of all practitioners who can have slots of a program in a time range. These are
- * the practitioners of the program, practitioners whose live appointments in the program start in the range, and
- * `others`. A query that contains the SQL needs no earlier query for the ids.
+ * the practitioners of the program, `others`, and practitioners whose live appointments ({@link isLive}) in the program
+ * start in the range. A query that contains the SQL needs no earlier query for the ids.
  */
 export function everybodyOf(
   { tenantId }: Transaction,
@@ -40,8 +40,8 @@ const EVERYBODY = `ARRAY(
     UNION SELECT unnest(:others::uuid[]))`;
 
 /**
- * Returns the ids of the programs in which a practitioner works, or has live appointments that start at `from` or
- * later. The ids are in ascending order.
+ * Returns the ids of the programs in which a practitioner works, or has live appointments ({@link isLive}) that start
+ * at `from` or later. The ids are in ascending order.
  */
 export async function findProgramsOf(transaction: Transaction, practitionerId: string, from: Date): Promise<string[]> {
   const { tenantId } = transaction;

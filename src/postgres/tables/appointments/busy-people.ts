@@ -4,7 +4,10 @@ import { sql } from "../../sql.js";
 import { RUN_OF_SLOTS, type SlotRun } from "../schedule/slot-locks.js";
 import { isBusyAt, visitEnd } from "./busy-times.js";
 
-/** Whether the practitioner and the patient of an appointment have another live appointment or hold at its time. */
+/**
+ * Whether the practitioner and the patient of an appointment have another live appointment ({@link isLive}) or hold at
+ * its time.
+ */
 export interface BusyPeople {
   readonly isPractitionerBusy: boolean;
   readonly isPatientBusy: boolean;
@@ -45,9 +48,10 @@ export async function findBusyBeside(
 }
 
 /**
- * Returns whether the practitioner and a patient have other live appointments or holds at the time of adjacent slots.
- * Ignores the appointment to move and the hold `holdId`. Nobody is busy if the slots no longer exist. Call this after
- * locking both people, in the same round trip. The query then sees the locked state.
+ * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots: they have
+ * other live appointments ({@link isLive}) or holds. Ignores the appointment to move and the hold `holdId`. Nobody is
+ * busy if the slots no longer exist. Call this after locking both people, in the same round trip. The query then sees
+ * the locked state.
  */
 export async function findBusyInRun(
   transaction: Transaction,
@@ -65,8 +69,8 @@ export async function findBusyInRun(
 }
 
 /**
- * Returns whether the practitioner and the patient of an appointment have another live appointment or a hold at its
- * time. Nobody is busy if the appointment does not exist.
+ * Returns whether the practitioner and the patient of an appointment have another live appointment ({@link isLive}) or
+ * a hold at its time. Nobody is busy if the appointment does not exist.
  */
 export async function findBusyAgain(
   transaction: Transaction,
@@ -89,7 +93,8 @@ const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.st
 
 /**
  * Returns a query for the practitioner and the time of the slots of a {@link SlotRun}. The visit ends with the last
- * slot that starts before `visitMinutes` have passed. If `visitMinutes` is null, it ends with the last slot of all.
+ * slot that starts before `visitMinutes` have passed. If `visitMinutes` is null, the visit ends with the last slot of
+ * all.
  */
 function timeOfRun(visitMinutes: string): string {
   return `SELECT f.practitioner_id, min(r.starts_at) AS starts_at, max(r.ends_at) AS ends_at, coalesce(max(r.ends_at)

@@ -27,7 +27,8 @@ export function visitEnd(row: string): string {
 }
 
 /**
- * Returns SQL for the id of one live appointment or hold that overlaps a time of a person; no row if there is none.
+ * Returns SQL for the id of one live appointment ({@link isLive}) or hold that overlaps a time of a person; no row if
+ * there is none.
  *
  * Two appointments overlap if each begins before the other ends; adjacent ones do not overlap. The exclusion
  * constraints use ranges for the same rule. This query compares instants: range operators are not leakproof, so no
@@ -48,8 +49,8 @@ export function busyTime(person: Person, time: ComparedTime): string {
 }
 
 /**
- * Returns SQL for whether {@link busyTime} finds a live appointment or hold. This SQL can read all appointments of 24
- * hours. For a single time, that costs less than the larger plan of {@link busyTime}.
+ * Returns SQL for whether {@link busyTime} finds a live appointment or hold. This SQL can read all appointments of the
+ * person in 24 hours. For a single time, that costs less than the larger plan of {@link busyTime}.
  */
 export function isBusyAt(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);
@@ -59,8 +60,8 @@ export function isBusyAt(person: Person, time: ComparedTime): string {
 type Person = "patient_id" | "practitioner_id";
 
 /**
- * Returns SQL for the conditions on live appointments `a` that can overlap the time, for their end, and for the holds
- * `h` that overlap the time.
+ * Returns three parts of the SQL. `live`: the conditions on live appointments `a` that can overlap the time. `end`: the
+ * end of such an appointment. `holds`: FROM and the conditions on holds `h` that overlap the time.
  */
 function partsOf(person: Person, time: ComparedTime) {
   const { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId } = time;
@@ -75,7 +76,10 @@ function partsOf(person: Person, time: ComparedTime) {
   };
 }
 
-/** Returns whether a live appointment or hold of a person overlaps a time. Ignores the appointment `exceptId`. */
+/**
+ * Returns whether a live appointment ({@link isLive}) or hold of a person overlaps a time. Ignores the appointment
+ * `exceptId`.
+ */
 export async function isBusy(
   transaction: Transaction,
   who: { readonly patientId: string } | { readonly practitionerId: string },
@@ -100,8 +104,8 @@ export interface Overlap {
 }
 
 /**
- * Returns at most `limit` pairs of overlapping live appointments of two patients, ordered by the start of the first
- * patient's appointment.
+ * Returns at most `limit` pairs of overlapping live appointments ({@link isLive}) of two patients, ordered by the start
+ * of the first patient's appointment.
  */
 export async function overlapsOf(
   transaction: Transaction,

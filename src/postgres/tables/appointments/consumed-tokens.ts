@@ -19,7 +19,10 @@ export async function consumeToken(transaction: Transaction, jti: string, expire
   return rows.length === 1;
 }
 
-/** Deletes at most `limit` used option tokens that are past their retention, of all tenants; see `PurgeBatch`. */
+/**
+ * Deletes at most `limit` used option tokens past their retention, of all tenants, oldest first. Skips tokens that
+ * expired before `since`.
+ */
 export function purgeTokenBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);
 }
