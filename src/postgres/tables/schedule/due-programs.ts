@@ -9,9 +9,9 @@ const DUE = `SELECT DISTINCT p.tenant_id AS id FROM programs p
   LEFT JOIN tenant_settings t ON t.tenant_id = p.tenant_id WHERE ${IS_BEHIND}`;
 
 /**
- * Returns the ids of the tenants with an active program whose requested schedule ends before the program's horizon.
- * `today` is a local date, YYYY-MM-DD. Row-level security lets a transaction with cupo.jobs read only the programs
- * whose schedule is requested.
+ * Returns the ids of the tenants with an active program whose requested schedule ends less than {@link PLANNED_DAYS}
+ * days after `today`, a local date (YYYY-MM-DD). Row-level security lets a transaction with cupo.jobs read only the
+ * programs whose schedule was requested.
  */
 export async function findDueTenants(source: TransactionSource, today: string): Promise<string[]> {
   const rows = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -27,9 +27,10 @@ const FURTHEST_BEHIND = `SELECT max(?::date + ${PLANNED_DAYS} - p.materialized_t
     AND EXISTS (SELECT FROM program_services o WHERE o.tenant_id = p.tenant_id AND o.program_id = p.id)`;
 
 /**
- * Returns the largest delay of the due programs of all tenants: the number of days from the end of the schedule to the
- * horizon. Returns 0 if no program is due. {@link lockNextDueProgram} explains which programs are due. Row-level
- * security allows a transaction with cupo.jobs to read these programs.
+ * Returns the largest delay of the due programs of all tenants, in days. The delay is the time from the end of the
+ * program's schedule to {@link PLANNED_DAYS} days after `today`. Returns 0 if no program is due.
+ * {@link lockNextDueProgram} explains which programs are due. Row-level security allows a transaction with cupo.jobs to
+ * read these programs.
  */
 export async function findFurthestBehind(source: TransactionSource, today: string): Promise<number> {
   const [row] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -39,16 +40,17 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 }
 
 /**
- * Locks the tenant's due program whose schedule ends first. Skips programs that other transactions have locked. Returns
- * the id of the program; undefined if there is none. A program is due if its schedule ends before its horizon, the
- * program and its location are active, and the program has a service. `today` is a local date.
+ * Locks the tenant's due program whose schedule ends first, and returns its id. Skips programs that other transactions
+ * have locked. Returns undefined if no due program is left. A program is due if its requested schedule ends less than
+ * {@link PLANNED_DAYS} days after `today`, the program and its location are active, and the program has a service.
+ * `today` is a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);
   return (await transaction.rows<{ id: string }>(query.forNoKeyUpdate("p").skipLocked()))[0]?.id;
 }
 
-/** Returns whether the tenant has a due program, locked or not; see {@link lockNextDueProgram}. */
+/** Returns whether the tenant has a due program; see {@link lockNextDueProgram}. Programs that are locked count too. */
 export async function hasDueProgram(transaction: Transaction, today: string): Promise<boolean> {
   return (await transaction.rows(dueProgramsOf(transaction, today).limit(1))).length > 0;
 }
