@@ -92,9 +92,9 @@ export interface Locked {
  * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for transactions
  *    that change holidays;
  * 3. the program, holiday, block or location that changes. A transaction that has the calendar exclusively needs no
- *    further locks here. A call that overbooks an appointment, or makes a cancelled or missed one live again, locks the
- *    program FOR SHARE. Without this lock, a practitioner could leave the program meanwhile, because the schedule may
- *    have no slot at this time to lock;
+ *    further locks here. A call that overbooks an appointment, or restores a cancelled or missed appointment, locks
+ *    the program FOR SHARE. Without this lock, a practitioner could leave the program meanwhile, because the schedule
+ *    may have no slot at this time to lock;
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
  *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks all records of a person
  *    (`erasure-locks.ts`);
@@ -116,8 +116,8 @@ export interface Locked {
  * A call that holds one of several options first locks a free slot that no other transaction has locked
  * (`free-options.ts`). The call never waits for this lock.
  *
- * The job that writes events such as reminders locks the tenant's progress, then waitlist entries and appointments.
- * Only this job locks the progress.
+ * The job that writes events such as reminders locks the row with its progress for the tenant, then waitlist entries
+ * and appointments. Only this job locks the row with the progress.
  *
  * A transaction that changes several appointments locks all rows of one kind, ordered by id, before the next kind
  * (`locks-together.ts`).

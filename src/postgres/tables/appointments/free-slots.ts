@@ -9,7 +9,7 @@ export interface OptionQuery {
   readonly patientId: string | undefined;
   /** The patient's appointment that is to be moved. Its own time does not count as busy. */
   readonly appointmentId: string | undefined;
-  /** The day on which the appointment to move already uses a unit of capacity. */
+  /** The day on which the appointment to move already uses a unit of capacity; undefined if there is none. */
   readonly heldDay: DayOfRule | undefined;
   /** The current time. Holds that expire later still make their time busy and use capacity. */
   readonly now: Date;
@@ -35,9 +35,9 @@ export interface OptionQuery {
 export interface SearchShape {
   /** Whether the search is limited to parts of the day. */
   readonly isWindowed: boolean;
-  /** Whether an option can consist of several adjacent slots. */
+  /** Whether the search is for one practitioner. */
   readonly isOfOne: boolean;
-  /** Whether options can have several slots. */
+  /** Whether an option can consist of several adjacent slots. */
   readonly hasRuns: boolean;
 }
 

@@ -20,7 +20,7 @@ import { runsFrom } from "./slot-runs.js";
 /** A bookable time: one slot, or adjacent slots from the start of the first to the end of the last. */
 export interface OptionRecord extends Offer {
   readonly slotId: string;
-  /** The latest generation of the slots of the option. */
+  /** The highest `generation` of the slots of the option. A new slot gets the current generation of its program. */
   readonly generation: number;
   readonly programId: string;
   readonly practitionerId: string;

@@ -31,11 +31,11 @@ export interface FeedCursor {
 /** A page of a tenant's feed, as of one instant. */
 export interface FeedPage {
   readonly feedId: string;
-  /** The last position of the whole feed, not only of this page. */
+  /** Ordered by position. */
   readonly events: readonly EventRecord[];
-  /** Whether the tenant has committed events that have no position in the feed yet. */
+  /** The last position of the whole feed, not only of this page. */
   readonly lastPosition: number;
-  /** Whether there are committed events without a position. */
+  /** Whether the tenant has committed events that have no position in the feed yet. */
   readonly isOutstanding: boolean;
 }
 

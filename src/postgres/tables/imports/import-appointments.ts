@@ -13,7 +13,8 @@ const insertChangeRows = bulkInsert("appointment_history", Object.values(changeC
 const insertCountRows = bulkInsert("opportunity_changes", countColumns);
 
 /**
- * Inserts appointments, the first entries of their histories, and the rows that the indicators of opportunity count.
+ * Inserts appointments, the first entries of their histories, and their rows in `opportunity_changes`, from which the
+ * indicators of opportunity are computed.
  */
 export function insertAppointments(
   transaction: Transaction,

@@ -114,8 +114,8 @@ export async function findPatientNames(
 }
 
 /**
- * Returns the ACTIVE patient with a document; undefined if the tenant has none. At most one ACTIVE patient has a
- * document.
+ * Returns the ACTIVE patient with a document; undefined if the tenant has none. A tenant never has two ACTIVE patients
+ * with the same document.
  */
 export async function findActivePatient(
   transaction: Transaction,

@@ -14,7 +14,7 @@ export interface SlotCounts {
   readonly retained: number;
 }
 
-/** Which slots of a program have been created. */
+/** The state of the schedule of a program: through which date its slots have been created. */
 export interface MaterializationState extends Reach {
   readonly generation: number;
   /**
@@ -53,10 +53,10 @@ const NOTHING_MADE: MaterializationState = {
   slotsThrough: undefined,
 };
 
-/** Which slots of a program have been created after some slots were added. */
+/** The part of {@link MaterializationState} that changes when slots are added. */
 export type MaterializationProgress = Required<Pick<MaterializationState, "staff">> & { readonly through: string };
 
-/** Returns which slots of a program have been created. For an unknown program, returns a state without slots. */
+/** Returns the state of the schedule of a program. For an unknown program, returns a state without slots. */
 export async function readMaterialization(transaction: Transaction, programId: string): Promise<MaterializationState> {
   const query = statesOf(transaction).where({ "p.id": programId });
   return (await readRecord<MaterializationState>(transaction, query)) ?? NOTHING_MADE;
@@ -69,7 +69,7 @@ function statesOf({ tenantId }: Transaction) {
     .select({ horizonDays: sql.raw(HORIZON_OF_PROGRAM) });
 }
 
-/** Stores which slots of a program have been created. The transaction must have locked the program. */
+/** Stores through which date the slots of a program have been created. The transaction must have locked the program. */
 export function markMaterialized(
   transaction: Transaction,
   programId: string,
