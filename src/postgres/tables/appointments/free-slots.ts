@@ -71,7 +71,7 @@ export interface Reach {
   readonly from: Date;
   /** The approximate number of slots to read. */
   readonly wanted: number;
-  /** The length of the covered time, in seconds from the first free slot. All slots start before its end. */
+  /** The statement reads slots that start less than this many seconds after the first free slot. */
   readonly stretch: number;
 }
 

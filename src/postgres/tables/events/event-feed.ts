@@ -16,7 +16,7 @@ export interface EventRecord {
   readonly resourceId: string;
   readonly resourceVersion: number | undefined;
   readonly correlationId: string;
-  /** The owner of the resource. Only principals who see the resource receive the event. */
+  /** The organization and company of the resource. Only principals who see the resource receive the event. */
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
 }

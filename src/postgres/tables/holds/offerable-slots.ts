@@ -14,7 +14,7 @@ export interface OfferableSlot {
   readonly practitionerId: string;
   readonly locationId: string;
   readonly emergency: boolean;
-  /** The owner of the program. */
+  /** The organization and company of the program; undefined if the program has none. */
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
   readonly localDate: string;
@@ -49,7 +49,7 @@ export interface WaitingEntry {
 
 const TIME = { tenantId: ":tenantId", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "NULL::uuid" };
 
-/** A current time for which all holds have expired. It makes a check ignore holds. */
+/** A value for the current time at which all holds have expired. With this value, a check ignores holds. */
 const NO_HOLD = "'infinity'::timestamptz";
 
 const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>

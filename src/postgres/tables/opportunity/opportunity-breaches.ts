@@ -19,7 +19,7 @@ export interface OpportunityBreachRecord {
   readonly appointmentOn: string | undefined;
 }
 
-/** The filters of a list of breaches. Dates are local, YYYY-MM-DD. */
+/** The filters of a list of {@link OpportunityBreachRecord}. Dates are local, YYYY-MM-DD. */
 export interface OpportunityBreachQuery {
   /** Open waitlist entries that were due before this date are breaches. */
   readonly today: string;
@@ -34,8 +34,8 @@ export interface OpportunityBreachQuery {
 }
 
 /**
- * Returns one page of a tenant's breaches, ordered by due date, then id. One statement reads two partial indexes, which
- * contain only rows that can be breaches.
+ * Returns one page of the late appointments and overdue waitlist entries of a tenant, ordered by due date, then id. One
+ * statement reads two partial indexes, which contain only rows that can be late or overdue.
  */
 export function listOpportunityBreaches(
   transaction: Transaction,

@@ -14,7 +14,7 @@ export interface PatientChangeRecord {
   readonly kind: "DOCUMENT_CORRECTED" | "MERGED_INTO" | "ABSORBED" | "ERASED";
   /** The other patient of a merge; undefined for other kinds of changes. */
   readonly otherPatientId: string | undefined;
-  /** The document before a correction; undefined once the patient is erased. */
+  /** The document before a correction. Undefined for other kinds of changes, and after the patient was erased. */
   readonly formerDocumentType: string | undefined;
   readonly formerDocumentNumber: string | undefined;
   /** Why the patient was changed. An erasure of the patient empties the reasons of all earlier changes. */

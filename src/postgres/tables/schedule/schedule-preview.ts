@@ -16,7 +16,7 @@ export interface SlotChanges {
   readonly firstDisplacedIds: readonly string[];
 }
 
-/** Which displaced appointments {@link previewSlots} returns. */
+/** Which displaced appointments {@link previewSlots} counts and returns. */
 export interface DisplacedWanted {
   /** The maximum number of ids in `firstDisplacedIds`. The count of appointments has no limit. */
   readonly limit: number;
