@@ -75,7 +75,8 @@ const BUILD = `${INTO} WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after:
     UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;
 
 /**
- * SQL that selects the service id of each wrong summary. Selects nothing until all summaries of the tenant are built.
+ * SQL that selects the service id of each summary that does not agree with the appointments. Selects nothing until all
+ * summaries of the tenant are built.
  */
 export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION ALL ${CHANGES_TAKEN_BACK}), ${CELLS} SELECT service_id FROM (
     SELECT ${cellKey}, ${SUMS} FROM cells

@@ -58,8 +58,8 @@ export const programServices: ProgramSetTable = {
 };
 
 /**
- * Returns a set of a program. Lock the program first. Otherwise another transaction may replace the set between the
- * query for the version and the query for the ids.
+ * Returns a {@link ProgramSet} of a program. Lock the program first. Otherwise another transaction may replace the set
+ * between the query for the version and the query for the ids.
  */
 export async function readProgramSet(
   transaction: Transaction,
@@ -81,7 +81,7 @@ export async function readProgramSet(
   return { ids: members.map(({ id }) => id), version: programRows[0]?.version ?? 1 };
 }
 
-/** Replaces a set of a program. The transaction must have locked the program. */
+/** Replaces a {@link ProgramSet} of a program. The transaction must have locked the program. */
 export function writeProgramSet(
   transaction: Transaction,
   set: ProgramSetTable,
