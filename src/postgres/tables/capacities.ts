@@ -11,22 +11,20 @@ import {
   takeLockedCapacity,
 } from "./appointments/day-counters.js";
 
-/** The current time of a change of capacity, and the hold that is being booked. */
+/** The current time of a change of capacity, and the expiry of the hold that is booked. */
 export interface CapacityTerms {
   readonly nowMs: number;
-  /**
-   * When the hold that is being booked expires; undefined if there is no hold, or if the hold uses no unit of the day
-   * `wanted`.
-   */
+  /** When the booked hold expires. Undefined if there is no hold, or if the hold uses no capacity of the new day. */
   readonly heldUntil?: Date | undefined;
 }
 
 /**
  * Takes a unit of the capacity of the day `wanted`. Frees a unit of the day `old` if `old` is defined. With
- * `heldUntil`, the held unit becomes the unit of the appointment. If both days are the same, only frees the held unit,
- * if any. If no unit is left, the call fails with `refusal`. Does not wait for the result.
+ * `terms.heldUntil`, the unit of the hold becomes the unit of the appointment. If both days are the same, only frees
+ * the unit of the hold, if any. If no unit is left, the call fails with the error that `refusal` returns. Does not wait
+ * for the result.
  *
- * Call it after all other locks, except those of the counters of principals and of freed slots; see `locks.ts`.
+ * Call this after all other locks, except those of the counters of principals and of freed slots; see `locks.ts`.
  */
 export function exchangeCapacity(
   transaction: Transaction,
@@ -52,8 +50,8 @@ export function exchangeCapacity(
 }
 
 /**
- * Takes a unit of the capacity of a day for a hold that expires at `until`. If no unit is left, the call fails with
- * `refusal`. Does not wait for the result.
+ * Takes a unit of the capacity of a day for a hold that expires at `until`. If no unit is left, the call fails with the
+ * error that `refusal` returns. Does not wait for the result.
  */
 export function holdUnit(
   transaction: Transaction,
@@ -77,8 +75,9 @@ export function lockCapacities(transaction: Transaction, days: readonly DayOfRul
 }
 
 /**
- * Takes a unit of the locked day `wanted` and frees a unit of the locked day `old`, if defined. If both are the same
- * day, changes nothing and returns true. If no unit is left, changes nothing and returns false.
+ * Takes a unit of the day `wanted` and frees a unit of the day `old`, if defined. Both days must be locked with
+ * {@link lockCapacities}. If both are the same day, changes nothing and returns true. If no unit is left, changes
+ * nothing and returns false.
  */
 export async function exchangeLockedCapacity(
   transaction: Transaction,
@@ -92,7 +91,10 @@ export async function exchangeLockedCapacity(
   return true;
 }
 
-/** A unit of the day `wanted` is taken, and a unit of the day `old` is freed. Either day can be undefined. */
+/**
+ * The days of one exchange of {@link exchangeCapacities}, which takes a unit of `wanted` and frees a unit of `old`. If
+ * a day is undefined, its part of the exchange is skipped.
+ */
 export interface ExchangedDays {
   readonly wanted: DayOfRule | undefined;
   readonly old: DayOfRule | undefined;
@@ -100,8 +102,8 @@ export interface ExchangedDays {
 
 /**
  * Locks all days, frees a unit of each `old`, then takes a unit of each `wanted` in the order of `exchanges`. Skips
- * exchanges in which both are the same day. Returns one result for each exchange: false if no unit was left. If any
- * result is false, the caller must not commit.
+ * exchanges in which both days are the same. Returns one result for each exchange: false if no unit was left, otherwise
+ * true. If any result is false, the caller must not commit.
  */
 export async function exchangeCapacities(
   transaction: Transaction,

@@ -17,7 +17,7 @@ export interface LockedForErasure {
   readonly appointments: readonly AppointmentRecord[];
   readonly cases: readonly DeskCaseRecord[];
   readonly holds: readonly HoldRecord[];
-  /** The document numbers that `patients` had before corrections. */
+  /** The document numbers that `patients` had before their documents were corrected. */
   readonly formerDocumentNumbers: readonly string[];
 }
 

@@ -14,13 +14,16 @@ export interface LockedAppointments {
 
 /** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether extends LockedAppointments {
-  /** The slots that the appointments occupy, and the slots of the given practitioners at the same times. */
+  /**
+   * The slots that the appointments occupy, and slots of other practitioners at the same times; see
+   * {@link lockAllInOrder}.
+   */
   readonly slots: readonly SlotRecord[];
 }
 
 /**
- * Locks and returns the patients of these appointments, then the appointments. Locks each kind in the order of ids.
- * Unknown appointments are absent from the result.
+ * Locks and returns the patients of these appointments, then the appointments. Locks patients in the order of their
+ * ids, and appointments in the order of theirs. Unknown appointments are absent from the result.
  */
 export async function lockWithPatients(
   transaction: Transaction,
@@ -49,29 +52,34 @@ export async function lockAllInOrder(
   return { ...locked, slots };
 }
 
-/** The rows to lock before appointments are placed at several times of practitioners. */
+/** The rows that {@link lockTimesInOrder} locks, before the caller books or moves appointments to several times. */
 export interface WantedTimes {
   readonly patientIds?: readonly string[];
   /** The waitlist entries that bookings fulfil. */
   readonly waitlistEntryIds?: readonly string[];
   readonly runs: readonly SlotRun[];
-  /** The appointments whose slots will be freed. {@link lockWithPatients} has locked them in this transaction. */
+  /**
+   * The appointments whose slots will be freed. The transaction must have locked them with {@link lockWithPatients}.
+   */
   readonly occupiedBy?: readonly string[];
   readonly practitionerIds: readonly string[];
 }
 
-/** The locked rows, by their ids. A row that does not exist is absent. */
+/** The rows that {@link lockTimesInOrder} locked, by their ids. A row that does not exist is absent. */
 export interface LockedTimes {
   readonly patients: ReadonlyMap<string, PatientRecord>;
   readonly waitlistEntries: ReadonlyMap<string, DeskWaitlistEntryRecord>;
-  /** The slots of all `runs`, and the slots that the appointments `occupiedBy` occupy, ordered by start. */
+  /**
+   * The slots of all `runs`, and the slots that the appointments `occupiedBy` of {@link WantedTimes} occupy, ordered by
+   * start.
+   */
   readonly slots: readonly SlotRecord[];
   readonly activePractitioners: ReadonlySet<string>;
 }
 
 /**
- * Locks and returns the wanted rows. Locks each kind in the order of ids. The kinds follow the order of `lockInOrder`
- * in `locks.ts`.
+ * Locks and returns the rows that `wanted` identifies. Locks one kind after the other, in the order of `lockInOrder` in
+ * `locks.ts`. Locks the rows of each kind in the order of their ids.
  */
 export async function lockTimesInOrder(transaction: Transaction, wanted: WantedTimes): Promise<LockedTimes> {
   const practitionerIds = inOrder(wanted.practitionerIds);

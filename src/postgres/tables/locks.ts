@@ -27,15 +27,16 @@ export interface WantedLocks {
   /** The waitlist entry that a booking fulfils. */
   readonly waitlistEntryId?: string | undefined;
   readonly appointmentId?: string;
-  /** An option. Its token is marked as used; its slots and their practitioner are locked. */
+  /** The option to book or hold. Its token is marked as used. Its slots and their practitioner are locked. */
   readonly option?: WantedOption | undefined;
-  /** A time without an option. The slots in it, if any, and the practitioner are locked. */
+  /** The time to book if there is no option. The practitioner and any slots in this time are locked. */
   readonly time?: WantedTime;
   /** Whether to lock the slots that the appointment occupies, because they will be freed. */
   readonly freesSlot?: boolean;
   /**
-   * Whether the appointment becomes live again. Then the slots and the practitioner at its time are locked. The
-   * calendar and the program are locked FOR SHARE, because the schedule may no longer have slots at this time.
+   * Whether the appointment occupies its time again, for example after a cancellation. If so, the slots and the
+   * practitioner at its time are locked. The calendar and the program are locked FOR SHARE, because the schedule may no
+   * longer have slots at this time.
    */
   readonly takesTimeAgain?: boolean;
 }
@@ -46,11 +47,14 @@ export interface WantedOption {
   readonly expiresAtMs: number;
   readonly slotId: string;
   readonly minutes: number;
-  /** The hold that a booking of the option ends. It is locked. */
+  /** The hold to lock: a booking of the option ends this hold. Undefined if the option has no hold. */
   readonly holdId: string | undefined;
 }
 
-/** The practitioner and the slots to lock at a time. `run` is undefined if the time has no slots. */
+/**
+ * The practitioner to lock, and the slots to lock at a time. `run` is undefined if the schedule has no slots at the
+ * time.
+ */
 export interface WantedTime {
   readonly practitionerId: string;
   readonly run: SlotRun | undefined;
@@ -64,11 +68,11 @@ export interface Locked {
   readonly patient: PatientRecord | undefined;
   readonly waitlistEntry: DeskWaitlistEntryRecord | undefined;
   readonly appointment: AppointmentRecord | undefined;
-  /** Whether this transaction was the first to use the token. */
+  /** Whether this transaction was the first to use the token of the option. */
   readonly isTokenFresh: boolean;
   /**
-   * The locked slots, ordered by start: those of the requested option, or those in the requested time. If the
-   * appointment becomes live again: those at its time. The slots may have gaps.
+   * The locked slots, ordered by start: the slots of the option or in the requested time. If there is neither and the
+   * appointment occupies its time again, the slots at its time. There may be gaps between the slots.
    */
   readonly slots: readonly SlotRecord[];
   /** The slots that the appointment occupies, ordered by start. */
@@ -88,9 +92,9 @@ export interface Locked {
  * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for transactions
  *    that change holidays;
  * 3. the program, holiday, block or location that changes. A transaction that has the calendar exclusively needs no
- *    further locks here. A call that overbooks an appointment, or makes a cancelled or missed one live again, locks the
- *    program FOR SHARE. Without this lock, a practitioner could leave the program meanwhile, because the schedule may
- *    have no slot at this time to lock;
+ *    further locks here. A call that overbooks an appointment, or restores a cancelled or missed appointment, locks
+ *    the program FOR SHARE. Without this lock, a practitioner could leave the program meanwhile, because the schedule
+ *    may have no slot at this time to lock;
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
  *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks all records of a person
  *    (`erasure-locks.ts`);
@@ -112,8 +116,8 @@ export interface Locked {
  * A call that holds one of several options first locks a free slot that no other transaction has locked
  * (`free-options.ts`). The call never waits for this lock.
  *
- * The job that writes events such as reminders locks the tenant's progress, then waitlist entries and appointments.
- * Only this job locks the progress.
+ * The job that writes events such as reminders locks the row with its progress for the tenant, then waitlist entries
+ * and appointments. Only this job locks the row with the progress.
  *
  * A transaction that changes several appointments locks all rows of one kind, ordered by id, before the next kind
  * (`locks-together.ts`).
@@ -152,7 +156,9 @@ export async function lockInOrder(transaction: Transaction, wanted: WantedLocks)
   };
 }
 
-/** Returns the first slot of an option and the minutes that its slots must cover. */
+/**
+ * Returns the slots of an option as a {@link SlotRun}: the first slot, and how many minutes the slots last in total.
+ */
 export function runOf({ slotId: firstSlotId, minutes }: Pick<WantedOption, "slotId" | "minutes">): SlotRun {
   return { firstSlotId, minutes };
 }

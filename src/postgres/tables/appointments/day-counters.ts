@@ -3,15 +3,17 @@ import { liveHolds, withHold, withoutHold } from "../../held-until.js";
 import { prepared, preparedRequired } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** A rule and a local date (YYYY-MM-DD). The used capacity of a rule is counted for each date. */
+/**
+ * A rule and a local date (YYYY-MM-DD). The daily capacity of the rule limits the appointments and holds of the date.
+ */
 export interface DayOfRule {
   readonly ruleId: string;
   readonly localDate: string;
 }
 
 /**
- * Returns the day whose capacity an appointment or slot uses. Returns undefined if `placed` is undefined or has no
- * rule. An overbooked appointment has no rule and uses no capacity.
+ * Returns the rule and date whose capacity an appointment or slot uses. Returns undefined if `placed` is undefined or
+ * has no rule. An overbooked appointment has no rule and uses no capacity.
  */
 export function countedDay(
   placed: { readonly ruleId: string | undefined; readonly localDate: string } | undefined,
@@ -32,7 +34,10 @@ const addCounter = prepared(KEY, (day) =>
 const OF_DAY = "c.tenant_id = :tenant_id AND c.rule_id = :rule_id AND c.local_date = :local_date";
 const OF_RULE = "r.tenant_id = :tenant_id AND r.id = :rule_id";
 
-/** SQL for whether a day `c` of a rule `r` has a unit left. A unit is used by an appointment or a live hold. */
+/**
+ * SQL for whether a rule `r` has capacity left on the date of its counter `c`. Each appointment and each unexpired hold
+ * uses one unit.
+ */
 const HAS_UNIT = `c.booked + ${liveHolds("c.held", ":now::timestamptz")} < r.daily_capacity`;
 
 const TAKE_UNIT = `UPDATE day_counters c SET booked = c.booked + 1 FROM program_rules r
@@ -68,22 +73,28 @@ const giveUnit = prepared(KEY, (day) => sql("day_counters").where(day).decrement
  * Takes one unit of a rule's capacity on a date. Returns false if none is left. The counter is locked until the
  * transaction ends, so only one of two concurrent calls gets the last unit.
  *
- * The first of two statements inserts the counter if it is missing; the second takes the unit. Both share a round trip.
- * The second sees the row, whichever transaction inserted it. Citus rejects a single upsert, because its WHERE would
- * need a subquery for the capacity.
+ * Sends two statements in one round trip. The first inserts the counter if it is missing. The second takes the unit. It
+ * also sees a counter that a concurrent transaction inserted. A single upsert is not possible: its WHERE would need a
+ * subquery for the capacity, which Citus rejects.
  */
 export function takeCapacity(transaction: Transaction, day: DayOfRule, nowMs: number): Promise<boolean> {
   transaction.send(addCounter(keyOf(transaction, day)));
   return takeLockedCapacity(transaction, day, nowMs);
 }
 
-/** Like {@link takeCapacity}, but does not wait for the result. If no unit is left, the call fails with `refusal`. */
+/**
+ * Like {@link takeCapacity}, but does not wait for the result. If no unit is left, the call fails with the error that
+ * `refusal` returns.
+ */
 export function requireCapacity(transaction: Transaction, day: DayOfRule, nowMs: number, refusal: () => unknown): void {
   transaction.send(addCounter(keyOf(transaction, day)));
   transaction.require(requireUnit({ ...keyOf(transaction, day), now: new Date(nowMs) }), refusal);
 }
 
-/** Like {@link requireCapacity}, for a unit that is held until `until`. Removes expired holds from the counter. */
+/**
+ * Like {@link requireCapacity}, but takes the unit for a hold that expires at `until`. Removes expired holds from the
+ * counter.
+ */
 export function holdCapacity(
   transaction: Transaction,
   day: DayOfRule,
@@ -95,8 +106,9 @@ export function holdCapacity(
 }
 
 /**
- * Turns a unit that is held until `until` into a unit of an appointment. If another transaction has already removed the
- * expired hold, takes a free unit instead. If none is free, the call fails with `refusal`.
+ * Turns the unit of a hold that expires at `until` into the unit of an appointment. If another transaction has already
+ * removed the expired hold from the counter, takes a free unit instead. If none is free, the call fails with the error
+ * that `refusal` returns.
  */
 export function bookHeldCapacity(
   transaction: Transaction,
@@ -107,7 +119,7 @@ export function bookHeldCapacity(
   transaction.require(bookUnit({ ...keyOf(transaction, day), now: new Date(nowMs), until }), refusal);
 }
 
-/** Frees a unit that is held until `until`. */
+/** Frees the unit of a hold that expires at `until`. Changes nothing if the counter no longer has the hold. */
 export function dropHeldCapacity(transaction: Transaction, day: DayOfRule, until: Date): void {
   transaction.send(dropUnit({ ...keyOf(transaction, day), until }));
 }
@@ -124,7 +136,8 @@ export function giveCapacityBack(transaction: Transaction, day: DayOfRule): void
 }
 
 /**
- * Locks the counters of several days until the transaction ends, ordered by rule and date. Inserts missing counters.
+ * Inserts missing counters of these days. Then locks all counters, ordered by rule and date, until the transaction
+ * ends.
  */
 export function lockDays(transaction: Transaction, days: readonly DayOfRule[]): void {
   const { tenantId } = transaction;

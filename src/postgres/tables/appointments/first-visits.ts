@@ -4,8 +4,8 @@ import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 
 /**
- * The patient and the service of a visit. `on` is a local date (YYYY-MM-DD) or a slot in the calendar year of the
- * visit.
+ * The patient and the service of a visit. `on` determines the calendar year of the visit: a local date (YYYY-MM-DD) or
+ * a slot in this year.
  */
 export interface Visit {
   readonly patientId: string;
@@ -14,8 +14,9 @@ export interface Visit {
 }
 
 /**
- * Returns whether a visit would be the patient's first for the service in the calendar year. Live appointments count,
- * except `exceptId`. Call this after locking the patient.
+ * Returns whether a visit would be the patient's first for the service in the calendar year. Returns false if the
+ * patient has another appointment for the service in this year. Appointments with status CANCELLED or NO_SHOW and the
+ * appointment `exceptId` do not count. Call this after locking the patient.
  */
 export async function isFirstVisit(
   transaction: Transaction,

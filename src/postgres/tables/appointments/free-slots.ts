@@ -9,9 +9,9 @@ export interface OptionQuery {
   readonly patientId: string | undefined;
   /** The patient's appointment that is to be moved. Its own time does not count as busy. */
   readonly appointmentId: string | undefined;
-  /** The day on which the appointment to move already uses a unit of capacity. */
+  /** The day on which the appointment to move already uses a unit of capacity; undefined if there is none. */
   readonly heldDay: DayOfRule | undefined;
-  /** The current time. Holds that expire later are live. */
+  /** The current time. Holds that expire later still make their time busy and use capacity. */
   readonly now: Date;
   readonly serviceId: string;
   /** The duration in minutes. It can need several slots. Undefined for one slot of any length. */
@@ -31,17 +31,17 @@ export interface OptionQuery {
   readonly limit: number;
 }
 
-/** The parts of a search that change the text of its statement. */
+/** The properties of a search that determine the text of its SQL statement. */
 export interface SearchShape {
   /** Whether the search is limited to parts of the day. */
   readonly isWindowed: boolean;
   /** Whether the search is for one practitioner. */
   readonly isOfOne: boolean;
-  /** Whether options can have several slots. */
+  /** Whether an option can consist of several adjacent slots. */
   readonly hasRuns: boolean;
 }
 
-/** Returns the parts of a search that change the text of its statement. */
+/** Returns the properties of a search that determine the text of its SQL statement. */
 export function shapeOf({ windows: [window], practitionerId, minutes }: OptionQuery): SearchShape {
   const isWholeDay = window?.startSecond === 0 && window.endSecond === secondsPerDay;
   return { isWindowed: !isWholeDay, isOfOne: practitionerId !== undefined, hasRuns: minutes !== undefined };
@@ -66,12 +66,12 @@ export function namesOf({ isWindowed, isOfOne }: SearchShape): readonly SlotName
   return [...NAMES, ...(isWindowed ? WINDOW_NAMES : []), ...(isOfOne ? ONE_NAMES : [])];
 }
 
-/** The part of the search that one statement covers. */
+/** The time and the number of slots that one statement of a search covers. */
 export interface Reach {
   readonly from: Date;
-  /** About how many slots to read. */
+  /** The approximate number of slots to read. */
   readonly wanted: number;
-  /** All slots start less than this many seconds after the first free slot. */
+  /** The statement reads slots that start less than this many seconds after the first free slot. */
   readonly stretch: number;
 }
 
@@ -119,13 +119,14 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
  * The columns `opens` and `closes` of `offered` limit the slots of the program: a slot starts at `opens` or later and
  * before `closes`.
  *
- * - `next`: the start of the next free slot, even on a full day. No row if there is none.
- * - `found`: the first free slots of each program from that start on, except on full days. People may be busy at these
- *   slots.
+ * - `next`: the start of the first free slot, even on a full day. No row if there is no free slot.
+ * - `found`: the first free slots of each program from the time of `next` on, except on full days. People may be busy
+ *   at these slots.
  * - `stop`: `at`, the time before which `found` is complete.
  *
- * Each program, and each part of a day, is read in order until it has its share of the wanted slots. So the cost
- * depends on the page size. Slots with the same start are read together, because `found` has no order among them.
+ * The statement reads each program, and each part of a day, in order of time. It stops when it has read the number of
+ * slots in the CTE `share`. So the cost depends on the page size. Slots with the same start are read together, because
+ * `found` has no order among them.
  */
 export function freeSlots(shape: SearchShape): string {
   const slots = `slots s WHERE s.tenant_id = :tenantId AND s.program_id = p.id AND s.appointment_id IS NULL
@@ -154,18 +155,18 @@ export function freeSlots(shape: SearchShape): string {
 }
 
 /**
- * SQL for how many slots are read from each program: an equal share of the wanted slots. A search for one practitioner
- * does not use SHARE. It reads all wanted slots from each program, because a practitioner rarely works in several
+ * SQL for the number of slots to read from each program: an equal share of `:wanted`. A search for one practitioner
+ * does not use SHARE. It reads `:wanted` slots from each program, because a practitioner rarely works in several
  * programs.
  */
 const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bigint FROM offered)";
 
-/** SQL for the time at which a statement ends its search. */
+/** SQL for the time before which the slots of a statement start: `:stretch` seconds after the first free slot, `n`. */
 const END = "n.starts_at + make_interval(secs => :stretch::float8)";
 
 /**
- * Selects the slots of one practitioner. The last two conditions are true for every free slot. PostgreSQL uses the
- * partial index by practitioner only if the query has these conditions.
+ * SQL condition that selects the slots of one practitioner. The last two conditions are true for every free slot.
+ * PostgreSQL uses the partial index by practitioner only if the query has these two conditions.
  */
 const OF_PRACTITIONER = "AND s.practitioner_id = :practitionerId AND NOT s.retained AND s.rule_id IS NOT NULL";
 
@@ -173,8 +174,9 @@ const AFTER = `(:afterId::uuid IS NULL OR (s.starts_at, uuid_hash_extended(s.id,
         > (:afterStart::timestamptz, uuid_hash_extended(:afterId::uuid, :seed), :afterId::uuid))`;
 
 /**
- * Excludes slots on days without capacity left, except the day on which the appointment to move already uses a unit.
- * The subquery is a list that is hashed once: there are few full days and many slots.
+ * SQL condition that excludes slots on days without capacity left. It does not exclude the day on which the appointment
+ * to move already uses a unit of capacity. PostgreSQL hashes the list of full days once, because there are few full
+ * days and many slots.
  */
 const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
           SELECT c.rule_id, c.local_date FROM day_counters c
@@ -185,7 +187,7 @@ const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
             AND c.local_date <= (SELECT (least(${END}, :to) AT TIME ZONE 'America/Bogota')::date FROM next AS n)
             AND (c.rule_id, c.local_date) IS DISTINCT FROM (:heldRuleId::uuid, :heldDate::date))`;
 
-/** SQL for the only time range of a search at any time of the day. */
+/** SQL for the time range of a search that is not limited to parts of the day. */
 const WHOLE_TIME = "SELECT :from::timestamptz AS since, :to::timestamptz AS until";
 
 /** SQL for the time ranges of a search in parts of the day: one for each local date and part. */
@@ -198,8 +200,8 @@ const PARTS_OF_DAYS = `SELECT greatest(at.since, :from::timestamptz) AS since, l
     WHERE at.since < :to::timestamptz AND at.until > :from::timestamptz AND EXISTS (SELECT FROM offered)`;
 
 /**
- * SQL for whether a program `p` has active rules at one of the parts of the day. Slots lie within the times of their
- * rules, so other programs need not be searched.
+ * SQL for whether a program `p` has an active rule whose hours overlap or touch a searched part of the day. Slots lie
+ * within the hours of their rules, so other programs need no search.
  */
 export const HAS_RULE_THEN = `EXISTS (
     SELECT FROM program_rules t JOIN unnest(:starts::integer[], :ends::integer[]) AS w (start_second, end_second)

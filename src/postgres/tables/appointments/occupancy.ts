@@ -10,7 +10,7 @@ export interface OccupancyQuery {
   /** Slots and appointments start at `from` or later and before `to`. */
   readonly from: Date;
   readonly to: Date;
-  /** The current time. Free slots that start later are open or held; the other free slots have passed. */
+  /** The current time. A free slot that starts later counts as open or held. Other free slots count as passed. */
   readonly now: Date;
   readonly programId: string | undefined;
   readonly practitionerId: string | undefined;
@@ -32,19 +32,20 @@ export interface OccupancyRecord {
   readonly passed: number;
   readonly booked: number;
   readonly displaced: number;
-  /** Minutes of the rules' hours that are covered by blocks. */
+  /** How many minutes of the hours of the rules are covered by schedule blocks. */
   readonly blockedMinutes: number;
-  /** Capacity of the program on the date. All rows of the program on that date have the same capacity. */
+  /** The capacity of the whole program on the date. It is the same in all rows of the program and date. */
   readonly capacity: number;
   readonly capacityLeft: number;
 }
 
 /**
  * Returns at most `query.limit` rows for the programs that the principal sees, ordered by local date, program and
- * practitioner. One statement reads free slots, retained slots, appointments and live holds.
+ * practitioner. One statement reads slots, appointments, holds and blocks, so all numbers are from one instant.
  *
- * An appointment counts for its own date and program. Capacity is the sum over the active rules that have a free slot
- * or a live appointment on the date.
+ * An appointment counts for its own date and program, even if the schedule no longer has its slot. Appointments with
+ * status CANCELLED or NO_SHOW do not count. Capacity is the sum over the active rules that have a free slot or a
+ * counted appointment on the date.
  */
 export function readOccupancy(
   transaction: Transaction,

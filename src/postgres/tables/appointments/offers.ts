@@ -56,8 +56,9 @@ function boundsAt(at: Parameter): readonly Knex.Raw[] {
 }
 
 /**
- * Returns the offer of a service in a slot; undefined if the service cannot be booked there, or if the slot is not yet
- * compared with changed rules. With `at`, the slot must also start after the minimum notice and within the horizon of its program, as of that time.
+ * Returns the offer of a service in a slot; undefined if the service cannot be booked in the slot. The slot must be up
+ * to date. If `at` is defined, the slot must also be bookable at that time: not too early for the horizon and not too
+ * late for the minimum notice of its program.
  */
 export async function findOffer(
   transaction: Transaction,
@@ -71,7 +72,7 @@ export async function findOffer(
   return readRecord(transaction, offerOfSlot({ ...holder, serviceId, slotId, at: at ?? null }));
 }
 
-/** Returns the offer of a service in a program; undefined if the service cannot be booked there. */
+/** Returns the offer of a service in a program; undefined if the service cannot be booked in the program. */
 export async function findProgramOffer(
   transaction: Transaction,
   principal: Principal,

@@ -20,7 +20,7 @@ import { runsFrom } from "./slot-runs.js";
 /** A bookable time: one slot, or adjacent slots from the start of the first to the end of the last. */
 export interface OptionRecord extends Offer {
   readonly slotId: string;
-  /** The latest generation of the slots of the option. */
+  /** The highest `generation` of the slots of the option. A new slot gets the current generation of its program. */
   readonly generation: number;
   readonly programId: string;
   readonly practitionerId: string;
@@ -31,8 +31,8 @@ export interface OptionRecord extends Offer {
 }
 
 /**
- * How many slots a statement reads for each missing option of the page. More than one, because people are busy at some
- * slots.
+ * How many slots a statement reads for each missing option of the page. The number is above 1, because at some slots
+ * the patient or the practitioner is busy.
  */
 const SLOTS_PER_OPTION = 1.5;
 const MAX_GROWTH = 4;
@@ -67,8 +67,9 @@ export async function searchOptions(
 }
 
 /**
- * Returns the part of the search that the first statement covers. A search in parts of days ends before the same part
- * of the next day. A search for one practitioner covers the longest time, because its page needs many days.
+ * Returns the time and number of slots for the first statement. A search in parts of days covers half a day, so it ends
+ * before the same part of the next day. A search for one practitioner covers 28 days, because a page of one
+ * practitioner needs many days. Other searches cover 7 days.
  */
 function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
   return {
@@ -79,8 +80,8 @@ function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }
 }
 
 /**
- * Returns the part of the search that the next statement covers. If the last statement found few of the missing
- * options, the next one reads more slots. If the last statement found very few, the next one also covers a longer time.
+ * Returns the time and number of slots for the next statement. If the last statement found few of the missing options,
+ * the next one reads more slots. If the last statement found very few, the next one also covers a longer time.
  */
 function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, missingBefore: number): Reach {
   const growth = (2.5 * missing) / Math.max(missingBefore - missing, 1);
@@ -93,9 +94,9 @@ function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, miss
 }
 
 /**
- * A row that a search statement returns; none if no free slot is left. The next statement begins at `stop`. `slotId` is
- * null if the statement found no option. Times are milliseconds since the epoch, because PostgreSQL's text of times
- * takes longer to write and to read.
+ * A row of the result of a search statement. The statement returns no row if no free slot is left. The next statement
+ * begins at `stop`. `slotId` is null if the statement found no option. Times are milliseconds since the epoch, because
+ * PostgreSQL's text of times takes longer to write and to read.
  */
 type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
 type OptionTimes = Readonly<Record<"startsAt" | "endsAt" | "visitEndsAt", number>>;
@@ -113,7 +114,7 @@ function timeOf(ms: number): Date {
 type SearchName = SlotName | "appointmentId" | "patientId" | "limit" | "minutes" | "visitMinutes";
 type SearchStatement = (values: Readonly<Record<SearchName, unknown>>) => Statement;
 
-/** The search statements, by {@link SearchShape}. Each is compiled when it is first needed. */
+/** The search statements by {@link SearchShape}. Each statement is compiled when it is first needed. */
 const statements = new Map<string, SearchStatement>();
 
 function statementOf(shape: SearchShape, principal: Principal, query: OptionQuery, reach: Reach): Statement {
@@ -185,7 +186,10 @@ const IS_PRACTITIONER_FREE = `(${busyTime("practitioner_id", { ...SLOT, personId
 
 const patient = { ...SLOT, personId: ":patientId::uuid" };
 
-/** SQL for a time range that contains all found slots. No option ends more than a day after its start. */
+/**
+ * SQL for the start and end of a time range that contains all found slots. No option ends more than a day after its
+ * start.
+ */
 const ALL_SLOTS = {
   startsAt: "(SELECT starts_at FROM next)",
   endsAt: "(SELECT at + interval '24 hours' FROM stop)",

@@ -1,8 +1,8 @@
 /**
- * Returns a query for the free slots that begin a run: adjacent free slots of one rule that together last at least
- * `:minutes`. Each row has the end and the latest generation of the run, and the end of the visit (`:visitMinutes`).
- * `slots` is a query for free slots. The result has the order of `slots`. The query makes one index lookup for each row
- * that it reads from `slots`.
+ * Returns a query for the slots at which an option of several slots can start. The option consists of adjacent free
+ * slots of one rule that together last at least `:minutes`. `slots` is a query for free slots. Each row has the end and
+ * the latest generation of the slots, and the end of the visit (`:visitMinutes`). The result has the order of `slots`.
+ * The query makes one index lookup for each row that it reads from `slots`.
  *
  * All slots of a rule have the same length, so the number of slots shows whether one is missing.
  */

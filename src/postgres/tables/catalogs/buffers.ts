@@ -12,7 +12,10 @@ const select = prepared(["tenantId", "appointmentId"], (names) =>
   ),
 );
 
-/** Returns the buffer of an appointment's type, in minutes. Returns 0 if the tenant has no such appointment. */
+/**
+ * Returns the buffer of an appointment's type: how many minutes after the visit the practitioner has no other
+ * appointment. Returns 0 if the tenant has no appointment with this id.
+ */
 export async function findBufferOf(transaction: Transaction, appointmentId: string): Promise<number> {
   const { tenantId } = transaction;
   const found = await readRecord<{ bufferMinutes: number }>(transaction, select({ tenantId, appointmentId }));

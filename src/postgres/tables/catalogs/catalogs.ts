@@ -43,7 +43,9 @@ export interface PayerAttributes {
   readonly active: boolean;
 }
 
-/** Attributes of a contract. Dates are YYYY-MM-DD, local in America/Bogota, both inclusive. */
+/**
+ * Attributes of a contract. `validFrom` and `validTo` are local dates in America/Bogota, YYYY-MM-DD, both inclusive.
+ */
 export interface ContractAttributes {
   readonly code: string;
   readonly name: string;

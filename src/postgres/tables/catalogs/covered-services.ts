@@ -33,8 +33,8 @@ export async function readCoveredServices(
 }
 
 /**
- * Replaces the covered services of a contract. The caller locks the contract before, and writes the new version of the
- * contract.
+ * Replaces the covered services of a contract. The caller must lock the contract first. The caller must also write the
+ * new version of the contract.
  */
 export function writeCoveredServices(
   transaction: Transaction,

@@ -42,8 +42,8 @@ export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "
 }
 
 /**
- * The subject of a limit. An appointment type always names an opportunity definition. A service can name one. A
- * category of user-attention cases has a limit if a definition names the category.
+ * The subject of a wait limit. An appointment type always refers to an opportunity definition. A service can refer to
+ * one. A category of user-attention cases has a limit if an opportunity definition has this category.
  */
 export type WaitLimitSubject =
   | { readonly appointmentTypeId: string }
@@ -51,12 +51,12 @@ export type WaitLimitSubject =
   | { readonly caseCategory: string; readonly owner: Owner };
 
 /**
- * Returns the limit of a wait that begins on a local date from `from` to `through`. The limit comes from the active
- * opportunity definition of the subject; undefined if there is none. If several definitions limit a category, a
- * definition of the owner's company has precedence, then a definition of the owner's organization, then one without an
- * owner. Definitions of other owners do not count.
+ * Returns the wait limit of a subject, for waits that begin on a local date from `from` to `through`. The limit comes
+ * from the active opportunity definition of the subject. Returns undefined if there is no such definition. If several
+ * definitions have the category of a subject, a definition of the owner's company has precedence, then a definition of
+ * the owner's organization, then one without an owner. Definitions of other owners do not count.
  *
- * Reads the holidays after `from`. The last date read is `through` plus three times the maximum wait plus 100 days.
+ * The result has the holidays after `from`, up to `through` plus three times the maximum wait plus 100 days.
  */
 export async function readWaitLimit(
   transaction: Transaction,

@@ -1,11 +1,14 @@
 import type { ColumnsOf } from "../../columns.js";
 
-/** Closure of a case or waitlist entry: when, by whom (issuer and client, and the actor) and why. */
+/**
+ * When, by whom and why a case or waitlist entry was closed. `closedBy` is the issuer and client of the request.
+ * `closedByActor` is the person for whom the client called, if the request named one.
+ */
 export interface Closure {
   readonly closedAt: Date;
   readonly closedBy: string;
   readonly closedByActor: string | undefined;
-  /** Undefined for a waitlist entry that was closed by a booking. */
+  /** Why the case or entry was closed. Undefined for a waitlist entry that a booking closed. */
   readonly closeReason: string | undefined;
 }
 

@@ -1,7 +1,9 @@
 import type { Knex } from "knex";
 import { sql } from "../../sql.js";
 
-/** Filters that every list of the desk has. Undefined means no restriction. */
+/**
+ * The filters that lists of user-attention cases and of waitlist entries share. An undefined filter restricts nothing.
+ */
 export interface DeskFilter<Status extends string> {
   /** The values of `desk_status` to list, without duplicates; at least one. */
   readonly statuses: readonly Status[];
@@ -10,7 +12,7 @@ export interface DeskFilter<Status extends string> {
   readonly createdTo: Date | undefined;
 }
 
-/** A page of a list of the desk. The list is ordered from old to new. */
+/** The position and size of a page of cases or waitlist entries. These lists are ordered from old to new. */
 export interface DeskPage {
   /** Creation time and id of the last row of the previous page; undefined for the first page. */
   readonly after: { readonly createdAt: Date; readonly id: string } | undefined;

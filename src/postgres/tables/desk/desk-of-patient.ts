@@ -38,7 +38,9 @@ export async function lockCasesOfPatient(transaction: Transaction, patientId: st
   return readRecords(transaction, casesOf(transaction, patientId).orderBy("id").forNoKeyUpdate());
 }
 
-/** Empties all texts of these cases. The transaction has locked the cases. Each case gets a new version. */
+/**
+ * Empties all texts of these cases. Each case gets a new version. Call this after the transaction has locked the cases.
+ */
 export function emptyCases(transaction: Transaction, ids: readonly string[]): void {
   const emptied = {
     description: "",
@@ -51,8 +53,8 @@ export function emptyCases(transaction: Transaction, ids: readonly string[]): vo
 }
 
 /**
- * Closes the open waitlist entries of a patient. Empties the close reason of every entry. Returns the ids and the new
- * versions of the changed entries.
+ * Closes the open waitlist entries of a patient, with an empty close reason. Empties the close reasons of the entries
+ * that were closed before. Returns the ids and the new versions of the changed entries.
  */
 export async function emptyEntriesOfPatient(
   transaction: Transaction,

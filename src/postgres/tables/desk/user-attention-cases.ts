@@ -14,14 +14,17 @@ export interface CaseRecord {
   readonly description: string;
   readonly patientId: string | undefined;
   readonly appointmentId: string | undefined;
-  /** The status in the access API. It stays the same when the case is closed. */
+  /** The status in the API `cupo.access.v1`. The status stays the same when the case is closed. */
   readonly status: "RECEIVED" | "OPEN";
   readonly createdAt: Date;
   /** The last local date on which the case is to be closed, YYYY-MM-DD. Undefined if its category has no limit. */
   readonly dueOn: string | undefined;
 }
 
-/** Assignment of a case: since when and to whom (issuer and client, and the actor). */
+/**
+ * When and by whom a case was taken. `takenBy` is the issuer and client of the request. `takenByActor` is the person
+ * for whom the client called, if the request named one.
+ */
 export interface Taking {
   readonly takenAt: Date | undefined;
   readonly takenBy: string | undefined;
@@ -34,7 +37,7 @@ export interface DeskCaseRecord extends CaseRecord, Closable, Taking {
   readonly version: number;
 }
 
-/** The attributes of a case that the desk can change. */
+/** The attributes that change when staff take or close a case. */
 export type CaseChange = Pick<DeskCaseRecord, "status" | "version" | keyof Taking | keyof Closure>;
 
 /** Filters of a list of cases. Undefined means no restriction. */

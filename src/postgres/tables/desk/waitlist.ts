@@ -16,7 +16,7 @@ export interface WaitlistEntryRecord {
   readonly preferredPeriods: readonly string[];
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** The status in the access API. It stays the same when the entry is closed. */
+  /** The status in the API `cupo.access.v1`. The status stays the same when the entry is closed. */
   readonly status: "ACTIVE";
   readonly createdAt: Date;
   /** The last local date of the allowed wait, YYYY-MM-DD; undefined for no limit. */
@@ -27,7 +27,7 @@ export interface WaitlistEntryRecord {
 export interface DeskWaitlistEntryRecord extends WaitlistEntryRecord, Closable {
   readonly deskStatus: "ACTIVE" | "CLOSED";
   readonly version: number;
-  /** The appointment that was booked for the entry. */
+  /** The appointment that was booked for the entry; undefined if there is none. */
   readonly appointmentId: string | undefined;
   /** The wishes that were replaced, the oldest first; undefined if the wish never changed. */
   readonly earlierWishes: readonly EarlierWish[] | undefined;
@@ -39,7 +39,7 @@ export type Wish = Pick<
   "dateFrom" | "dateTo" | "preferredPeriods" | "locationId" | "practitionerId"
 >;
 
-/** A wish that was replaced. `replacedAt` is RFC 3339. */
+/** A wish that a later wish replaced. `replacedAt` is RFC 3339. */
 export interface EarlierWish extends Wish {
   readonly replacedAt: string;
   readonly replacedBy: string;
@@ -61,7 +61,7 @@ export interface WaitlistFilter extends DeskFilter<DeskWaitlistEntryRecord["desk
   readonly practitionerIds: readonly string[];
 }
 
-/** The column of each attribute of an open entry. */
+/** The column of each attribute of {@link WaitlistEntryRecord}. */
 export const waitlistColumns = {
   id: "id",
   patientId: "patient_id",

@@ -34,8 +34,8 @@ const OBSTRUCTED = `SELECT t.id FROM appointments t WHERE t.tenant_id = :tenantI
   AND (${BUSY}) IS NOT NULL ORDER BY t.id`;
 
 /**
- * Returns the ids of appointments that overlap the span, in ascending order: the live appointments of both
- * practitioners in the program. Does not lock them.
+ * Returns the ids of the appointments of both practitioners in the program that overlap the time span, in ascending
+ * order. Omits appointments with status CANCELLED or NO_SHOW. Does not lock the appointments.
  */
 export async function findInSpan(transaction: Transaction, span: SwappedSpan): Promise<readonly string[]> {
   const rows = await transaction.rows<{ id: string }>(sql.raw(IN_SPAN, { tenantId: transaction.tenantId, ...span }));
@@ -43,8 +43,9 @@ export async function findInSpan(transaction: Transaction, span: SwappedSpan): P
 }
 
 /**
- * Returns in ascending order the ids of the appointments that the other of the two practitioners cannot take. At the
- * time of such an appointment, the other practitioner has a live hold, or a live appointment outside `ids`.
+ * Returns the ids, in ascending order, of the appointments in `ids` that the other of the two practitioners cannot
+ * take. The other practitioner is busy if a hold that has not expired, or an appointment outside `ids`, overlaps the
+ * time. Appointments with status CANCELLED or NO_SHOW do not make the practitioner busy.
  */
 export async function findObstructed(
   transaction: Transaction,

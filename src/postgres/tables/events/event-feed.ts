@@ -16,7 +16,7 @@ export interface EventRecord {
   readonly resourceId: string;
   readonly resourceVersion: number | undefined;
   readonly correlationId: string;
-  /** The owner of the resource. Only principals who see the resource receive the event. */
+  /** The organization and company of the resource. Only principals who see the resource receive the event. */
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
 }
@@ -33,9 +33,9 @@ export interface FeedPage {
   readonly feedId: string;
   /** Ordered by position. */
   readonly events: readonly EventRecord[];
-  /** The last position in the feed, on this page or after it. */
+  /** The last position of the whole feed, not only of this page. */
   readonly lastPosition: number;
-  /** Whether there are committed events without a position. */
+  /** Whether the tenant has committed events that have no position in the feed yet. */
   readonly isOutstanding: boolean;
 }
 
@@ -105,11 +105,10 @@ export async function readFeed(transaction: Transaction, after: number, limit: n
 
 /**
  * Assigns the next positions of the feed to at most {@link MAX_ASSIGNED} committed events that have no position yet, in
- * the order of the outbox. Creates the feed if the tenant has none.
+ * the order of the outbox. Creates the feed if the tenant has none. Does not wait for the results.
  *
- * The feed is locked until the transaction ends, so one transaction at a time assigns positions. A separate statement
- * after the lock reads the outbox, so it sees all events that were committed before the lock. Does not wait for the
- * results.
+ * The feed is locked until the transaction ends, so one transaction at a time assigns positions. The statement that
+ * reads the outbox runs after the lock, so it sees all events that were committed before the lock.
  */
 export function assignNextPositions(transaction: Transaction): void {
   const key = { tenant_id: transaction.tenantId };
@@ -119,8 +118,8 @@ export function assignNextPositions(transaction: Transaction): void {
 }
 
 /**
- * Returns the position before the oldest event in the feed; the last position if the feed has no events; 0 if the
- * tenant has no feed.
+ * Returns the position before the oldest event in the feed. Returns the last position if the feed has no events, and 0
+ * if the tenant has no feed.
  */
 export async function findOldestPosition(transaction: Transaction): Promise<number> {
   const statement = oldestStatement({ tenant: transaction.tenantId });
@@ -129,9 +128,9 @@ export async function findOldestPosition(transaction: Transaction): Promise<numb
 }
 
 /**
- * Returns whether a page continues the feed without a gap after a cursor. Returns false if events after the cursor were
- * purged. Also returns false for a cursor of another feed or beyond the end of the feed, as after a restore from a
- * backup.
+ * Returns whether a page continues the feed after a cursor without a gap. Returns false if events after the cursor were
+ * purged. Also returns false for a cursor of another feed, or for a cursor beyond the end of the feed. A restore from a
+ * backup can cause both.
  */
 export function goesOn({ feedId, events, lastPosition }: FeedPage, cursor: FeedCursor): boolean {
   if (feedId !== cursor.feedId || lastPosition < cursor.position) return false;
@@ -143,7 +142,7 @@ interface FeedRow {
   readonly feed_id: string;
   readonly last_position: string;
   readonly is_outstanding: boolean;
-  /** Null if the feed has no event after the position of the request. The attributes below are then null too. */
+  /** Null if the feed has no event after the requested position. The attributes below are then null too. */
   readonly position: string | null;
   readonly organization_id: string | null;
   readonly company_id: string | null;

@@ -19,8 +19,8 @@ const OUTBOX_OLDEST = "SELECT audit_event_id AS id FROM event_outbox ORDER BY se
 const PURGE = purgeStatement({ table: "event_positions", key: ["tenant_id", "position"], time: "positioned_at" });
 
 /**
- * Returns the ids of the tenants in `known` whose feed has advanced beyond the known position, or that have events
- * without a position. One statement reads all feeds.
+ * Returns the ids of the tenants in `known` that have new events: the last position of the feed is above the position
+ * in `known`, or events have no position yet. One statement reads all feeds.
  */
 export async function findChangedFeeds(
   source: TransactionSource,
@@ -60,7 +60,10 @@ export async function readOutbox(source: TransactionSource): Promise<{ count: nu
   return { count: counted?.count ?? 0, oldestId: oldest?.id };
 }
 
-/** Removes at most `limit` events that are past their retention from the feeds of all tenants; see `PurgeBatch`. */
+/**
+ * Deletes at most `limit` events that are older than `retentionHours`, the oldest of all tenants first. Begins at
+ * `since`, if defined, because earlier batches have deleted the older events.
+ */
 export function purgeEventBatch(
   source: TransactionSource,
   limit: number,

@@ -12,17 +12,17 @@ export interface WantedOption {
   readonly generation: number;
 }
 
-/** The subject of the options: the patient of a new appointment, or the appointment to move. */
+/** The patient of a new appointment, or the appointment to move. */
 export type WantedBy = { readonly patientId: string } | { readonly appointmentId: string };
 
 /**
- * Returns the id of the first slot of an option that seems free; undefined if there is none. Prefers the first option
- * whose slot no other transaction has locked, and locks this slot until the transaction ends. So concurrent calls with
- * the same options get different slots. Never waits for a lock: if all free slots are locked, returns the first of
- * them. The caller then locks the slot in the order of `locks.ts`, and checks it again.
+ * Returns the id of the first slot of an option that seems free; undefined if no option seems free. Prefers the first
+ * option whose slot no other transaction has locked, and locks this slot until the transaction ends. So concurrent
+ * calls with the same options get different slots. Never waits for a lock: if all free slots are locked, returns the
+ * first free slot. The caller then locks the slot in the order of `locks.ts`, and checks the option again.
  *
- * Only the slot of an option with one slot is locked. The slots of an option with several slots must be locked in the
- * order of their ids. So if the first free option has several slots, its first slot is returned without a lock.
+ * Locks a slot only if its option has one slot. Several slots of an option must be locked in the order of their ids. So
+ * if the first free option has several slots, returns its first slot without a lock.
  */
 export async function findFreeOption(
   transaction: Transaction,
@@ -62,29 +62,29 @@ const TIME = {
 };
 
 /**
- * SQL for whether the day of a slot `s` is full. The subquery is one lookup; EXISTS might be planned as a hash of all
- * days.
+ * SQL for whether a slot `s` is on a full day: its rule has no capacity left. The subquery is one lookup. PostgreSQL
+ * might plan an EXISTS as a hash of all days.
  */
 export const IS_DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
     WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date), false)`;
 
 /**
- * SQL for when the expiry of holds frees a unit of the full day of a slot `s`. NULL if a unit is free now, or if
- * appointments fill the day.
+ * SQL for the time at which so many holds have expired that the full day of a slot `s` has a free unit of capacity.
+ * NULL if a unit is free now, or if appointments use all units.
  */
 export const DAY_HELD_UNTIL = `(SELECT d.until FROM (SELECT c.held[cardinality(c.held) - r.daily_capacity + c.booked + 1] AS until
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
     WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date) d WHERE d.until > :now)`;
 
-/** SQL for whether the day of a slot `s` is full. False if the appointment to move already uses a unit of the day. */
+/** SQL for whether a slot `s` is on a full day. False if the appointment to move already uses a unit of this day. */
 const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
 /**
- * SQL for the first slot of each option that seems free. Slots of the option may have been withdrawn. So the SQL checks
- * that the last slot ends late enough. It also compares the total length of the slots with the time from start to end,
- * to exclude gaps.
+ * SQL that selects the first slot of each option that seems free. Some slots of an option may no longer exist. So the
+ * SQL checks that the last slot ends late enough. To exclude gaps, it also compares the total length of the slots with
+ * the time from start to end.
  */
 const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
     SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,

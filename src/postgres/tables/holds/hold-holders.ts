@@ -31,9 +31,9 @@ export interface HolderUntil {
 }
 
 /**
- * Adds a hold to the count of its principal. If the principal already has `limit` live holds, the call fails with
- * `refusal`. Counters of principals come late in the lock order, so calls of one principal wait for each other only
- * while they commit.
+ * Adds a hold to the count of its principal. If the principal already has `limit` unexpired holds, the call fails with
+ * the error that `refusal` returns. Counters of principals come late in the lock order, so calls of one principal wait
+ * for each other only while they commit.
  */
 export function requireHolder(
   transaction: Transaction,

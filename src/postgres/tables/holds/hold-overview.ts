@@ -3,13 +3,16 @@ import { sql } from "../../sql.js";
 
 const SCOPE = { setting: "cupo.holds", value: "on" } as const;
 
-/** Numbers of holds of all tenants. */
+/** The numbers of holds of all tenants. An offer is a hold that the service makes for a waitlist entry. */
 export interface HoldCounts {
-  /** The number of live holds of clients. */
+  /** The number of holds of clients that have neither ended nor expired. */
   readonly live: number;
-  /** The number of live offers to waitlist entries. */
+  /** The number of offers to waitlist entries that have neither ended nor expired. */
   readonly offered: number;
-  /** The number of holds and offers that expired in the last hour. */
+  /**
+   * The number of holds and offers that expired in the last hour. Those that were booked or released before do not
+   * count.
+   */
   readonly expired: number;
 }
 
@@ -21,7 +24,7 @@ const COUNTS = `SELECT count(*) FILTER (WHERE live AND waitlist_entry_id IS NULL
 
 const HOUR_MS = 3_600_000;
 
-/** Counts the live and the recently expired holds of all tenants. */
+/** Returns the numbers of current and of recently expired holds of all tenants. */
 export async function countHolds(source: TransactionSource, nowMs: number): Promise<HoldCounts> {
   const bindings = [nowMs, nowMs, nowMs - HOUR_MS].map((ms) => new Date(ms));
   const [counts] = await runAcrossTenants(source, SCOPE, (transaction) =>

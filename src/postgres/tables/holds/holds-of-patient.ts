@@ -4,7 +4,7 @@ import { sql } from "../../sql.js";
 import { byId, type ListPage } from "../resources/lists.js";
 import { type HoldRecord, holds } from "./holds.js";
 
-/** Returns one page of the holds of a patient, live or ended, ordered by id. */
+/** Returns one page of all holds of a patient, also of ended and expired holds, ordered by id. */
 export async function listHoldsOfPatient(
   transaction: Transaction,
   patientId: string,
@@ -14,7 +14,8 @@ export async function listHoldsOfPatient(
 }
 
 /**
- * Locks and returns all holds of a patient, live or ended, ordered by id. The locks last until the transaction ends.
+ * Locks and returns all holds of a patient, also ended and expired holds, ordered by id. The locks last until the
+ * transaction ends.
  */
 export async function lockHoldsOf(transaction: Transaction, patientId: string): Promise<HoldRecord[]> {
   const query = holds(transaction).where({ patient_id: patientId }).orderBy("id").forNoKeyUpdate();
@@ -22,15 +23,18 @@ export async function lockHoldsOf(transaction: Transaction, patientId: string): 
 }
 
 /**
- * Moves all holds of a patient to another patient in a merge. The transaction has locked the holds and ends the live
- * ones.
+ * Moves all holds of a patient to another patient in a merge. The transaction must have locked the holds. The caller
+ * must also end the holds that have not ended.
  */
 export function moveHolds(transaction: Transaction, fromPatientId: string, toPatientId: string): void {
   const moved = sql("appointment_holds").where({ tenant_id: transaction.tenantId, patient_id: fromPatientId });
   transaction.send(moved.update({ patient_id: toPatientId }));
 }
 
-/** Deletes all holds of a patient. The transaction has locked the holds and ended the live ones. */
+/**
+ * Deletes all holds of a patient. Call this after the transaction has locked the holds and ended those that had not
+ * ended.
+ */
 export function deleteHoldsOf(transaction: Transaction, patientId: string): void {
   transaction.send(sql("appointment_holds").where({ tenant_id: transaction.tenantId, patient_id: patientId }).delete());
 }

@@ -17,13 +17,16 @@ export interface HoldRecord extends Omit<AppointmentPlacement, "visitEndsAt"> {
   readonly slotId: string;
   /** Whether the hold uses a unit of the capacity of its day. */
   readonly usesUnit: boolean;
-  /** The principal that holds the time. The number of its live holds is limited. */
+  /**
+   * The client that asked for the hold, or the service itself for an offer. A client can have a limited number of
+   * holds.
+   */
   readonly principal: string;
   readonly expiresAt: Date;
-  /** Undefined for a live hold, and for an expired hold that no transaction has ended yet. */
+  /** When the hold ended. Undefined for a current hold, and for an expired hold that no transaction has ended yet. */
   readonly endedAt: Date | undefined;
   readonly bookedAppointmentId: string | undefined;
-  /** The waitlist entry to which the hold offers the time; undefined for a hold of a client. */
+  /** The waitlist entry to which the hold offers the time; undefined for a hold that a client asked for. */
   readonly waitlistEntryId: string | undefined;
   readonly createdAt: Date;
 }
@@ -97,7 +100,10 @@ export async function findHold(transaction: Transaction, id: string): Promise<Ho
   return readRecord(transaction, holds(transaction).where({ id }));
 }
 
-/** Returns one page of the tenant's live holds that match all defined members of `filter`, ordered by id. */
+/**
+ * Returns one page of the tenant's live holds (see {@link isLiveHold}), ordered by id. The holds match all defined
+ * members of `filter`.
+ */
 export async function listLiveHolds(
   transaction: Transaction,
   filter: { readonly [K in "patientId" | "practitionerId" | "waitlistEntryId"]: string | undefined },
@@ -111,7 +117,10 @@ export async function listLiveHolds(
   return readRecords(transaction, byId(live, page));
 }
 
-/** Returns the number of live holds of a patient. Call this after locking the patient, in the same round trip. */
+/**
+ * Returns the number of live holds (see {@link isLiveHold}) of a patient. Call this after locking the patient, in the
+ * same round trip.
+ */
 export async function countLiveHolds(transaction: Transaction, who: BusySubject, nowMs: number): Promise<number> {
   const { tenantId } = transaction;
   const values = { tenantId, patientId: null, appointmentId: null, ...who, now: new Date(nowMs) };
@@ -119,12 +128,17 @@ export async function countLiveHolds(transaction: Transaction, who: BusySubject,
   return row?.count ?? 0;
 }
 
-/** Inserts a hold. The transaction has locked the patient, the slots and the practitioner of the hold. */
+/**
+ * Inserts a hold. Call this after the transaction has locked the patient, the slots and the practitioner of the hold.
+ */
 export function insertHold(transaction: Transaction, hold: HoldRecord): void {
   transaction.send(insert({ tenant_id: transaction.tenantId, ...toRow(holdColumns, hold) }));
 }
 
-/** Ends a hold that the transaction has locked. */
+/**
+ * Ends a hold that the transaction has locked. `bookedAppointmentId` is the appointment that was booked with the hold,
+ * if any.
+ */
 export function endHold(
   transaction: Transaction,
   id: string,
@@ -137,7 +151,8 @@ export function endHold(
 
 /**
  * Ends the expired holds of a practitioner that overlap a time. Otherwise the constraint against overlaps would reject
- * a new hold at that time. Locks the holds in the order of their ids. The transaction has locked the practitioner.
+ * a new hold at that time. Locks the holds in the order of their ids. Call this after the transaction has locked the
+ * practitioner.
  */
 export function endExpiredHolds(
   transaction: Transaction,
@@ -149,7 +164,7 @@ export function endExpiredHolds(
   transaction.send(endExpired(time));
 }
 
-/** Returns a query for all holds of the tenant, live or ended. The caller can add conditions. */
+/** Returns a query for all holds of the tenant, also for ended and expired holds. The caller can add conditions. */
 export function holds({ tenantId }: Transaction) {
   return sql("appointment_holds").where({ tenant_id: tenantId }).select(holdColumns);
 }

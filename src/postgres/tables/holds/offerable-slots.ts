@@ -6,7 +6,7 @@ import { busyTime } from "../appointments/busy-times.js";
 import { IS_UP_TO_DATE, OFFERED_FROM, OFFERED_UNTIL } from "../schedule/booking-windows.js";
 import { DAY_HELD_UNTIL, IS_DAY_FULL } from "./free-options.js";
 
-/** A freed slot of the schedule, as it is now. */
+/** The current attributes of a slot that became free and can be offered to the waitlist. */
 export interface OfferableSlot {
   readonly slotId: string;
   readonly generation: number;
@@ -14,22 +14,24 @@ export interface OfferableSlot {
   readonly practitionerId: string;
   readonly locationId: string;
   readonly emergency: boolean;
-  /** The owner of the program. */
+  /** The organization and company of the program; undefined if the program has none. */
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
   readonly localDate: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** Whether a patient could book the slot if no hold took the practitioner's time. False in an emergency program. */
+  /**
+   * Whether a patient could book the slot. Holds of the practitioner's time are ignored. False in an emergency program.
+   */
   readonly isOpen: boolean;
   /**
-   * When no live hold prevents an offer any more: the practitioner's holds at this time have expired, and the expiry of
-   * holds has freed a unit of the day. Undefined if no live hold prevents an offer.
+   * The time at which the holds that now prevent an offer have expired: holds of the practitioner at this time, and
+   * holds that use the last unit of capacity of the day. Undefined if no hold prevents an offer.
    */
   readonly heldUntil: Date | undefined;
-  /** The earliest time to offer the slot, by the horizon of its program. */
+  /** The earliest time to offer the slot. The horizon of its program determines this time. */
   readonly offeredFrom: Date;
-  /** The latest time to offer the slot, by the minimum notice of its program. */
+  /** The latest time to offer the slot. The minimum notice of its program determines this time. */
   readonly offeredUntil: Date;
 }
 
@@ -47,7 +49,7 @@ export interface WaitingEntry {
 
 const TIME = { tenantId: ":tenantId", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "NULL::uuid" };
 
-/** The current time for a check that ignores holds: by then, all holds have expired. */
+/** A value for the current time at which all holds have expired. With this value, a check ignores holds. */
 const NO_HOLD = "'infinity'::timestamptz";
 
 const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
@@ -73,12 +75,12 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
   ),
 );
 
-/** How many entries to read. Further entries are read too if they have the same request date as the last one. */
+/** How many entries to read. Further entries are read too if they were requested on the same date as the last entry. */
 const MOST_RANKED = 100;
 
 /**
- * Entries are ranked first by the date of their request. So it is enough to read the entries with the earliest dates,
- * including all entries of the last date.
+ * Selects the entries for {@link findWaitingEntries}. Entries are ranked first by the date of their request. So it is
+ * enough to read the entries with the earliest dates, including all entries of the last date.
  */
 const selectWaiting = prepared(["tenantId", "slotId", "now", "period", "maxHolds"], (names) =>
   sql.raw(
@@ -115,8 +117,8 @@ const selectOffered = prepared(["tenantId", "holdId"], (names) =>
 );
 
 /**
- * Returns the attributes of an offered slot for its option token; undefined if the hold is no offer or the slot is
- * gone.
+ * Returns the attributes of the slot of an offer, for its option token. Returns undefined if the hold is no offer or
+ * the slot no longer exists.
  */
 export async function findOfferedSlot(
   transaction: Transaction,
@@ -136,9 +138,9 @@ export async function findOfferableSlot(
 }
 
 /**
- * Returns open waitlist entries that a freed slot suits. The first entry in the order of `waitingOrder` is among them.
- * Their patients are active, free at the time, and have fewer than `maxHolds` live holds. The slot was not yet offered
- * to these entries.
+ * Returns open waitlist entries that a freed slot suits and that were not offered the slot yet. Their patients are
+ * active, free at the time of the slot, and have fewer than `maxHolds` current holds. The first entry in the order of
+ * `waitingOrder` is always among the result.
  */
 export async function findWaitingEntries(
   transaction: Transaction,

@@ -6,7 +6,10 @@ const RETENTION = "24 hours";
 
 const PURGE = purgeStatement({ table: "appointment_holds", key: ["tenant_id", "id"], time: "expires_at" });
 
-/** Deletes at most `limit` holds that are past their retention, of all tenants; see `PurgeBatch`. */
+/**
+ * Deletes at most `limit` holds that expired more than 24 hours ago, the oldest of all tenants first. Begins at
+ * `since`, if defined, because earlier batches have deleted the older holds.
+ */
 export function purgeHoldBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);
 }

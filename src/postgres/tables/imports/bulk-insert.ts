@@ -2,16 +2,16 @@ import type { Statement } from "../../../call.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** A system from which a tenant imports. The transaction has locked its row in `import_sources`. */
+/** A system from which a tenant imports. The transaction must have locked the row of the system in `import_sources`. */
 export interface LockedSource {
   readonly tenantId: string;
   readonly sourceSystem: string;
 }
 
 /**
- * Compiles a statement that inserts any number of rows of one tenant. Its text does not depend on the number of rows. A
- * row has a value for each of `columns`; the statement adds `tenant_id`. `ending` is the end of the statement, such as
- * RETURNING.
+ * Returns a function that makes a statement. The statement inserts any number of rows of one tenant into `table`. Its
+ * text does not depend on the number of rows. Each row has a value for each of `columns`; the statement adds
+ * `tenant_id`. `ending` is the end of the statement, such as RETURNING.
  *
  * The statement joins the rows to `import_sources`, because Citus rejects INSERT … SELECT from a function alone.
  */
@@ -28,7 +28,8 @@ export function bulkInsert(
 }
 
 /**
- * Returns FROM and WHERE of a query over `rows`, a function call. The text binds the members of {@link LockedSource}.
+ * Returns the FROM and WHERE clauses of a query. `rows` is SQL that calls a function that returns rows. The clauses
+ * have the members of {@link LockedSource} as parameters.
  */
 export function fromRows(rows: string): string {
   return `FROM import_sources s CROSS JOIN LATERAL ${rows}

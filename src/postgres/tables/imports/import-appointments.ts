@@ -13,7 +13,8 @@ const insertChangeRows = bulkInsert("appointment_history", Object.values(changeC
 const insertCountRows = bulkInsert("opportunity_changes", countColumns);
 
 /**
- * Inserts appointments, the first entries of their histories, and the rows that the indicators of opportunity count.
+ * Inserts appointments, the first entries of their histories, and their rows in `opportunity_changes`, from which the
+ * indicators of opportunity are computed.
  */
 export function insertAppointments(
   transaction: Transaction,
@@ -30,9 +31,7 @@ export function insertAppointments(
   transaction.send(insertCountRows(source, countRows));
 }
 
-/**
- * Locks programs FOR SHARE in the order of their ids until the transaction ends, so that the programs do not change.
- */
+/** Locks programs FOR SHARE, in the order of their ids, so that they do not change until the transaction ends. */
 export function sharePrograms(transaction: Transaction, ids: readonly string[]): void {
   const programs = sql("programs").where({ tenant_id: transaction.tenantId });
   transaction.send(
@@ -44,7 +43,9 @@ export function sharePrograms(transaction: Transaction, ids: readonly string[]):
   );
 }
 
-/** Locks practitioners in the order of their ids until the transaction ends, because appointments take their time. */
+/**
+ * Locks practitioners, in the order of their ids, until the transaction ends. Other calls cannot book them meanwhile.
+ */
 export function lockPractitioners(transaction: Transaction, ids: readonly string[]): void {
   const practitioners = sql("practitioners").where({ tenant_id: transaction.tenantId });
   transaction.send(
@@ -56,15 +57,15 @@ export function lockPractitioners(transaction: Transaction, ids: readonly string
   );
 }
 
-/** A program and one of its services or practitioners. */
+/** A program and one of its members: a service that it offers or a practitioner who works in it. */
 export interface Pair {
   readonly programId: string;
   readonly memberId: string;
 }
 
 /**
- * Returns, depending on `table`, the services that these programs offer or the practitioners who work in these
- * programs. The pairs are in no order.
+ * Returns the members of these programs, in no order. `table` determines whether the members are services or
+ * practitioners.
  */
 export async function findMembers(
   transaction: Transaction,
@@ -80,7 +81,10 @@ export async function findMembers(
   );
 }
 
-/** A time of a person. `position` is a number that identifies the time in the result. */
+/**
+ * A time range of a patient or practitioner. `position` identifies the time range in the result of
+ * {@link findBusyTimes}.
+ */
 export interface PersonTime {
   readonly position: number;
   readonly personId: string;
@@ -93,7 +97,10 @@ const findBusy = {
   practitioner_id: busyQuery("practitioner_id"),
 } as const;
 
-/** Returns the positions of the times that overlap a live appointment or hold of their person. */
+/**
+ * Returns the positions of the times at which the person is busy: the time overlaps an appointment or a current hold of
+ * the person. Appointments with status CANCELLED or NO_SHOW do not count.
+ */
 export async function findBusyTimes(
   transaction: Transaction,
   source: LockedSource,

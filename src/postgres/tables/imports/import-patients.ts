@@ -11,7 +11,7 @@ import {
 } from "../patients/patients.js";
 import { bulkInsert, type LockedSource } from "./bulk-insert.js";
 
-/** A new patient, and when the patient consented, as RFC 3339. */
+/** A new patient, and the time of the patient's consent (RFC 3339). */
 export interface ConsentingPatient {
   readonly patient: PatientRecord;
   readonly grantedAt: string;
@@ -24,7 +24,7 @@ const insertWords = bulkInsert("patient_search_words", ["patient_id", "word"]);
 const insertConsents = bulkInsert("patient_consents", CONSENT_COLUMNS);
 
 /**
- * Inserts patients with their search words and consents. A patient is left out if an ACTIVE patient of the tenant or an
+ * Inserts patients with their search words and consents. Skips a patient if an ACTIVE patient of the tenant or an
  * earlier patient of the list has the same document. Returns the ids of the inserted patients.
  */
 export async function insertPatients(
@@ -64,9 +64,9 @@ const SURVIVORS = `WITH RECURSIVE merged (id, patient_id, merged_into) AS (
   SELECT id, patient_id AS "patientId" FROM merged WHERE merged_into IS NULL`;
 
 /**
- * Locks patients until the transaction ends, in the order of their ids. Instead of a duplicate, locks the patient into
- * which the duplicate was finally merged. Returns the locked patient for each id. Omits unknown ids and erased
- * patients.
+ * Locks and returns the patients with these ids, by id. For a duplicate, locks and returns the patient into which the
+ * duplicate was finally merged. Omits unknown ids and erased patients. Locks in the order of the ids of the locked
+ * patients. The locks last until the transaction ends.
  */
 export async function lockPatients(
   transaction: Transaction,

@@ -4,8 +4,8 @@ import { columnsOf, type ResourceRecord, type ResourceTable } from "../resources
 import { bulkInsert, type LockedSource } from "./bulk-insert.js";
 
 /**
- * Inserts resources. Omits a resource if another one of the same organization and company has the same code, in the
- * table or earlier in the list. Returns the ids of the inserted resources.
+ * Inserts resources. Skips a resource if another resource of the same organization and company has the same code, in
+ * the table or earlier in the list. Returns the ids of the inserted resources.
  */
 export async function insertResources<A extends object>(
   transaction: Transaction,

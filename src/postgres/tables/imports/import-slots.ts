@@ -8,7 +8,7 @@ import { type DayOfRule, lockDays } from "../appointments/day-counters.js";
 import { type SlotRecord, slotColumns } from "../schedule/slots.js";
 import { fromRows, type LockedSource } from "./bulk-insert.js";
 
-/** A time that an appointment needs in a program. */
+/** The program, practitioner and time of an appointment that needs slots. */
 export interface WantedSlots {
   readonly programId: string;
   readonly practitionerId: string;
@@ -32,8 +32,8 @@ const lockSlotsIn = prepared(["tenantId", "sourceSystem", "rows"], (names) => {
 });
 
 /**
- * Locks and returns the rules' slots that begin in these times, free or not, ordered by id. The locks last until the
- * transaction ends.
+ * Locks and returns the slots of the schedule that begin in these times, also those that are occupied, ordered by id.
+ * The locks last until the transaction ends.
  */
 export async function lockSlotsOfTimes(
   transaction: Transaction,
@@ -50,8 +50,8 @@ export interface CapacityLeft extends DayOfRule {
 }
 
 /**
- * Locks the counters of these days until the transaction ends. Returns how many units of each day are neither booked
- * nor held.
+ * Locks the counters of these days until the transaction ends. Returns the number of units that neither appointments
+ * nor current holds use, for each day, in no order.
  */
 export async function lockCapacitiesLeft(
   transaction: Transaction,
@@ -70,14 +70,17 @@ export async function lockCapacitiesLeft(
   return days.length === 0 ? [] : transaction.rows(query);
 }
 
-/** The slots that an appointment takes, and the day whose capacity it uses. */
+/** The slots to assign to an appointment, and the day whose capacity the appointment uses. */
 export interface TakenRun {
   readonly appointmentId: string;
   readonly slotIds: readonly string[];
   readonly day: DayOfRule;
 }
 
-/** Assigns locked, free slots to appointments. Counts each appointment in the locked counter of its day. */
+/**
+ * Assigns slots to appointments, and adds each appointment to the counter of its day. The transaction must have locked
+ * the slots and counters. The slots must be free.
+ */
 export function takeRuns(transaction: Transaction, runs: readonly TakenRun[]): void {
   if (runs.length === 0) return;
   const { tenantId } = transaction;
@@ -110,11 +113,14 @@ function columnsOfDays(days: readonly DayOfRule[]) {
 export interface OwnSlot {
   readonly slotId: string;
   readonly appointment: AppointmentRecord;
-  /** Whether staff accept that the slot is under a block. */
+  /** Whether staff accept that a schedule block covers the slot. */
   readonly isAccepted: boolean;
 }
 
-/** Inserts slots for appointments outside the schedule. A slot under a schedule block is retained. */
+/**
+ * Inserts slots for appointments outside the schedule. If a schedule block overlaps a slot, marks the slot as retained:
+ * the slot exists only for its appointment, and the block is the cause.
+ */
 export function insertOwnSlots(transaction: Transaction, slots: readonly OwnSlot[]): void {
   if (slots.length === 0) return;
   const rows = slots.map(({ slotId, isAccepted, appointment }) => {

@@ -5,7 +5,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { bulkInsert, type LockedSource } from "./bulk-insert.js";
 
-/** The kinds of resources that can be imported. Each kind refers only to earlier kinds of the list. */
+/** The kinds of resources that can be imported. A resource refers only to resources of earlier kinds in this list. */
 export const importKinds = [
   "LOCATION",
   "PRACTITIONER",
@@ -19,7 +19,7 @@ export const importKinds = [
 
 export type ImportKind = (typeof importKinds)[number];
 
-/** An imported row of another system, with the id of its resource. */
+/** An imported row of another system, and the id of the resource that the import created for the row. */
 export interface ImportedResource {
   readonly kind: ImportKind;
   /** The keyed hash of the kind and of the id in the other system, in hexadecimal digits. */
@@ -42,8 +42,8 @@ const lockKey = prepared(["tenant_id", "source_system"], (key) =>
 const insert = bulkInsert("imported_resources", ["source_system", "kind", "source_key", "resource_id", "content_hash"]);
 
 /**
- * Settings that make a batch look up rows by index. The statistics of a table may be from when the table was empty.
- * Without these settings, the planner would then read whole tables.
+ * Settings that make the transaction of a batch look up rows by index. The statistics of a table may be from when the
+ * table was empty. Without these settings, the planner would then read whole tables.
  */
 const BY_INDEX = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"].map((name) =>
   prepared([], () => sql.raw(`SET LOCAL ${name} = off`))({}),
@@ -51,8 +51,8 @@ const BY_INDEX = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"].map((
 
 /**
  * Locks the source of an import until the transaction ends, so that batches of one source run one after the other.
- * Returns the hash key of the source. The first batch creates this key. Also makes the transaction look up rows by
- * index.
+ * Returns the hash key of the source. The first batch creates this key. Also makes the planner look up rows by index in
+ * this transaction.
  */
 export async function lockSource(transaction: Transaction, { tenantId, sourceSystem }: LockedSource): Promise<Buffer> {
   const key = { tenant_id: tenantId, source_system: sourceSystem };
@@ -63,7 +63,7 @@ export async function lockSource(transaction: Transaction, { tenantId, sourceSys
   return row.hash_key;
 }
 
-/** Returns the rows with these keys that were imported before, in no order. */
+/** Returns the imported rows of the source that have these keys, in no order. Omits keys that were not imported. */
 export async function findImported(
   transaction: Transaction,
   { tenantId, sourceSystem }: LockedSource,
@@ -78,7 +78,7 @@ export async function findImported(
   return readRecords(transaction, query);
 }
 
-/** Records rows as imported. */
+/** Stores that these rows were imported from the source. */
 export function insertImported(
   transaction: Transaction,
   source: LockedSource,
@@ -94,7 +94,7 @@ export function insertImported(
   transaction.send(insert(source, records));
 }
 
-/** Returns hexadecimal digits in the form in which PostgreSQL reads bytes. */
+/** Returns the text with which PostgreSQL reads hexadecimal digits as bytes. */
 function bytes(hex: string): string {
   return `\\x${hex}`;
 }
@@ -105,7 +105,7 @@ export interface ImportedCount {
   readonly count: number;
 }
 
-/** Counts the rows that were imported from a system, in no order. Kinds without rows are omitted. */
+/** Returns the number of rows of each kind that were imported from a system, in no order. Omits kinds without rows. */
 export function countImported(transaction: Transaction, sourceSystem: string): Promise<ImportedCount[]> {
   return transaction.rows(
     sql("imported_resources")

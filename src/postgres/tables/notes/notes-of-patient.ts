@@ -16,8 +16,8 @@ export async function listNotesOfPatient(
 }
 
 /**
- * Removes all notes about a patient or the patient's appointments, with their texts. Returns the notes that were not
- * removed before.
+ * Removes all notes about a patient or the patient's appointments, and deletes their texts. Returns the notes that this
+ * call removed, with their new versions.
  */
 export async function removeNotesOfPatient(
   transaction: Transaction,

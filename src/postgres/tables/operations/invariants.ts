@@ -9,7 +9,10 @@ export interface InvariantFindings {
   readonly liveAppointments: number;
   readonly occupiedSlots: number;
   readonly countedBookings: number;
-  /** The number of live overbooked appointments. They may break the rules of practitioners and capacities. */
+  /**
+   * The number of overbooked appointments, except CANCELLED and NO_SHOW. They may overlap other appointments of the
+   * practitioner and exceed the capacity.
+   */
   readonly overbooked: number;
   /** The invariants that are broken. */
   readonly findings: readonly InvariantFinding[];
@@ -25,8 +28,8 @@ export interface InvariantFinding {
 /**
  * Checks all invariants of the tenant's data. For example, compares appointments with slots, counters, history and
  * audit trail. Returns the counts and the broken invariants. One statement reads all compared rows, so they come from
- * one snapshot. History older than the audit trail's retention is not compared with the audit trail, even if the audit
- * rows still exist.
+ * one snapshot. History that is older than the retention of the audit trail is not compared with the audit trail, even
+ * if audit rows of that time still exist.
  */
 export async function verifyInvariants(transaction: Transaction, nowMs: number): Promise<InvariantFindings> {
   const [kept] = await transaction.rows<{ since: Date | null }>(sql.raw(AUDIT_KEPT_SINCE));
@@ -38,8 +41,8 @@ export async function verifyInvariants(transaction: Transaction, nowMs: number):
 }
 
 /**
- * Only holds that expire more than 30 s from now are compared. Other holds may expire, and their time may be booked,
- * before the statement reads them.
+ * The check of holds covers only holds that expire more than 30 s from now. Other holds may expire, and their time may
+ * be booked, before the statement reads them.
  */
 const HOLD_MARGIN_MS = 30_000;
 
@@ -53,20 +56,20 @@ const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
   FROM schema_partitions WHERE table_name = 'audit_events'`;
 
 /**
- * SQL for whether a slot `s` overlaps a block `b` and starts after the last change of the block. A block does not
- * change slots that have begun.
+ * SQL for whether a slot `s` overlaps a block `b` and starts after the last change of the block. Slots that had begun
+ * before this change do not count, because a block changes only future slots.
  */
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
 /**
- * Row-level security keeps the service from writing invalid rows. A superuser can write them.
+ * SQL for each invariant, by name. It selects the ids of the violations: ids of appointments, holds, slots, patients,
+ * webhooks, services of summaries, or rules whose day is counted wrong. Row-level security keeps the service from
+ * writing invalid rows, but a superuser can write them.
  *
- * Each invariant selects the ids of its violations: ids of appointments, holds, slots, patients, webhooks, services of
- * summaries, or rules whose day is counted wrong. A replay makes new deliveries of events. So WEBHOOK_ORDER_WRONG
- * compares a pending delivery only with deliveries that were not created before it. An overbooked appointment may
- * overlap other appointments and holds of its practitioner, and no day counts it. All other invariants apply to
- * overbooked appointments. A hold may overlap the appointment that it reschedules. An offer has the patient and the
- * service of its waitlist entry. A series belongs to one patient.
+ * A replay makes new deliveries of events. So WEBHOOK_ORDER_WRONG compares a pending delivery only with deliveries that
+ * were not created before it. An overbooked appointment may overlap other appointments and holds of its practitioner,
+ * and no counter includes it. All other invariants apply to overbooked appointments. A hold may overlap the appointment
+ * that it reschedules. An offer has the patient and the service of its waitlist entry. A series belongs to one patient.
  */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_INVALID: `SELECT a.id FROM appointments a WHERE a.tenant_id = :tenant AND NOT (a.version >= 1
@@ -153,8 +156,8 @@ const RULES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Citus loses the names of untyped literals and the column list of a CTE. So the name of each invariant is cast to
- * text, and the alias of each subquery names the column `id`.
+ * The statement of {@link verifyInvariants}. Citus loses the names of untyped literals and the column list of a CTE. So
+ * the name of each invariant is cast to text, and the alias of each subquery names the column `id`.
  */
 const VERIFY = `WITH
   live AS MATERIALIZED (SELECT * FROM appointments

@@ -18,7 +18,6 @@ export interface IndicatorQuery {
   readonly payerId: string | undefined;
   readonly programId: string | undefined;
   readonly groupBy: ReadonlySet<GroupAttribute>;
-  /** The current time. */
   readonly now: Date;
   /** The maximum number of groups. */
   readonly limit: number;
@@ -31,8 +30,9 @@ export interface IndicatorQuery {
 export type Group = { readonly [K in GroupAttribute]: string | undefined };
 
 /**
- * The sums over the appointments of a group. Members that end with `First` count first visits only. Each text is a
- * histogram of waits: a decimal number whose eight digits from 10^(8d) to 10^(8d+7) are the number of waits of d days.
+ * The sums over the appointments of a group. Members that end with `First` count first visits only. Each string is a
+ * histogram of waits: a decimal number. The eight digits of this number from 10^(8d) to 10^(8d+7) are the number of
+ * waits of d days.
  */
 export interface GroupRecord extends Group {
   readonly assignedCalendar: string;
@@ -49,9 +49,9 @@ export interface GroupRecord extends Group {
 }
 
 /**
- * Returns the sums of each group, ordered by the attributes of the group. The sums cover the summaries, and the changes
- * that the summaries do not contain yet. If the summaries of the tenant are not complete, the sums are computed from
- * all appointments of the tenant.
+ * Returns the sums of each group, ordered by the attributes of the group. Adds the monthly sums in
+ * `opportunity_summaries` and the changes in `opportunity_changes`, which the summaries do not contain yet. If the
+ * summaries of the tenant are not complete, computes the sums from all appointments of the tenant.
  */
 export function readGroups(transaction: Transaction, query: IndicatorQuery): Promise<GroupRecord[]> {
   const text = `WITH counted AS (${COUNTED_CHANGES} AND ${IS_COMPLETE}
@@ -72,7 +72,9 @@ export interface FreeMinutes extends Group {
   readonly minutes: number;
 }
 
-/** Returns the minutes of the free slots of each group. Past free slots still count after they were deleted. */
+/**
+ * Returns the total minutes of the free slots of each group. Includes the minutes of past free slots that were deleted.
+ */
 export function readFreeMinutes(transaction: Transaction, query: IndicatorQuery): Promise<FreeMinutes[]> {
   const text = `WITH kept AS (
       SELECT u.month, u.program_id, u.minutes FROM unfilled_minutes u
@@ -122,7 +124,7 @@ export function readThirdNext(transaction: Transaction, query: IndicatorQuery): 
 const KEY_AND_SUMS = `${cellKey}, ${cellSums.join(", ")}`;
 const IS_COMPLETE = "EXISTS (SELECT FROM opportunity_states WHERE tenant_id = :tenant AND built_through IS NULL)";
 
-/** SQL for the value of each group attribute. */
+/** SQL for the value of each group attribute; undefined for an attribute without a column. */
 const COLUMNS: Readonly<Record<GroupAttribute, string | undefined>> = {
   month: "month::text",
   serviceId: "service_id",

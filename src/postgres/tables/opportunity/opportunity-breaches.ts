@@ -4,8 +4,8 @@ import { readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /**
- * An appointment after the last date that its opportunity definition allowed, or a waitlist entry that is open after
- * that date.
+ * An appointment later than the last date that its opportunity definition allows, or a waitlist entry that is still
+ * open after this date.
  */
 export interface OpportunityBreachRecord {
   /** Id of the appointment or of the waitlist entry. */
@@ -19,7 +19,7 @@ export interface OpportunityBreachRecord {
   readonly appointmentOn: string | undefined;
 }
 
-/** The filters of a list of breaches. Dates are local, YYYY-MM-DD. */
+/** The filters of a list of {@link OpportunityBreachRecord}. Dates are local, YYYY-MM-DD. */
 export interface OpportunityBreachQuery {
   /** Open waitlist entries that were due before this date are breaches. */
   readonly today: string;
@@ -34,8 +34,8 @@ export interface OpportunityBreachQuery {
 }
 
 /**
- * Returns one page of a tenant's breaches, ordered by due date, then id. One statement reads two partial indexes that
- * contain only candidates.
+ * Returns one page of the late appointments and overdue waitlist entries of a tenant, ordered by due date, then id. One
+ * statement reads two partial indexes, which contain only rows that can be late or overdue.
  */
 export function listOpportunityBreaches(
   transaction: Transaction,

@@ -13,10 +13,10 @@ import {
 
 const SCOPE = { setting: "cupo.jobs", value: "on" } as const;
 
-/** The maximum number of changes that one transaction moves to the summaries. */
+/** The maximum number of changes that one call of {@link moveChanges} adds to the summaries. */
 const BATCH = 10_000;
 
-/** The maximum number of appointments that one transaction adds to the summaries. */
+/** The maximum number of appointments that one call of {@link buildSummaries} adds to the summaries. */
 const PART = 20_000;
 
 const LEAST_ID = "00000000-0000-0000-0000-000000000000";
@@ -26,31 +26,41 @@ const INCOMPLETE = `SELECT DISTINCT p.tenant_id AS id FROM programs p WHERE p.ma
   AND NOT EXISTS (SELECT FROM opportunity_states s WHERE s.tenant_id = p.tenant_id AND s.built_through IS NULL)`;
 const CHANGED = "SELECT DISTINCT tenant_id AS id FROM opportunity_changes";
 
-/** Returns the ids of the tenants that have a schedule and no complete summaries. */
+/** Returns the ids of the tenants that have a schedule but no complete summaries in `opportunity_summaries`. */
 export function findTenantsWithoutSummaries(source: TransactionSource): Promise<string[]> {
   return findTenants(source, INCOMPLETE);
 }
 
-/** Returns the ids of the tenants with changes that are not in the summaries yet. */
+/** Returns the ids of the tenants with rows in `opportunity_changes`. These changes are not in the summaries yet. */
 export function findTenantsWithChanges(source: TransactionSource): Promise<string[]> {
   return findTenants(source, CHANGED);
 }
 
-/** Drops the summaries of all tenants. Until the job builds new ones, indicators are computed from the appointments. */
+/**
+ * Makes the job build the summaries of all tenants again. Until then, indicators are computed from the appointments.
+ */
 export async function dropAllSummaries(source: TransactionSource): Promise<void> {
   await runAcrossTenants(source, SCOPE, (transaction) => transaction.rows(sql.raw("DELETE FROM opportunity_states")));
 }
 
-/** Drops the summaries of the tenant. Until the job builds new ones, indicators are computed from its appointments. */
+/**
+ * Makes the job build the summaries of the tenant again. Until then, its indicators are computed from the appointments.
+ */
 export function dropSummaries(transaction: Transaction): void {
   transaction.send(sql("opportunity_states").where({ tenant_id: transaction.tenantId }).delete());
 }
 
 const SUMS = cellSums.join(", ");
 const KEPT = cellSums.map((sum) => `${sum} = opportunity_summaries.${sum} + excluded.${sum}`).join(", ");
-/** The WITH that follows belongs to the SELECT, because Citus rejects an INSERT with its own WITH. */
+/**
+ * The beginning of an INSERT. A WITH clause must follow as part of its SELECT, because Citus rejects WITH before
+ * INSERT.
+ */
 const INTO = `INSERT INTO opportunity_summaries (tenant_id, ${cellKey}, ${SUMS})`;
-/** Reads the tenant's id from the row in `opportunity_states`, so that Citus can route the statement. */
+/**
+ * The end of an INSERT: adds the CTE `cells` to the summaries. Reads the id of the tenant from `opportunity_states`, so
+ * that Citus can route the statement.
+ */
 const ADD = `SELECT s.tenant_id, ${cellKey}, ${SUMS} FROM cells CROSS JOIN opportunity_states s WHERE s.tenant_id = :tenant
   ON CONFLICT (tenant_id, ${cellKey}) DO UPDATE SET ${KEPT}`;
 
@@ -58,15 +68,15 @@ const MOVE = `${INTO} WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uui
 
 /**
  * Adds a range of appointments to the summaries, and subtracts the changes of these appointments that
- * {@link moveChanges} has not moved yet. One snapshot contains the appointments and the changes. So summaries plus
- * changes always equal the appointments, even if calls commit at the same time.
+ * {@link moveChanges} has not moved yet. One snapshot contains the appointments and the changes. So the sum of
+ * summaries and changes always equals the sums of the appointments, even if calls commit at the same time.
  */
 const BUILD = `${INTO} WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after::uuid AND id <= :through::uuid
     UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;
 
 /**
- * SQL that returns the id of the service of each wrong summary. Returns no rows until all summaries of the tenant are
- * built.
+ * SQL that selects the service id of each summary that does not agree with the appointments. Selects nothing until all
+ * summaries of the tenant are built.
  */
 export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION ALL ${CHANGES_TAKEN_BACK}), ${CELLS} SELECT service_id FROM (
     SELECT ${cellKey}, ${SUMS} FROM cells
@@ -76,10 +86,12 @@ export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION A
   GROUP BY ${cellKey} HAVING ${cellSums.map((sum) => `sum(${sum}) <> 0`).join(" OR ")}`;
 
 /**
- * Adds the next 20,000 appointments of a tenant to its summaries. Returns whether appointments are left. Changes are
- * moved only after the last appointments, so no change is counted twice. Waits in business days depend on holidays. So
- * holidays cannot change during the transaction. A change of holidays between two transactions makes the job start
- * again.
+ * Adds at most 20,000 further appointments of a tenant to its summaries, in the order of their ids. Returns whether
+ * appointments are left. {@link moveChanges} moves nothing until all appointments are added, so no change is counted
+ * twice.
+ *
+ * Waits in business days depend on holidays, so holidays cannot change during the transaction. If holidays change
+ * between two transactions, the summaries are built again from the start.
  */
 export async function buildSummaries(transaction: Transaction): Promise<boolean> {
   const { tenantId: tenant } = transaction;
@@ -107,8 +119,8 @@ function lockState(transaction: Transaction): Promise<{ built_through: string | 
 }
 
 /**
- * Moves at most 10,000 changes of a tenant to its summaries. Returns whether more changes may be left. Moves nothing
- * unless the summaries are complete.
+ * Moves at most 10,000 changes of a tenant from `opportunity_changes` to its summaries. Returns whether more changes
+ * may be left. Returns false and moves nothing if the summaries are not complete.
  */
 export async function moveChanges(transaction: Transaction): Promise<boolean> {
   const { tenantId: tenant } = transaction;

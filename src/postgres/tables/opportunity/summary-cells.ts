@@ -4,7 +4,7 @@ import { countedColumns } from "../appointments/counted-appointments.js";
 /** The columns that identify a summary within its tenant. */
 export const cellKey = "month, service_id, location_id, program_id, payer_id, first_visit";
 
-/** The counted columns of a summary. Each is a sum, so the sum of two summaries is the summary of both. */
+/** The counted columns of a summary. Each column is a sum, so two summaries are combined by adding their columns. */
 export const cellSums = [
   "assigned_calendar",
   "assigned_business",
@@ -15,7 +15,7 @@ export const cellSums = [
   "booked_minutes",
 ] as const;
 
-/** SQL for the appointments of a tenant, as rows of `opportunity_changes` that count each appointment once. */
+/** SQL for the appointments of a tenant, with the columns of `opportunity_changes`. Counts each appointment once. */
 export const COUNTED_APPOINTMENTS = `SELECT 1 AS change, service_id, location_id, program_id,
     coalesce(payer_id, '00000000-0000-0000-0000-000000000000'::uuid) AS payer_id, coalesce(first_visit, false) AS first_visit,
     coalesce(requested_on, (created_at AT TIME ZONE 'America/Bogota')::date) AS requested_on,
@@ -28,7 +28,7 @@ export const COUNTED_APPOINTMENTS = `SELECT 1 AS change, service_id, location_id
 
 const COLUMNS = countedColumns.join(", ");
 
-/** SQL for the changes of a tenant, in the form of {@link COUNTED_APPOINTMENTS}. */
+/** SQL for the changes of a tenant, with the same columns as {@link COUNTED_APPOINTMENTS}. */
 export const COUNTED_CHANGES = `SELECT change, ${COLUMNS} FROM opportunity_changes WHERE tenant_id = :tenant`;
 
 /** SQL for {@link COUNTED_CHANGES} with the opposite sign, so that the sum of both is zero. */
@@ -37,21 +37,22 @@ export const CHANGES_TAKEN_BACK = `SELECT -change, ${COLUMNS} FROM opportunity_c
 const MONTH = (date: string) => `date_trunc('month', ${date}::timestamp)::date`;
 
 /**
- * SQL for the number of workdays from 0001-01-01, a Monday, through a date: Monday to Friday, except active holidays.
+ * SQL for the number of workdays from Monday, 0001-01-01, through a date, both inclusive. Workdays are Monday to
+ * Friday, except active holidays.
  */
 const workdays = (date: string) => `((${date} - date '0001-01-01' + 1) / 7 * 5
   + least((${date} - date '0001-01-01' + 1) % 7, 5) - width_bucket(${date}, (SELECT dates FROM free_days)))`;
 
 /**
- * SQL for a histogram of waits: one number whose eight digits from 10^(8d) to 10^(8d+7) are the number of waits of d
- * days. A negative wait counts as 0 days.
+ * SQL for a histogram of waits: one decimal number. Its eight digits from 10^(8d) to 10^(8d+7) are the number of waits
+ * of d days. A negative wait counts as 0 days.
  */
 const histogram = (waits: string, days: string) => `sum(${waits} * ('1e' || 8 * greatest(${days}, 0))::numeric)`;
 
 /**
- * SQL for CTEs after a CTE `counted` with rows like {@link COUNTED_APPOINTMENTS}. The last one, `cells`, has the
- * summaries of these rows. Waits with the same dates are added first, because a histogram is expensive. The parameter
- * `tenant` is the id of the tenant.
+ * SQL for CTEs that follow a CTE `counted` with rows like {@link COUNTED_APPOINTMENTS}. The last CTE, `cells`, has the
+ * summaries of these rows. A histogram is expensive to compute, so waits with the same dates are added up first. The
+ * parameter `tenant` is the id of the tenant.
  */
 export const CELLS = `free_days AS (
     SELECT coalesce(array_agg(date ORDER BY date), '{}') AS dates FROM holidays

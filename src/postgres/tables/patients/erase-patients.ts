@@ -2,7 +2,10 @@ import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 import { type PatientRecord, writeErasedPatient } from "./patients.js";
 
-/** Erases patients that the transaction has locked, and their search words. Each patient gets a new version. */
+/**
+ * Erases patients that the transaction has locked: empties their data and deletes their search words. Each patient gets
+ * a new version.
+ */
 export function erasePatientRows(transaction: Transaction, patients: readonly PatientRecord[], at: Date): void {
   const { tenantId } = transaction;
   const ids = patients.map(({ id }) => id);

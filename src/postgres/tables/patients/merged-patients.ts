@@ -9,8 +9,8 @@ const MERGED = `WITH RECURSIVE person (id) AS (SELECT ?::uuid
   SELECT id FROM person`;
 
 /**
- * Returns the patient that a patient was finally merged into, or the patient itself if it was not merged. Undefined if
- * the tenant has no such patient.
+ * Returns the patient into which a patient was finally merged, or the patient itself if it was not merged. Returns
+ * undefined if the tenant has no such patient.
  */
 export async function findSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const patient = await findPatient(transaction, id);
@@ -26,17 +26,17 @@ export async function findPerson(transaction: Transaction, patientId: string): P
 }
 
 /**
- * Like {@link findPerson}, and locks the rows in the order of their ids until the transaction ends (FOR UPDATE, which
- * also excludes `holdPatient`). If a merge into the patient commits while the query waits for the lock, the result does
- * not contain the merged patient. But the patient's version shows the merge.
+ * Like {@link findPerson}, but also locks the rows in the order of their ids until the transaction ends. The lock is
+ * FOR UPDATE, so it also excludes the lock of `holdPatient`. If a merge into the patient commits while the query waits
+ * for the lock, the result does not contain the merged patient. But the new version of the patient shows the merge.
  */
 export async function lockPerson(transaction: Transaction, patientId: string): Promise<PatientRecord[]> {
   return readRecords(transaction, person(transaction, patientId).forUpdate());
 }
 
 /**
- * Restricts a query to rows whose `column` is the id of the patient or of a patient merged into it, directly or not.
- * Returns the query.
+ * Restricts a query to the rows of a person and returns the query. In these rows, `column` is the id of the patient or
+ * of a patient merged into it, directly or not.
  */
 export function ofPerson(
   query: Knex.QueryBuilder,

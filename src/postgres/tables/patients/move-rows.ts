@@ -11,8 +11,8 @@ export interface MovedRow {
 export type TableOfPatients = "waitlist_entries" | "user_attention_cases" | "notes";
 
 /**
- * Moves all rows of a patient in `table` to another patient, as part of a merge. The transaction has locked both
- * patients. Each moved row gets a new version. Returns the moved rows, ordered by id.
+ * Moves all rows of a patient in `table` to another patient, as part of a merge. Each moved row gets a new version.
+ * Returns the moved rows, ordered by id. Call this after the transaction has locked both patients.
  */
 export async function moveRows(
   transaction: Transaction,

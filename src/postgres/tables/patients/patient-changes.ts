@@ -12,12 +12,12 @@ export interface PatientChangeRecord {
   readonly patientId: string;
   readonly version: number;
   readonly kind: "DOCUMENT_CORRECTED" | "MERGED_INTO" | "ABSORBED" | "ERASED";
-  /** The other patient of a merge. */
+  /** The other patient of a merge; undefined for other kinds of changes. */
   readonly otherPatientId: string | undefined;
-  /** The document before a correction; undefined once the patient is erased. */
+  /** The document before a correction. Undefined for other kinds of changes, and after the patient was erased. */
   readonly formerDocumentType: string | undefined;
   readonly formerDocumentNumber: string | undefined;
-  /** An erasure of the patient empties the reasons of all earlier changes. */
+  /** Why the patient was changed. An erasure of the patient empties the reasons of all earlier changes. */
   readonly reason: string;
   readonly changedAt: Date;
   readonly principal: string;
@@ -44,7 +44,7 @@ const COLUMNS = {
 export type ChangeOfPatient = Pick<PatientChangeRecord, "kind" | "reason"> &
   Partial<Pick<PatientChangeRecord, "otherPatientId" | "formerDocumentType" | "formerDocumentNumber">>;
 
-/** Appends a change of a patient and returns it. `after` is the patient after the change. */
+/** Inserts a change of a patient and returns the record. `after` is the patient after the change. */
 export function insertPatientChange(
   call: ReadyCall,
   after: Pick<PatientRecord, "id" | "version" | "updatedAt">,
@@ -68,7 +68,7 @@ export function insertPatientChange(
   return record;
 }
 
-/** Empties the reasons and former documents in the changes of these patients. Kind, time and principal stay. */
+/** Empties the reasons and deletes the former documents in the changes of these patients. All other attributes stay. */
 export function emptyPatientChanges(transaction: Transaction, patientIds: readonly string[]): void {
   const emptied = { reason: "", former_document_type: null, former_document_number: null };
   const query = sql("patient_changes").where({ tenant_id: transaction.tenantId }).update(emptied);
@@ -76,8 +76,8 @@ export function emptyPatientChanges(transaction: Transaction, patientIds: readon
 }
 
 /**
- * Returns the former document numbers of a patient and of the patients merged into it, one for each correction of a
- * document.
+ * Returns the document numbers that a patient, and the patients merged into it, had before corrections. The list has
+ * one number for each correction, in no order.
  */
 export async function findFormerDocumentNumbers(transaction: Transaction, patientId: string): Promise<string[]> {
   const corrections = sql("patient_changes")

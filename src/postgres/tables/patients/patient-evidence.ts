@@ -51,7 +51,7 @@ const insertConsentRow = prepared(
   (row) => sql("patient_consents").insert(row),
 );
 
-/** When a consent was granted (RFC 3339), with the principal and the call that reported it. */
+/** When a consent was granted (RFC 3339), and the principal and the call that recorded the consent. */
 export interface GivenConsent {
   readonly grantedAt: string;
   readonly principal: Principal;
@@ -77,8 +77,8 @@ export function insertConsent(
 }
 
 /**
- * Records that a call has read these patients. The text of the statement does not depend on the number of patients,
- * because each different text is prepared separately.
+ * Inserts an access record for each of these patients: the call has read their data. The text of the statement does not
+ * depend on the number of patients, because each different text is prepared separately.
  */
 export function insertAccessRecords(
   { transaction, principal, actor, operation, correlationId }: ReadyCall,
@@ -98,8 +98,8 @@ export function insertAccessRecords(
 }
 
 /**
- * Makes the planner read the indexes of the partitions in the order of the list and stop after the page. Without these
- * settings, it would read and sort all records of a patient for whom it expects few.
+ * Settings that make the planner read the indexes of the partitions in the order of the list and stop after the page.
+ * If the planner expects few records of a patient, it would otherwise read and sort all of them.
  */
 const IN_ORDER = ["SET LOCAL enable_sort = off", "SET LOCAL enable_bitmapscan = off", "SET LOCAL enable_seqscan = off"];
 

@@ -28,9 +28,9 @@ export async function lockPatientOf(
 }
 
 /**
- * Returns the patient, protected from merge and erasure until the transaction ends (FOR KEY SHARE). Use this function
- * before adding rows that belong to the patient. It does not block bookings for the patient. Returns undefined if the
- * tenant has no such patient.
+ * Returns the patient and keeps it from being merged or erased until the transaction ends (FOR KEY SHARE). Use this
+ * function before adding rows that belong to the patient. The lock does not block bookings for the patient. Returns
+ * undefined if the tenant has no such patient.
  */
 export async function holdPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const query = knownPatients({ tenant_id: transaction.tenantId, id }).select(patientColumns);
@@ -46,8 +46,8 @@ export async function holdPatientOf(
 }
 
 /**
- * Like {@link holdPatient}, for the patient that patient `id` was finally merged into. Without a merge, this is patient
- * `id`.
+ * Like {@link holdPatient}, for the patient into which the patient `id` was finally merged. If the patient `id` was not
+ * merged, locks and returns this patient itself.
  */
 export async function holdSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const patient = await holdPatient(transaction, id);
@@ -55,8 +55,8 @@ export async function holdSurvivor(transaction: Transaction, id: string): Promis
 }
 
 /**
- * Locks two patients in the order of their ids (FOR UPDATE, which also excludes {@link holdPatient}). Returns the
- * patients that exist, ordered by id.
+ * Locks two patients in the order of their ids until the transaction ends. The lock is FOR UPDATE, so it also excludes
+ * the lock of {@link holdPatient}. Returns the patients that exist, ordered by id.
  */
 export async function lockPatientsToMerge(
   transaction: Transaction,

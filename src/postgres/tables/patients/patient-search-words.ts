@@ -2,7 +2,7 @@ import type { Statement, Transaction } from "../../../call.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** Adds search words to a patient. The patient must have none of them yet. */
+/** Adds search words to a patient. The patient must not have any of these words yet. */
 export function insertSearchWords(transaction: Transaction, patientId: string, words: readonly string[]): void {
   let insert = inserts.get(words.length);
   if (insert === undefined) inserts.set(words.length, (insert = prepareInsert(words.length)));

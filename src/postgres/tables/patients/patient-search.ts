@@ -3,40 +3,42 @@ import { readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { type PatientRecord, patientColumns } from "./patients.js";
 
-/** The last entry that a search has read: a word and the id of its patient. The search continues after this entry. */
+/** A position in the index of words: a word and the id of its patient. The search continues after this position. */
 export interface WordCursor {
   readonly word: string;
   readonly id: string;
 }
 
-/** A patient that was found, with its first word that begins with `leading` of the search. */
+/**
+ * A found patient. `word` is the first of its words, in alphabetical order, that begins with `leading` of the search.
+ */
 export interface FoundPatient extends PatientRecord {
   readonly word: string;
 }
 
-/** The conditions of a search. For each text, a found patient has a word that begins with the text. */
+/** The conditions of a search. A found patient has, for each text, a word that begins with this text. */
 export interface PatientSearch {
   /** The text that is looked up in the index of words. */
   readonly leading: string;
   /**
-   * The texts that the words of each found patient are compared with. They may include `leading` or a prefix of
+   * The texts to compare with the words of each patient that `leading` finds. They may include `leading` or a prefix of
    * `leading`.
    */
   readonly beginnings: readonly string[];
   readonly status: string | undefined;
 }
 
-/** The words that begin with a text are counted up to this number. */
+/** The count of the words that begin with a text stops at this number. */
 const MAX_COUNT = 1_000;
 /** The maximum number of index entries that one page reads. This maximum limits the time of any search. */
 const MAX_SCANNED = 5_000;
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
-/** A beginning and this character sort after all words with that beginning, because no word contains the character. */
+/** A character that no word contains. A text plus this character sorts after all words that begin with the text. */
 const LAST = "\u{10ffff}";
 
 /**
- * Returns the one of `beginnings` with which the fewest words of the tenant begin. Each count stops at 1,000. Of
- * equally rare beginnings, returns the longest.
+ * Returns the item of `beginnings` with which the fewest words of the tenant begin. Each count stops at 1,000. If
+ * several items have the lowest count, returns the longest of them.
  */
 export async function rarestBeginning(transaction: Transaction, beginnings: readonly string[]): Promise<string> {
   const [only = ""] = beginnings;
@@ -51,8 +53,9 @@ export async function rarestBeginning(transaction: Transaction, beginnings: read
 }
 
 /**
- * Returns at most `limit` matching patients after a position, or from the first one, ordered by the word that begins
- * with `leading`. Reads at most 5,000 words, so the result can have fewer patients although more follow.
+ * Returns at most `limit` matching patients after the position `after`, ordered by {@link FoundPatient.word}, then id.
+ * Starts with the first patient if `after` is undefined. Reads at most 5,000 words. So the result can have fewer
+ * patients than `limit` although more patients match.
  *
  * OFFSET 0 makes PostgreSQL look up patients one by one. Without it, PostgreSQL would estimate few patients, choose
  * another join and read all patients that match.
@@ -77,8 +80,8 @@ export async function findPatients(
 }
 
 /**
- * Returns the 5,000th entry of a search after `after`. {@link findPatients} reads no entry after that one. Returns
- * undefined if fewer entries are left.
+ * Returns the position at which {@link findPatients} stops reading: the 5,000th position after `after`. Returns
+ * undefined if fewer positions are left.
  */
 export async function findEndOfScan(
   transaction: Transaction,

@@ -21,7 +21,7 @@ export interface PatientRecord {
   readonly email: string | undefined;
   readonly status: PatientStatus;
   readonly version: number;
-  /** The patient that this duplicate was merged into. */
+  /** The patient into which this patient was merged as a duplicate; undefined if it was not merged. */
   readonly mergedInto: string | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -70,12 +70,13 @@ const updateUnlessRivalled = preparedRequired(WRITTEN, (row) =>
 );
 
 /**
- * Inserts a patient with the consent. If an ACTIVE patient of the tenant has the same document, the call fails with
- * `refusal`.
+ * Inserts a patient with a consent. If an ACTIVE patient of the tenant has the same document, the call fails with the
+ * error that `refusal` returns.
  *
  * The unique index decides, so only one of two concurrent registrations succeeds. ON CONFLICT DO NOTHING avoids a
- * unique violation, because PostgreSQL would log the document number with it. After a conflict the consent has no
- * patient, so its foreign key fails. PostgreSQL logs only the patient's id with that error.
+ * unique violation, because PostgreSQL would log the document number with the violation. After a conflict, the patient
+ * of the consent is missing, so the foreign key of the consent fails. PostgreSQL logs only the patient's id with that
+ * error.
  */
 export function insertPatient(
   transaction: Transaction,
@@ -112,7 +113,10 @@ export async function findPatientNames(
   return new Map(rows.map(({ id, fullName }) => [id, fullName]));
 }
 
-/** Returns the ACTIVE patient with a document; undefined if the tenant has none. A tenant has at most one. */
+/**
+ * Returns the ACTIVE patient with a document; undefined if the tenant has none. A tenant never has two ACTIVE patients
+ * with the same document.
+ */
 export async function findActivePatient(
   transaction: Transaction,
   documentType: string,
@@ -164,11 +168,11 @@ export function writePatient(transaction: Transaction, before: PatientRecord, af
 
 /**
  * Updates a patient that the transaction has locked and that is ACTIVE afterwards. If another ACTIVE patient of the
- * tenant has the same document, nothing is written and the call fails with `refusal`.
+ * tenant has the same document, writes nothing, and the call fails with the error that `refusal` returns.
  *
- * A condition of the UPDATE avoids a unique violation, because PostgreSQL would log the document number with it. The
- * condition does not see patients that are not committed yet. For these the unique index waits for the other
- * transaction, and the call fails with a conflict on documentNumber.
+ * A condition of the UPDATE avoids a unique violation, because PostgreSQL would log the document number with the
+ * violation. The condition does not see patients that are not committed yet. If such a patient has the same document,
+ * the unique index waits for its transaction. After its commit, the call fails with a conflict on documentNumber.
  */
 export function writeActivePatient(
   transaction: Transaction,
@@ -181,7 +185,8 @@ export function writeActivePatient(
 }
 
 /**
- * Writes `left`, the patient as an erasure leaves it, with the derived columns. The transaction has locked the patient.
+ * Writes an erased patient. `left` has the attributes that the erasure leaves. Also writes the columns that are derived
+ * from them. Call this after the transaction has locked the patient.
  */
 export function writeErasedPatient(transaction: Transaction, left: PatientRecord, erasedAt: Date): void {
   transaction.send(updateOf({ ...rowOf(transaction, left), erased_at: erasedAt }));
@@ -191,7 +196,10 @@ function rowOf({ tenantId }: Transaction, patient: PatientRecord) {
   return { tenant_id: tenantId, ...patientRow(patient) };
 }
 
-/** Returns the row of a patient without `tenant_id`, with the columns that are derived from others. */
+/**
+ * Returns the row of a patient, without `tenant_id`. The row includes the derived columns: document keys and search
+ * words.
+ */
 export function patientRow(patient: PatientRecord) {
   return {
     ...toRow(patientColumns, patient),

@@ -11,8 +11,8 @@ export interface ListPage {
 }
 
 /**
- * Restricts a query to a page ordered by id, and returns the query. Ids are UUIDs of version 7, so this is the order of
- * creation. Only the ids of the demo have another version and order.
+ * Restricts a query to a page ordered by id, and returns the query. Ids are UUIDs of version 7, so the order by id is
+ * the order of creation. Only the ids of the demo data have another version and order.
  */
 export function byId(query: Knex.QueryBuilder, { afterId, limit }: ListPage): Knex.QueryBuilder {
   if (afterId !== undefined) query.where("id", ">", afterId);
@@ -20,9 +20,9 @@ export function byId(query: Knex.QueryBuilder, { afterId, limit }: ListPage): Kn
 }
 
 /**
- * Restricts a query on an append-only table to a page, the latest first, and returns the query. The order is by a time
- * column, because its times come from another clock than the ids. The time of the previous page's last row is read
- * again at full precision.
+ * Restricts a query on an append-only table to a page, the latest row first, and returns the query. Orders by the
+ * column `time`, because its times come from another clock than the ids. Reads the time of the last row of the previous
+ * page again, at full precision.
  */
 export function latestFirst(
   { tenantId }: Transaction,
@@ -42,7 +42,7 @@ export function latestFirst(
     .limit(limit);
 }
 
-/** Returns the entries whose value is not undefined. */
+/** Returns the entries of `columns` whose value is not undefined. */
 export function givenOnly(columns: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }

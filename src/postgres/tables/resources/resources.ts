@@ -3,7 +3,7 @@ import type { Owner, Principal, ResourceType, Transaction } from "../../../call.
 import { type ColumnsOf, readRecord, readRecords, toPartialRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
-/** The attributes that every administered resource has. */
+/** The attributes that every resource has, for example a location or a payer. */
 export interface ResourceHead extends Owner {
   readonly id: string;
   readonly version: number;
@@ -11,10 +11,10 @@ export interface ResourceHead extends Owner {
   readonly updatedAt: Date;
 }
 
-/** A stored resource. */
+/** A stored resource: its own attributes `A` and the attributes that all resources have. */
 export type ResourceRecord<A extends object> = A & ResourceHead;
 
-/** A table of resources that belong to an organization and company. */
+/** A table of resources. Each resource can belong to an organization and to a company. */
 export interface ResourceTable<A extends object> {
   readonly name: string;
   /** The name of the resource type in the audit trail and in events. */
@@ -32,8 +32,8 @@ const HEAD = {
 } satisfies ColumnsOf<ResourceHead>;
 
 /**
- * Inserts a resource. The result is not awaited: a duplicate code fails the commit with a conflict on the column of the
- * violated constraint.
+ * Inserts a resource. Does not wait for the result. If the code is a duplicate, the commit fails with a conflict on the
+ * column of the violated constraint.
  */
 export function insertResource<A extends object>(
   transaction: Transaction,
@@ -66,9 +66,7 @@ export async function findResource<A extends object>(
   return readRecord(transaction, visible(transaction, principal, table).where({ id }));
 }
 
-/**
- * Returns the resources with these ids that the principal can see. The keys of the result are the ids. Locks nothing.
- */
+/** Returns the resources with these ids that the principal can see, by id. Does not lock them. */
 export async function findResources<A extends object>(
   transaction: Transaction,
   principal: Principal,
@@ -81,15 +79,16 @@ export async function findResources<A extends object>(
   return new Map(found.map((resource) => [resource.id, resource]));
 }
 
-/** A resource that refers to others. */
+/** A resource that refers to other resources. */
 export interface Referrer {
   readonly table: Pick<ResourceTable<object>, "name">;
   readonly id: string;
 }
 
 /**
- * Returns the ids whose resource the principal can see. With a `referrer`, everyone who can see the referrer must also
- * be able to see the resource. So the resource's organization and company must each be null or equal to the referrer's.
+ * Returns those of `ids` whose resource the principal can see. With a `referrer`, everyone who can see the referrer
+ * must also be able to see the resource. So the resource's organization and company must each be null or equal to the
+ * referrer's.
  */
 export async function findVisibleIds(
   transaction: Transaction,
@@ -125,7 +124,7 @@ export function updateResource<A extends object>(
 
 /**
  * Returns at most `limit` resources with ids after `afterId` that the principal can see, ordered by id. With `filter`,
- * only resources that have its values.
+ * returns only resources with the same attribute values as `filter`.
  */
 export async function listResources<A extends object>(
   transaction: Transaction,
@@ -146,8 +145,8 @@ function visible<A extends object>(transaction: Transaction, principal: Principa
 }
 
 /**
- * Returns a query for the visible rows. A row is visible if its organization and its company are each null or equal to
- * the token's claim.
+ * Returns a query for the rows that the principal can see. The organization and the company of such a row are each null
+ * or equal to the principal's.
  */
 function visibleRows({ tenantId }: Transaction, principal: Principal, tableName: string): Knex.QueryBuilder {
   return sql(tableName)

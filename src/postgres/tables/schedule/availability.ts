@@ -3,7 +3,7 @@ import type { Transaction } from "../../../call.js";
 import { readRecord } from "../../columns.js";
 import { sql } from "../../sql.js";
 
-/** The location of a program, and whether program and location are active. */
+/** The location of a program, whether the program is active, and whether the location is active. */
 export interface ProgramStanding {
   readonly locationId: string;
   readonly isActive: boolean;
@@ -15,7 +15,7 @@ export type IdsOf = Knex.Raw;
 
 /**
  * Returns the location of a program, and whether the program and the location are active. Returns undefined if the
- * program does not exist.
+ * tenant has no such program.
  */
 export async function readProgramStanding(
   transaction: Transaction,

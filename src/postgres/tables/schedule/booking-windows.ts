@@ -3,16 +3,16 @@ import { HORIZON_DAYS } from "../../../scheduling/horizon.js";
 import { type Parameter } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** SQL for how many days ahead a program `p` can be booked, with the settings `t` of its tenant. */
+/** SQL for how many days after today a program `p` can be booked. `t` is the row of the tenant's settings. */
 export const HORIZON_OF_PROGRAM = `coalesce(p.horizon_days, t.horizon_days, ${HORIZON_DAYS})`;
 
 /**
- * SQL for the number of days after today for which the schedule of a program `p` is made, with the settings `t` of its
- * tenant. A horizon below the default does not change the schedule.
+ * SQL for how many days after today the slots of a program `p` are created. `t` is the row of the tenant's settings. A
+ * booking horizon below the default does not reduce this number.
  */
 export const PLANNED_DAYS = `greatest(${HORIZON_OF_PROGRAM}, ${HORIZON_DAYS})`;
 
-/** Joins the settings of the tenant to a query as `t`. Without settings, the columns of `t` are null. */
+/** Joins the settings of the tenant to a query as `t`. If the tenant has no settings, the columns of `t` are null. */
 export function withSettings(query: Knex.QueryBuilder, tenantId: string | Parameter): Knex.QueryBuilder {
   return query.joinRaw("LEFT JOIN tenant_settings t ON t.tenant_id = ?", [tenantId]);
 }
@@ -27,8 +27,8 @@ const NOTICE = "coalesce(p.minimum_notice_minutes, t.minimum_notice_minutes, 0)"
 const TODAY = "(?::timestamptz AT TIME ZONE 'America/Bogota')::date";
 
 /**
- * Returns SQL for the window of a program `p` at an instant: a slot is offered if it starts at or after `opens` and
- * before `closes`. Only slots of {@link IS_UP_TO_DATE} are in the window.
+ * Returns SQL for the time range in which slots of a program `p` can be booked at the instant `now`. Such a slot starts
+ * at `opens` or later and before `closes`. Slots that are not up to date are outside the range.
  */
 export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; readonly closes: Knex.Raw } {
   return {
@@ -40,6 +40,9 @@ export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; rea
   };
 }
 
-/** SQL for when a slot `s` of a program `p` is first and last offered, with the settings `t` of its tenant. */
+/**
+ * SQL for the time from which a slot `s` of a program `p` is offered; {@link OFFERED_UNTIL} is the end. `t` is the row
+ * of the tenant's settings.
+ */
 export const OFFERED_FROM = `(s.local_date - ${HORIZON_OF_PROGRAM})::timestamp AT TIME ZONE 'America/Bogota'`;
 export const OFFERED_UNTIL = `s.starts_at - make_interval(mins => ${NOTICE})`;

@@ -2,17 +2,18 @@ import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 
 /**
- * Locks the tenant's calendar FOR SHARE until the transaction ends. Holidays cannot change meanwhile. Transactions that
- * create slots use this lock. Any number of transactions can hold this lock at the same time. In the order of
- * `tables/locks.ts`, the calendar comes before programs.
+ * Locks the tenant's calendar FOR SHARE until the transaction ends, so that holidays cannot change meanwhile.
+ * Transactions that create slots take this lock. Any number of transactions can hold this lock at the same time. In the
+ * order of `tables/locks.ts`, the calendar comes before programs.
  */
 export function shareCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "share");
 }
 
 /**
- * Locks the tenant's calendar exclusively until the transaction ends. No other transaction can create slots or change
- * holidays of the tenant. In the order of `tables/locks.ts`, only the idempotency key comes before the calendar.
+ * Locks the tenant's calendar exclusively until the transaction ends. Meanwhile no other transaction can create slots
+ * or change holidays of the tenant. In the order of `tables/locks.ts`, only the idempotency key comes before the
+ * calendar.
  */
 export function ownCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "own");

@@ -12,9 +12,9 @@ const DUE = `SELECT DISTINCT p.tenant_id AS id FROM programs p
   WHERE p.active AND p.outdated_from IS NOT NULL OR ${IS_BEHIND}`;
 
 /**
- * Returns the ids of the tenants with an active program that has outdated slots, or whose requested schedule ends
- * before the program's horizon. `today` is a local date, YYYY-MM-DD. Row-level security lets a transaction with cupo.jobs read only the programs
- * whose schedule is requested.
+ * Returns the ids of the tenants with an active program that has outdated slots, or whose requested schedule ends less
+ * than {@link PLANNED_DAYS} days after `today`, a local date (YYYY-MM-DD). Row-level security lets a transaction with
+ * cupo.jobs read only the programs whose schedule was requested.
  */
 export async function findDueTenants(source: TransactionSource, today: string): Promise<string[]> {
   const rows = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -29,9 +29,10 @@ const FURTHEST_BEHIND = `SELECT max(?::date + ${PLANNED_DAYS} - p.materialized_t
   WHERE ${IS_BEHIND} AND ${HAS_SERVICE}`;
 
 /**
- * Returns the largest delay of the due programs of all tenants: the number of days from the end of the schedule to the
- * horizon. Returns 0 if no program is due. {@link lockNextDueProgram} explains which programs are due. Row-level
- * security allows a transaction with cupo.jobs to read these programs.
+ * Returns the largest delay of the due programs of all tenants, in days. The delay is the time from the end of the
+ * program's schedule to {@link PLANNED_DAYS} days after `today`. Returns 0 if no program is due.
+ * {@link lockNextDueProgram} explains which programs are due. Row-level security allows a transaction with cupo.jobs to
+ * read these programs.
  */
 export async function findFurthestBehind(source: TransactionSource, today: string): Promise<number> {
   const [row] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -41,9 +42,10 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 }
 
 /**
- * Locks the tenant's due program whose schedule ends first. Skips programs that other transactions have locked. Returns
- * the id of the program; undefined if there is none. A program is due if it is active and has outdated slots. It
- * is also due if its schedule ends before its horizon, the program and its location are active, and it has a service.
+ * Locks the tenant's due program whose schedule ends first, and returns its id. Skips programs that other transactions
+ * have locked. Returns undefined if no due program is left. An active program is due if it has outdated slots. It is also
+ * due if its requested schedule ends less than {@link PLANNED_DAYS} days after `today`, its location is active, and it
+ * has a service.
  * `today` is a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
@@ -51,7 +53,7 @@ export async function lockNextDueProgram(transaction: Transaction, today: string
   return (await transaction.rows<{ id: string }>(query.forNoKeyUpdate("p").skipLocked()))[0]?.id;
 }
 
-/** Returns whether the tenant has a due program, locked or not; see {@link lockNextDueProgram}. */
+/** Returns whether the tenant has a due program; see {@link lockNextDueProgram}. Programs that are locked count too. */
 export async function hasDueProgram(transaction: Transaction, today: string): Promise<boolean> {
   return (await transaction.rows(dueProgramsOf(transaction, today).limit(1))).length > 0;
 }

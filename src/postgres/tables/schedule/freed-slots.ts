@@ -15,9 +15,10 @@ const LISTS = ["tenantId", "practitionerIds", "starts", "ends"] as const;
 const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::timestamptz[]) AS f (practitioner_id, starts_at, ends_at)`;
 
 /**
- * A slot with `-infinity` is due at once. The settings come first, so that nothing else is read for a tenant that
- * offers no freed slots. The limit of 24 hours narrows the index scan; no slot lasts longer. OFFSET 0 prevents a join.
- * For a tenant with statistics, the join would read all open slots.
+ * Inserts the rows for {@link noteFreedSlots}. The due time `-infinity` means that a slot is due at once. The settings
+ * come first, so that PostgreSQL reads no slots for a tenant that offers no freed slots. The limit of 24 hours narrows
+ * the index scan; no slot lasts longer. OFFSET 0 prevents a join. For a tenant with statistics, the join would read all
+ * open slots.
  */
 const note = prepared(LISTS, (names) =>
   sql.raw(
@@ -60,7 +61,6 @@ const forget = prepared(["tenant_id", "slot_id"], (key) => sql("freed_slots").wh
 const DUE = `SELECT tenant_id AS "tenantId", slot_id AS "slotId" FROM freed_slots
   WHERE due_at <= ? AND tenant_id <> ALL(?::uuid[]) ORDER BY due_at LIMIT ?`;
 
-/** A range of time of a practitioner. */
 interface PractitionerTime {
   readonly practitionerId: string;
   readonly startsAt: Date;
@@ -68,17 +68,19 @@ interface PractitionerTime {
 }
 
 /**
- * Inserts a row into `freed_slots`, due at once, for each free slot that overlaps one of these times. Covers all
- * programs of the practitioners. Does nothing if the tenant does not offer freed slots. Call it with times that
- * appointments have left, once and last in a transaction: freed slots come last in the order of locks.
+ * Inserts a row into `freed_slots`, due at once, for each free slot that overlaps one of these times, in all programs
+ * of the practitioner. The times are times that appointments have left. Does nothing if the tenant does not offer freed
+ * slots.
+ *
+ * Call this at most once in a transaction and after all other locks, because freed slots are last in the lock order.
  */
 export function noteFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(note(listsOf(transaction, times)));
 }
 
 /**
- * Makes the freed slots that start in these times due at once. Call it when holds over these times have ended. Slots
- * that are not due again before their start stay unchanged: no waitlist entry wants them.
+ * Makes the freed slots that start in these times due at once. Call this when holds at these times have ended. A slot
+ * that is not due again before its start stays unchanged, because no waitlist entry wants it.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));
@@ -93,7 +95,7 @@ function listsOf({ tenantId }: Transaction, times: readonly PractitionerTime[]) 
   };
 }
 
-/** Sets when a freed slot is due again, and adds the ids of the waitlist entries to which the slot was offered. */
+/** Sets when a freed slot is due again, and adds `entryIds`: the waitlist entries to which the slot was offered. */
 export function deferFreedSlot(
   transaction: Transaction,
   slotId: string,
@@ -109,8 +111,8 @@ export function forgetFreedSlot(transaction: Transaction, slotId: string): void 
 }
 
 /**
- * Returns at most `limit` freed slots that are due at `at`, the longest due first. Includes all tenants except
- * `withoutTenants`.
+ * Returns at most `limit` freed slots that are due at `at`, of all tenants except `withoutTenants`. The slot that has
+ * been due for the longest time comes first.
  */
 export function findDueFreedSlots(
   source: TransactionSource,

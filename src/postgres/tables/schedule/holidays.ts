@@ -45,7 +45,9 @@ export interface HolidayFilter {
   readonly active: boolean | undefined;
 }
 
-/** Returns at most `limit` holidays after `afterDate`, ordered by date. */
+/**
+ * Returns at most `limit` holidays that match the filter, ordered by date. All are later than `afterDate`, if defined.
+ */
 export async function listHolidays(
   transaction: Transaction,
   { dateFrom, dateTo, active }: HolidayFilter,
@@ -63,16 +65,16 @@ export async function listHolidays(
   return readRecords(transaction, query);
 }
 
-/** Result of seeding holidays, ordered by date. */
+/** The result of {@link seedHolidays}. Both lists are ordered by date. */
 export interface SeededHolidays {
   readonly created: readonly HolidayRecord[];
-  /** Holidays that existed before. */
+  /** Holidays that existed before the call. */
   readonly existing: readonly HolidayRecord[];
 }
 
 /**
- * Inserts each holiday whose date has no holiday yet. Returns all holidays on these dates. If two transactions seed the
- * same dates, each date gets one holiday: the second transaction finds the holidays of the first.
+ * Inserts each of `holidays` whose date has no holiday yet. Returns all holidays on these dates. If two transactions
+ * seed the same dates, each date gets one holiday: the second transaction finds the holidays of the first.
  */
 export async function seedHolidays(
   transaction: Transaction,

@@ -7,7 +7,8 @@ import { sql } from "../../sql.js";
 import { HORIZON_OF_PROGRAM, withSettings } from "./booking-windows.js";
 
 /**
- * Numbers of slots of a program: free; occupied and in the schedule; occupied but no longer in the schedule (retained).
+ * The numbers of slots of a program. `open` slots are free. `booked` slots are occupied and in the schedule. `retained`
+ * slots are occupied but no longer in the schedule.
  */
 export interface SlotCounts {
   readonly open: number;
@@ -15,24 +16,27 @@ export interface SlotCounts {
   readonly retained: number;
 }
 
-/** How far the schedule of a program is made. */
+/** The state of the schedule of a program: through which date its slots have been created. */
 export interface MaterializationState extends Reach {
   readonly generation: number;
   /**
-   * The last local date, YYYY-MM-DD, for which all slots exist. If the schedule was requested but no slot was made yet,
-   * the value is a past date. Undefined if the schedule was never requested.
+   * The last local date, YYYY-MM-DD, through which all slots exist. If the schedule was requested but has no slots yet,
+   * a past date. Undefined if the schedule was never requested.
    */
   readonly through: string | undefined;
-  /** On the next date with slots, the first `staff` practitioners of the program already have their slots. */
+  /**
+   * How many practitioners, the first ones of the program, already have their slots on the next date with slots after
+   * `through`.
+   */
   readonly staff: number;
-  /** When slots were last made; undefined if never. */
+  /** When slots were last created; undefined if they never were. */
   readonly at: Date | undefined;
   /**
    * Slots on or after this local date, YYYY-MM-DD, may not fit the rules yet: jobs compare them. Undefined if all slots
    * fit.
    */
   readonly outdatedFrom: string | undefined;
-  /** Whether the program is active. The schedule of an inactive program is not extended. */
+  /** Whether the program is active. No slots are created for an inactive program. */
   readonly isActive: boolean;
 }
 
@@ -46,7 +50,7 @@ const COLUMNS = {
   outdatedFrom: "p.outdated_from",
 } as const satisfies ColumnsOf<Omit<MaterializationState, "horizonDays">>;
 
-/** The state that is returned for a program that does not exist. */
+/** The state to return for a program that does not exist. */
 const NOTHING_MADE: MaterializationState = {
   generation: 1,
   through: undefined,
@@ -58,10 +62,10 @@ const NOTHING_MADE: MaterializationState = {
   outdatedFrom: undefined,
 };
 
-/** How far the schedule of a program is made after some slots were added. */
+/** The part of {@link MaterializationState} that changes when slots are added. */
 export type MaterializationProgress = Required<Pick<MaterializationState, "staff">> & { readonly through: string };
 
-/** Returns how far the schedule of a program is made, and its generation. */
+/** Returns the state of the schedule of a program. For an unknown program, returns a state without slots. */
 export async function readMaterialization(transaction: Transaction, programId: string): Promise<MaterializationState> {
   const query = statesOf(transaction).where({ "p.id": programId });
   return (await readRecord<MaterializationState>(transaction, query)) ?? NOTHING_MADE;
@@ -74,7 +78,7 @@ function statesOf({ tenantId }: Transaction) {
     .select({ horizonDays: sql.raw(HORIZON_OF_PROGRAM) });
 }
 
-/** Stores how far the schedule of a locked program is made. */
+/** Stores through which date the slots of a program have been created. The transaction must have locked the program. */
 export function markMaterialized(
   transaction: Transaction,
   programId: string,
@@ -107,8 +111,8 @@ function setOutdatedFrom(transaction: Transaction, programId: string, outdated_f
 }
 
 /**
- * Requests the schedule of a locked program, if it has an active rule, a practitioner and a service. Slots are made for
- * dates after `before`. A schedule that was requested earlier stays unchanged.
+ * Requests the schedule of a program that has an active rule, a practitioner and a service. Slots are created for dates
+ * after `before`. Changes nothing if the schedule was already requested. The transaction must have locked the program.
  */
 export function wantMaterialization(transaction: Transaction, programId: string, before: string): void {
   const key = { tenant_id: transaction.tenantId, program_id: programId };
@@ -121,8 +125,8 @@ export function wantMaterialization(transaction: Transaction, programId: string,
 }
 
 /**
- * Marks the schedules of these programs as made only until the date `before`. So slots after that date are made again.
- * Schedules that end earlier stay unchanged.
+ * Marks the slots of these programs after the date `before` as not created. So the job creates the slots after that
+ * date again. Does not change programs whose slots end on or before that date.
  */
 export function rewindMaterialization(transaction: Transaction, programIds: readonly string[], before: string): void {
   const query = sql("programs")
@@ -132,7 +136,10 @@ export function rewindMaterialization(transaction: Transaction, programIds: read
   transaction.send(query.update({ materialized_through: before, materialized_staff: 0 }));
 }
 
-/** Starts a new generation of the programs' schedules. Slots made from now on have the number of the new generation. */
+/**
+ * Starts a new generation of the slots of these programs: increases the number that each new slot gets from its
+ * program.
+ */
 export function startNewGeneration(transaction: Transaction, programIds: readonly string[]): void {
   const query = sql("programs")
     .where({ tenant_id: transaction.tenantId })
@@ -140,13 +147,13 @@ export function startNewGeneration(transaction: Transaction, programIds: readonl
   transaction.send(query.increment("generation").update({ materialized_staff: 0 }));
 }
 
-/** Returns the ids of the tenant's programs whose schedule was requested, ordered by id. */
+/** Returns the ids of the tenant's programs whose schedule was requested, in ascending order. */
 export async function findMaterializedPrograms(transaction: Transaction): Promise<readonly string[]> {
   const query = sql("programs").where({ tenant_id: transaction.tenantId }).whereNotNull("materialized_through");
   return (await transaction.rows<{ id: string }>(query.orderBy("id").select("id"))).map(({ id }) => id);
 }
 
-/** Returns the states of the programs by their ids. Unknown programs are omitted. */
+/** Like {@link readMaterialization}, for several programs. Returns the states by program id. Omits unknown programs. */
 export async function readMaterializations(
   transaction: Transaction,
   programIds: readonly string[],
@@ -158,7 +165,7 @@ export async function readMaterializations(
   return new Map(states.map((state) => [state.id, state]));
 }
 
-/** Returns the number of the tenant's free slots that start after `now`, at most `limit`. */
+/** Counts the tenant's free slots that start after `now`. Stops counting at `limit`. */
 export async function countOpenSlots(transaction: Transaction, now: Date, limit: number): Promise<number> {
   const open = sql("slots").where({ tenant_id: transaction.tenantId, appointment_id: null });
   const counted = open.where("starts_at", ">", now).select(sql.raw("1")).limit(limit).as("open");
@@ -166,7 +173,7 @@ export async function countOpenSlots(transaction: Transaction, now: Date, limit:
   return row?.count ?? 0;
 }
 
-/** Counts a program's slots that start after `now`. */
+/** Returns the numbers of a program's slots that start after `now`. */
 export async function countSlots(transaction: Transaction, programId: string, now: Date): Promise<SlotCounts> {
   const [row] = await transaction.rows<SlotCounts>(
     sql("slots")

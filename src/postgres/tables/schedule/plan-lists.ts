@@ -3,7 +3,7 @@ import type { PlannedBlock, SlotPlan } from "./planned-slots.js";
 
 type Binding = string | null | readonly (string | number | Date | null)[] | Date;
 
-/** Returns the values of the named parameters in the statements about a plan. */
+/** Returns the values of the named parameters of the statements that compare a plan with slots or apply it. */
 export function planBindings(
   { tenantId }: Transaction,
   { programIds, from, through, practitionerId, obstacles, ...plan }: SlotPlan,
@@ -39,16 +39,17 @@ export function planBindings(
 }
 
 /**
- * Send this before the statements of a plan. PostgreSQL estimates 1,000 rows for each `generate_series`. For a list of
- * a few slots, the estimate is 83 million rows. With JIT, PostgreSQL would compile for seconds a statement that runs
- * for milliseconds.
+ * The statement that turns off JIT compilation in the transaction. Send it before the statements of a plan. PostgreSQL
+ * estimates 1,000 rows for each `generate_series`. For a list of a few slots, the estimate is 83 million rows. With
+ * JIT, PostgreSQL would compile for seconds a statement that runs for milliseconds.
  */
 export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 
 /**
- * The beginning of a statement's WITH: the plan as lists. `lists` is one row of arrays. `places` has a row for each
- * program: the first and last index in these arrays, from 1, of its runs of adjacent slots and of its practitioners.
- * With the indexes, statements need no join. `blocks` has a row for each block.
+ * The beginning of a WITH clause: CTEs with the lists of a plan. `lists` is one row of arrays. `blocks` has a row for
+ * each block. `places` has a row for each program. It has four indexes into the arrays, from 1: the first and the last
+ * of the program's runs of adjacent slots, and the first and the last of its practitioners. With these indexes,
+ * statements need no join.
  */
 export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
     SELECT :runRules::uuid[] AS rules, :runDates::date[] AS dates, :runStarts::timestamptz[] AS firsts,
@@ -64,8 +65,8 @@ export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
       :blockEnds::timestamptz[]) AS b (id, program_id, practitioner_id, starts_at, ends_at))`;
 
 /**
- * SQL for the slots of a plan, without regard to blocks. Each practitioner of a program has all slots of the program's
- * rules. A statement for one program adds a condition on `n`, the row of `places`.
+ * SQL for the slots of a plan, including slots under blocks. Each practitioner of a program has all slots of the
+ * program's rules. A statement for one program adds a condition on `n`, the row of the CTE `places`.
  */
 export const SLOTS_OF_PLACE = `SELECT n.program_id, l.rules[r] AS rule_id, l.people[p] AS practitioner_id, l.dates[r] AS local_date,
     l.firsts[r] + i * make_interval(mins => l.minutes[r]) AS starts_at,
@@ -76,7 +77,7 @@ export const SLOTS_OF_PLACE = `SELECT n.program_id, l.rules[r] AS rule_id, l.peo
 
 /**
  * Returns SQL for whether a slot overlaps a block of its practitioner or its program. `time` is the alias of the slot.
- * A multirange is searched by bisection, so many blocks cost little more than one.
+ * The blocks are a multirange, which PostgreSQL searches by bisection. So many blocks cost little more than one.
  */
 export function meetsBlocks(time: string): string {
   const meets = (kind: string, target: string) => `coalesce(tstzrange(${time}.starts_at, ${time}.ends_at)
@@ -85,8 +86,8 @@ export function meetsBlocks(time: string): string {
 }
 
 /**
- * Returns the items in the order of their programs in `programIds`, and the first and last index of each program's
- * items, from 1.
+ * Returns the items, ordered like their programs in `programIds`. For each program, also returns the index of its first
+ * and of its last item, from 1. If a program has no items, its last index is below its first.
  */
 function groupByProgram<Item extends { readonly programId: string }>(
   programIds: readonly string[],
@@ -117,7 +118,7 @@ function blockBindings(blocks: readonly PlannedBlock[]) {
   };
 }
 
-/** Returns the times of blocks as a multirange for each target. */
+/** Returns the times of the blocks of each target, as the text of a multirange, by the id of the target. */
 function timesBy(
   blocks: readonly PlannedBlock[],
   targetOf: (block: PlannedBlock) => string | undefined,

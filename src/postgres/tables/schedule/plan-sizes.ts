@@ -5,10 +5,10 @@ import { sql } from "../../sql.js";
 import { HORIZON_OF_PROGRAM, withSettings } from "./booking-windows.js";
 import { readActiveRules } from "./program-rules.js";
 
-/** The attributes of an active program that determine its number of slots. */
+/** The attributes of an active program that determine how many slots the program has. */
 export interface PlannedProgram {
   readonly programId: string;
-  /** How many days ahead the program can be booked. */
+  /** How many days after today the program can be booked. */
   readonly horizonDays: number;
   /** Whether the program has its own horizon. Otherwise the horizon of the tenant applies. */
   readonly hasOwnHorizon: boolean;

@@ -8,24 +8,24 @@ export interface SlotPlan {
   readonly through: string;
   /** The only practitioner whose slots the plan covers; undefined for all practitioners. */
   readonly practitionerId: string | undefined;
-  /** The active practitioners of each active program at an active location. */
+  /** The active practitioners of each program. A program has none if the program or its location is inactive. */
   readonly staff: readonly Staff[];
   readonly runs: readonly PlannedRun[];
   readonly obstacles: PlanObstacles;
 }
 
-/** The reasons why a program has fewer slots than its rules and practitioners would make. */
+/** Why programs have fewer slots than their rules and practitioners would give. */
 export interface PlanObstacles {
   readonly blocks: readonly PlannedBlock[];
   readonly inactivePrograms: readonly string[];
   readonly programsAtInactiveLocations: readonly string[];
   readonly inactivePractitioners: readonly string[];
-  /** The dates on which a rule is closed only because of the tenant's holidays. */
+  /** The dates on which a rule has no slots only because of the tenant's holidays. */
   readonly holidays: readonly { readonly ruleId: string; readonly localDate: string }[];
 }
 
 /**
- * A time without slots, either of a practitioner in all programs or of a program. Exactly one of the two ids is set.
+ * A time range in which a practitioner (in all programs) or a program has no slots. Exactly one of the two ids is set.
  */
 export interface PlannedBlock {
   readonly blockId: string;
@@ -41,7 +41,9 @@ export interface Staff {
   readonly practitionerId: string;
 }
 
-/** Adjacent slots of a rule on one date. Each practitioner of the program has these slots. */
+/**
+ * `count` adjacent slots of a rule on one date, each `minutes` long. Each practitioner of the program has these slots.
+ */
 export interface PlannedRun {
   readonly programId: string;
   readonly ruleId: string;

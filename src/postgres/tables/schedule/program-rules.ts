@@ -27,7 +27,7 @@ const COLUMNS = {
   version: "version",
 } as const satisfies ColumnsOf<ProgramRuleRecord>;
 
-/** Returns the rules of a program, ordered by id. To check rules for overlap, lock the program first. */
+/** Returns the rules of a program, ordered by id. Lock the program first to check its rules for overlaps. */
 export async function readRules(transaction: Transaction, programId: string): Promise<ProgramRuleRecord[]> {
   const query = sql("program_rules").where({ tenant_id: transaction.tenantId, program_id: programId });
   return readRecords(transaction, query.orderBy("id").select(COLUMNS));
@@ -39,13 +39,13 @@ export async function readActiveRules(transaction: Transaction): Promise<Program
   return readRecords(transaction, query.select(COLUMNS));
 }
 
-/** Inserts a rule of a program that the transaction has locked. */
+/** Inserts a rule. The transaction must have locked the program of the rule. */
 export function insertRule(transaction: Transaction, rule: ProgramRuleRecord, at: Date): void {
   const row = { tenant_id: transaction.tenantId, ...toRow(COLUMNS, rule), created_at: at, updated_at: at };
   transaction.send(sql("program_rules").insert(row));
 }
 
-/** Updates a rule of a program that the transaction has locked. */
+/** Updates a rule. The transaction must have locked the program of the rule. */
 export function writeRule(transaction: Transaction, rule: ProgramRuleRecord, at: Date): void {
   const key = { tenant_id: transaction.tenantId, id: rule.id };
   const { id: _, ...changed } = toRow(COLUMNS, rule);

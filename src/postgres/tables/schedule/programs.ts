@@ -30,8 +30,8 @@ export const programs: ResourceTable<ProgramAttributes> = {
 };
 
 /**
- * The practitioners or the services of a program. A change replaces the whole set. The ids are in the stored order. The
- * set has its own version.
+ * The practitioners or the services of a program. A change replaces the whole set and increases the version of the set.
+ * The ids are in the stored order.
  */
 export interface ProgramSet {
   readonly ids: readonly string[];
@@ -58,8 +58,8 @@ export const programServices: ProgramSetTable = {
 };
 
 /**
- * Returns a set of a program. Lock the program first. Otherwise another transaction may replace the set between the
- * query for the version and the query for the ids.
+ * Returns a {@link ProgramSet} of a program. Lock the program first. Otherwise another transaction may replace the set
+ * between the query for the version and the query for the ids.
  */
 export async function readProgramSet(
   transaction: Transaction,
@@ -81,7 +81,7 @@ export async function readProgramSet(
   return { ids: members.map(({ id }) => id), version: programRows[0]?.version ?? 1 };
 }
 
-/** Replaces a set of a program that the transaction has locked. */
+/** Replaces a {@link ProgramSet} of a program. The transaction must have locked the program. */
 export function writeProgramSet(
   transaction: Transaction,
   set: ProgramSetTable,
@@ -108,7 +108,7 @@ export function writeProgramSet(
 
 /**
  * Locks a program FOR SHARE until the transaction ends, so that the program and its sets do not change. Any number of
- * transactions can hold this lock.
+ * transactions can hold this lock at the same time.
  */
 export function shareProgram(transaction: Transaction, programId: string): void {
   transaction.send(sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).select("id").forShare());

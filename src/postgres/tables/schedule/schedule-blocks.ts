@@ -5,7 +5,7 @@ import { sql } from "../../sql.js";
 import { givenOnly } from "../resources/lists.js";
 import type { IdsOf } from "./availability.js";
 
-/** The reason of a block. */
+/** The reason of a schedule block. */
 export type BlockKind = "ILLNESS" | "VACATION" | "MEETING" | "CLOSED_ROOM" | "OTHER";
 
 /** The target of a block. Exactly one of the three ids is set. */
@@ -50,8 +50,8 @@ const COLUMNS = {
 } as const satisfies ColumnsOf<ScheduleBlockRecord>;
 
 /**
- * Returns the owner of a target. Blocks of the target get this owner, so that everyone who can see the target can see
- * its blocks. If the target does not exist, both ids are undefined.
+ * Returns the organization and company of a target. Blocks of the target get the same organization and company, so that
+ * everyone who can see the target can see its blocks. If the target does not exist, both ids are undefined.
  */
 export async function findOwnerOf(transaction: Transaction, target: BlockTarget): Promise<Owner> {
   const query = sql(tableOf(target)).where({ tenant_id: transaction.tenantId, id: targetIdOf(target) });
@@ -74,8 +74,8 @@ export async function findScheduleBlock(
 }
 
 /**
- * Like {@link findScheduleBlock}, and locks the block until the transaction ends. The transaction has locked the
- * calendar exclusively.
+ * Like {@link findScheduleBlock}, but also locks the block until the transaction ends. Call this after the transaction
+ * has locked the calendar exclusively.
  */
 export async function lockScheduleBlock(
   transaction: Transaction,
@@ -92,10 +92,10 @@ export function writeScheduleBlock(transaction: Transaction, block: ScheduleBloc
   transaction.send(sql("schedule_blocks").where({ tenant_id: transaction.tenantId, id: block.id }).update(row));
 }
 
-/** Filters of a list of blocks. Undefined means no restriction. */
+/** Filters of a list of blocks. An undefined filter restricts nothing. */
 export interface ScheduleBlockFilter extends Partial<BlockTarget> {
   readonly kind: BlockKind | undefined;
-  /** The block ends after `from` and starts before `to`. */
+  /** Lists blocks that end after `from` and start before `to`. */
   readonly from: Date | undefined;
   readonly to: Date | undefined;
   readonly isCancelled: boolean | undefined;
@@ -122,7 +122,10 @@ export async function listScheduleBlocks(
   return readRecords(transaction, query);
 }
 
-/** Returns the number of a target's blocks that end after `now`, at most `limit`. Cancelled blocks do not count. */
+/**
+ * Returns the number of a target's blocks that end after `now`. Cancelled blocks do not count. Stops counting at
+ * `limit`.
+ */
 export async function countBlocksAhead(
   transaction: Transaction,
   target: BlockTarget,
@@ -139,8 +142,8 @@ export async function countBlocksAhead(
 }
 
 /**
- * Returns the blocks that overlap the time from `from` to `to` and affect the slots of a program, ordered by id.
- * Cancelled blocks are omitted. These are the blocks of the program, of its current location and of `practitioners`.
+ * Returns the blocks that overlap the time from `from` to `to` and affect the slots of a program, ordered by id. Blocks
+ * of the program, of its current location and of `practitioners` affect its slots. Omits cancelled blocks.
  */
 export async function readBlocksOver(
   transaction: Transaction,

@@ -4,27 +4,27 @@ import { meetsBlocks, planBindings, SLOTS_OF_PLACE, WITHOUT_COMPILING } from "./
 import type { SlotPlan } from "./planned-slots.js";
 import { FITS, IN_SCOPE, IS_IN_BLOCK, IS_PLANNED, PLAN } from "./slot-judgement.js";
 
-/** The changes that applying a plan would make. */
+/** The numbers of changes that applying a plan would make to slots that start after `now`. */
 export interface SlotChanges {
   /** The number of free slots that would be added. */
   readonly added: number;
   /** The number of free slots that would be removed. */
   readonly withdrawn: number;
-  /** The number of appointments in slots that the plan does not have. */
+  /** The number of appointments in slots that the plan does not have. {@link DisplacedWanted} can limit their cause. */
   readonly displaced: number;
-  /** The ids of the first displaced appointments, ordered by start. */
+  /** The ids of at most `limit` displaced appointments, ordered by start. */
   readonly firstDisplacedIds: readonly string[];
 }
 
-/** Restricts the displaced appointments in the result. */
+/** Which displaced appointments {@link previewSlots} counts and returns. */
 export interface DisplacedWanted {
-  /** The maximum number of appointments. */
+  /** The maximum number of ids in `firstDisplacedIds`. The count of appointments has no limit. */
   readonly limit: number;
-  /** Only appointments under this block count; undefined for every cause. */
+  /** Only appointments that this block displaces count. If undefined, appointments count whatever the cause. */
   readonly blockId?: string | undefined;
 }
 
-/** Returns the changes that applying a plan would make. Changes nothing. */
+/** Returns the changes that applying a plan would make. The function itself changes no slots. */
 export async function previewSlots(
   transaction: Transaction,
   plan: SlotPlan,
@@ -38,8 +38,9 @@ export async function previewSlots(
 }
 
 /**
- * The number of added slots is the number of slots of the plan minus the number of existing slots that fit the plan. A
- * search for each missing slot would be a join, which PostgreSQL plans badly for a tenant without statistics.
+ * SQL for {@link SlotChanges}. The number of added slots is the number of slots of the plan minus the number of
+ * existing slots that fit the plan. A search for each missing slot would be a join, which PostgreSQL plans badly for a
+ * tenant without statistics.
  */
 const PREVIEW = `${PLAN},
   going AS MATERIALIZED (SELECT s.appointment_id, s.starts_at, CASE WHEN s.appointment_id IS NULL THEN false
