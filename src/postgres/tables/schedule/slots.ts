@@ -5,7 +5,7 @@ import { sql } from "../../sql.js";
 import { noteFreedSlots } from "./freed-slots.js";
 
 /**
- * Why a slot is retained and its appointment displaced. If several causes hold, the cause is the first in this order.
+ * Why the schedule no longer has the slot of an appointment. If several causes hold, the first in this order is stored.
  */
 export type DisplacementCause =
   | "BLOCK"
@@ -17,7 +17,7 @@ export type DisplacementCause =
   | "HOLIDAY"
   | "RULES";
 
-/** Why an appointment is displaced: its slot is no longer in the schedule and is retained only for the appointment. */
+/** Why an appointment is displaced: its slot is no longer in the schedule and is kept only for the appointment. */
 export interface Displacement {
   readonly cause: DisplacementCause;
   /** The block, if the cause is BLOCK. */
@@ -46,7 +46,7 @@ export interface SlotRecord {
   readonly retainedBy: DisplacementCause | undefined;
   readonly retainedById: string | undefined;
   readonly retentionAccepted: boolean;
-  /** The live appointment that occupies the slot; undefined while the slot is free. */
+  /** The id of the appointment that occupies the slot; undefined while the slot is free. */
   readonly appointmentId: string | undefined;
 }
 
@@ -68,8 +68,8 @@ export const slotColumns = {
 } as const satisfies ColumnsOf<SlotRecord>;
 
 /**
- * Returns the displacement of the appointment that occupies `slots`, from the first retained slot; undefined if no slot
- * is retained.
+ * Returns the displacement of the appointment that occupies `slots`; undefined if no slot is `retained`. If several
+ * slots are retained, the first of them decides.
  */
 export function displacementOf(slots: readonly SlotRecord[]): Displacement | undefined {
   const retained = slots.find(({ retainedBy }) => retainedBy !== undefined);
@@ -87,9 +87,9 @@ export async function findOccupiedSlots(transaction: Transaction, appointmentId:
 }
 
 /**
- * Returns the slot of a practitioner in a program, free or not, that starts at `at`. Slots that the schedule does not
- * have do not count. With `begunSince`, returns the last slot that starts from `begunSince` to `at` and ends after
- * `at`. Returns undefined if there is no such slot.
+ * Returns the slot of a practitioner in a program, free or occupied, that starts at `at`; undefined if there is none.
+ * With `begunSince`, returns the last slot that starts from `begunSince` to `at` and ends after `at`. Ignores
+ * `retained` slots and slots that were made for an overbooked appointment.
  */
 export async function findSlotAt(
   transaction: Transaction,
@@ -106,16 +106,15 @@ export async function findSlotAt(
   return readRecord(transaction, query);
 }
 
-/** The time, program, rule and practitioner of a slot. */
 type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "localDate" | "startsAt" | "endsAt">;
 
 /**
- * Inserts a slot for an appointment whose time has no free slots: for an overbooked appointment, or for one that
- * becomes live again.
+ * Inserts a slot at the time of an appointment that could not take free slots. Such an appointment is overbooked, or
+ * its status was corrected and it needs its time again.
  *
- * The slot is retained if it is under a block. `isAccepted` states whether staff accepted the appointment under a
- * block. The slot is also retained if another slot of the rules starts at the same time, unless the appointment is
- * overbooked.
+ * The slot is `retained` with the cause BLOCK if a block overlaps the slot. `isAccepted` is whether staff accepted the
+ * appointment in spite of the block. The slot is `retained` with the cause RULES if the appointment has a rule and an
+ * ordinary slot of the practitioner in the program has the same start.
  */
 export function insertOwnSlot(
   transaction: Transaction,
@@ -169,9 +168,9 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
 }
 
 /**
- * Frees locked slots. Deletes retained slots, and slots that were made for their appointment. Free slots at the times
- * of the freed slots may then be offered to the waitlist. Call it at most once in a transaction, after the statements
- * that change the counters of days and principals.
+ * Frees locked slots. Deletes those that are `retained` or were made for their appointment. Other slots at the same
+ * times may then be offered to the waitlist. Call this at most once in a transaction, after the statements that change
+ * the counters of days and principals.
  */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   vacateSlots(transaction, slots);
@@ -194,8 +193,8 @@ export function exchangeSlots(
 }
 
 /**
- * Like {@link releaseSlots}, without {@link noteFreedSlots}. After several calls of this function, call
- * {@link noteFreedSlots} once.
+ * Frees slots like {@link releaseSlots}, but does not cause offers to the waitlist. After the last call of this
+ * function in a transaction, call {@link noteFreedSlots} once for all freed slots.
  */
 export function vacateSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   const { going, staying } = parted(slots);
