@@ -44,8 +44,8 @@ const AWAY_MS = 5_000;
  * together never allow more than the quota in a window.
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
- * not answer, each process allows an equal part of the requests that were left at the last answer. This part is at
- * least one request.
+ * not answer, each process divides the requests that were left at the last answer by the number of processes. It allows
+ * the result, but at least one request.
  */
 export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
   const elapsed = ports.elapsed ?? (() => performance.now());
@@ -74,8 +74,8 @@ export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): 
 }
 
 /**
- * Returns a function that asks the store for shares. While the store does not answer, the function returns an equal
- * part of the known rest of the quota, at least one request.
+ * Returns a function that asks the store for shares. While the store does not answer, each share is the known rest of
+ * the quota divided by `replicas`, but at least one request.
  */
 function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, elapsed: () => number) {
   let awayUntil: number | undefined;

@@ -2,7 +2,7 @@ import { addCalendarDays, dayNumberOf } from "./local-date.js";
 
 /** The longest allowed wait, and which days count. */
 export interface WaitLimit {
-  /** 1 to 3650. */
+  /** Number of days, 1 to 3650. `dayKind` defines which days count. */
   readonly maxWaitDays: number;
   /** BUSINESS counts Monday to Friday without holidays; CALENDAR counts every day. */
   readonly dayKind: "BUSINESS" | "CALENDAR";

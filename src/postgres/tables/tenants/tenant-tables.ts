@@ -4,7 +4,7 @@ import { sql } from "../../sql.js";
 /** A table with rows of tenants. */
 export interface TenantTable {
   readonly name: string;
-  /** The columns of the primary key without tenant_id, and their types. */
+  /** `keys` has the columns of the primary key without tenant_id. `types` has their types in the same order. */
   readonly keys: readonly string[];
   readonly types: readonly string[];
 }

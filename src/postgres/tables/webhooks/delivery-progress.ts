@@ -8,7 +8,7 @@ import type { DisabledReason } from "./webhooks.js";
 
 /** The deliveries that can be sent to a webhook now. */
 export interface DueDeliveries {
-  /** The oldest pending delivery of each resource, if that delivery is due. The heads are ordered by position. */
+  /** The oldest pending delivery of each resource, if that delivery is due. Ordered by position in the event feed. */
   readonly heads: readonly DeliveryRecord[];
   /** The number of pending deliveries, due or not. */
   readonly pending: number;
@@ -93,7 +93,7 @@ const disableStatement = prepared(["reason", "tenant", "id"], ({ reason, tenant,
 );
 
 /**
- * Returns at most `limit` deliveries that can be sent now, without resources whose {@link resourceKey} is in `busy`.
+ * Returns at most `limit` deliveries that can be sent now. Omits deliveries whose {@link resourceKey} is in `busy`.
  * Also returns the number of all pending deliveries of the webhook.
  */
 export async function findDue(
@@ -151,8 +151,8 @@ export interface FailedAttempt {
 }
 
 /**
- * Stores a failed attempt. Returns whether the time for retries is over. Does nothing and returns false if the delivery
- * is not pending.
+ * Stores a failed attempt and the time of the next attempt. Returns whether the time for retries is over. Does nothing
+ * and returns false if the delivery is not pending.
  */
 export async function failDelivery(
   transaction: Transaction,
