@@ -9,7 +9,7 @@ export interface TransactionStart {
   readonly limits: TransactionLimits;
   /** Whether statements are prepared under a name. Some connection poolers do not support named statements. */
   readonly namedStatements: boolean;
-  /** Whether plans are generic, that is, made without the values of the statement. */
+  /** Whether PostgreSQL makes generic query plans, that is, plans without regard to the values of the statement. */
   readonly plansOnce: boolean;
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
@@ -75,7 +75,7 @@ const QUERY = /^\s*(?:select|with)\b/i;
 const NO_PLAIN_QUERY = /\b(?:insert|update|delete|share|set_config|pg_notify|\w*advisory\w*)\b/i;
 const plainQueries = new Map<string, boolean>();
 
-/** Whether a statement only reads: it does not write, lock or change a setting. */
+/** Whether a statement only reads: it writes nothing, takes no locks and changes no settings. */
 export function isPlainQuery(sql: string): boolean {
   const known = plainQueries.get(sql);
   if (known !== undefined) return known;

@@ -7,7 +7,7 @@ import { maxItemsOf } from "../interceptors/validation/size-limits.js";
 import { hasQuery, operationOf, pathFields, takesIdempotencyKey } from "../operation.js";
 import { fieldCodes } from "./field-codes.js";
 
-/** Codes in `errors`, by the code of the Problem that contains them. */
+/** Codes in `errors`, grouped by the code of the Problem that contains them. */
 export type CodesByProblem = Readonly<Partial<Record<ErrorCode, readonly FieldErrorCode[]>>>;
 
 type Found = readonly (readonly [ErrorCode, FieldErrorCode])[];

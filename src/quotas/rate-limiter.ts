@@ -34,7 +34,7 @@ interface Account {
 
 /** A process asks for the rest of a quota divided by this number and by the number of processes. */
 const PARTS = 4;
-/** How long the store is not asked after it did not answer, in milliseconds. */
+/** If the store does not answer, a process waits this many milliseconds before it asks the store again. */
 const AWAY_MS = 5_000;
 
 /**
@@ -45,7 +45,7 @@ const AWAY_MS = 5_000;
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
  * not answer, each process divides the requests that were left at the last answer by the number of processes. It allows
- * the result, but at least one request.
+ * that many requests, but at least one.
  */
 export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
   const elapsed = ports.elapsed ?? (() => performance.now());
@@ -106,7 +106,10 @@ function demandOf({ policy, held, left }: Holding, requests: number, replicas: n
   return { policy, wanted: Math.max(missing, Math.floor(left / PARTS / replicas)) };
 }
 
-/** Adds a share. In this process, the window ends no later than in the store, but at least 1 ms from now. */
+/**
+ * Adds a share to the requests that this process may allow. In this process, the window ends no later than in the
+ * store, but at least 1 ms from now.
+ */
 function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number, now: number): void {
   if (share === undefined) throw new Error("the quota store must return a share for each demand");
   holding.held += share.granted;
@@ -168,7 +171,9 @@ function accountOf(
   return account;
 }
 
-/** Checks the two oldest accounts for each new one. Moves accounts in use to the end and removes idle ones. */
+/**
+ * Called for each new account. Checks the two oldest accounts: moves accounts in use to the end and removes idle ones.
+ */
 function forgetIdle(accounts: Map<string, Account>, now: number): void {
   const oldest = accounts.entries();
   for (const { value } of [oldest.next(), oldest.next()]) {

@@ -18,7 +18,10 @@ export interface ReferencePagesOptions {
   readonly introduction: string;
   /** The path of the JSON OpenAPI document on the same listener. */
   readonly documentPath: string;
-  /** Signs demo tokens for the page. Undefined without the development issuer, or if the key is shown to nobody. */
+  /**
+   * Signs demo tokens for the page. Undefined without the development issuer. Also undefined if the process does not
+   * show the key on a terminal.
+   */
   readonly demoTokens: DemoTokens | undefined;
 }
 

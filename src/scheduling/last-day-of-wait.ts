@@ -13,7 +13,7 @@ const WORKDAYS = 5;
 
 /**
  * Returns the last local date within the limit of a wait that begins on `from`. The first day is not counted: with one
- * business day, a request of Friday is due on Monday. `holidays` are dates in ascending order. The result is 9999-12-31
+ * business day, a request on Friday is due on Monday. `holidays` are dates in ascending order. The result is 9999-12-31
  * at the latest. The function calculates with weeks and holidays and does not visit each day.
  */
 export function lastDayOfWait(from: string, { maxWaitDays, dayKind }: WaitLimit, holidays: readonly string[]): string {

@@ -53,7 +53,7 @@ function lockThose<Name extends string>(names: readonly ("tenantId" | Name)[], i
 /**
  * SQL for the slots `r` of a {@link SlotRun} that begins with the slot `f`. Its parameters are `firstSlotId`, `minutes`
  * and `tenantId`. OFFSET 0 keeps PostgreSQL from turning the subquery into a join. Under row-level security, a join
- * would not use the upper limit of the start in the index.
+ * would use no index for the upper limit of `starts_at`.
  */
 export const RUN_OF_SLOTS = `FROM slots f ${followers(":minutes::integer")}
   WHERE f.tenant_id = :tenantId AND f.id = :firstSlotId`;

@@ -10,7 +10,7 @@ interface ChangingSlots {
   readonly unfitFree: boolean;
   /** Whether occupied slots exist that the plan does not have. */
   readonly unfitOccupied: boolean;
-  /** Whether `retained` slots exist that the plan has again. */
+  /** Whether slots that are marked as `retained` exist that the plan has again. */
   readonly fitting: boolean;
 }
 
@@ -25,9 +25,9 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
 }
 
 /**
- * Adapts the existing future slots to a plan. Deletes free slots that the plan does not have. Marks occupied slots that
- * the plan does not have as `retained`, with the `DisplacementCause`. Removes this mark from slots that the plan has
- * again. If the cause changes, the displacement is no longer marked as accepted by staff.
+ * Adapts the existing future slots to a plan. Deletes free slots that the plan does not have. Marks occupied slots as
+ * `retained` if the plan does not have them, and stores the `DisplacementCause`. Removes this mark from slots that the
+ * plan has again. If the cause changes, the displacement is no longer marked as accepted by staff.
  *
  * Call this after the transaction has locked the calendar and the programs, which come before slots in the order of
  * `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. The statements after the
@@ -55,8 +55,8 @@ export function withdrawLockedSlots(
 }
 
 /**
- * Marks an appointment's future slots that a plan does not have as `retained`, with the `DisplacementCause`. Call this
- * after the transaction has assigned the slots to the appointment.
+ * Marks an appointment's future slots as `retained` if a plan does not have them, and stores the `DisplacementCause`.
+ * Call this after the transaction has assigned the slots to the appointment.
  */
 export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: string, plan: SlotPlan, now: Date): void {
   const bindings = { ...planBindings(transaction, plan, now), appointmentId };

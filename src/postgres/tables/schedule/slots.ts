@@ -113,8 +113,8 @@ type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "l
  * its status was corrected and it needs its time again.
  *
  * The slot is `retained` with the cause BLOCK if a block overlaps the slot. `isAccepted` is whether staff accepted the
- * appointment in spite of the block. The slot is `retained` with the cause RULES if the appointment has a rule and an
- * ordinary slot of the practitioner in the program has the same start.
+ * appointment in spite of the block. The slot is `retained` with the cause RULES if the appointment has a rule and the
+ * practitioner already has another slot from a rule in the program at the same start.
  */
 export function insertOwnSlot(
   transaction: Transaction,
@@ -168,9 +168,9 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
 }
 
 /**
- * Frees locked slots. Deletes those that are `retained` or were made for their appointment. Other slots at the same
- * times may then be offered to the waitlist. Call this at most once in a transaction, after the statements that change
- * the counters of days and principals.
+ * Frees locked slots. Deletes those that are `retained` or were made for their appointment. The practitioner's free
+ * slots at these times may then be offered to the waitlist. Call this at most once in a transaction, after the
+ * statements that change the counters of days and principals.
  */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   vacateSlots(transaction, slots);

@@ -20,11 +20,11 @@ export interface BookingLimits {
   /** Limits the number of the patient's future appointments for the service. */
   readonly ofService: CountedLimit | undefined;
   /**
-   * Limits the number of the patient's appointments for the service on the local day, except cancelled ones and
-   * no-shows.
+   * Limits the number of the patient's appointments for the service on the local day of the booking. Cancelled
+   * appointments and no-shows do not count.
    */
   readonly onDay: CountedLimit | undefined;
-  /** Limits the number of the patient's no-shows in the last {@link NO_SHOW_DAYS} days. */
+  /** With `most` no-shows of the patient in the last {@link NO_SHOW_DAYS} days, only a supervisor can book. */
   readonly noShows: CountedLimit | undefined;
 }
 

@@ -7,7 +7,7 @@ import { pickSettings, type TenantSettingsAttributes, type TenantSettingsRecord 
 export interface TenantSettingsChangeRecord {
   /** The version of the settings after the change. */
   readonly version: number;
-  /** The settings after the change. A setting that is not set after the change is absent. */
+  /** The settings after the change. Contains only the settings that have a value. */
   readonly settings: Partial<TenantSettingsAttributes>;
   readonly changedAt: Date;
   readonly principal: string;

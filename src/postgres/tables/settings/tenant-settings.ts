@@ -35,7 +35,10 @@ export interface TenantSettingsAttributes {
   readonly maxAppointmentsPerServiceAndDay: number | undefined;
   /** The number of no-shows after which a supervisor must book; undefined for no limit. */
   readonly supervisedAfterNoShows: number | undefined;
-  /** Past visits can be recorded until this many local days after their day; 0 for not at all, undefined for 7. */
+  /**
+   * Past visits can be recorded until this many local days after their day; 0 if they cannot be recorded, undefined for
+   * 7.
+   */
   readonly lateEntryDays: number | undefined;
 }
 

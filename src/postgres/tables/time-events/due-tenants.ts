@@ -80,8 +80,8 @@ export interface DueTenants {
  * Examines the next batch of tenants with ids after `after` and progress before `until`. Returns the tenants that may
  * have due events. Moves the progress of the other tenants of the batch to `until`.
  *
- * Call this when every call that began before `until` has ended. An appointment that commits after these statements
- * began was then booked after `until`, so none of its events was due by `until`.
+ * Call this when every call that began before `until` has ended. A call that commits an appointment after these
+ * statements began has then begun after `until`. So no event of this appointment was due by `until`.
  */
 export function advanceIdleTenants(
   source: TransactionSource,

@@ -57,8 +57,8 @@ const succeedStatement = prepared(
 const TRIED = "tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'";
 
 /**
- * Locks a pending delivery and computes the times of its failed attempt by the database's clock. This is a statement of
- * its own, because an UPDATE on Citus cannot add intervals to columns.
+ * Locks a pending delivery and computes by the database's clock when its first attempt began and when its next attempt
+ * is due. This is a statement of its own, because an UPDATE on Citus cannot add intervals to columns.
  */
 const timesStatement = prepared(
   ["began", "pause", "limit", "tenant", "webhook", "id"],
@@ -138,7 +138,7 @@ export function finishDelivery(
   transaction.send(succeedStatement({ ...outcome, status: status ?? null, tenant: transaction.tenantId, webhook, id }));
 }
 
-/** A failed attempt. */
+/** A failed attempt to send a delivery. */
 export interface FailedAttempt {
   readonly status: number | undefined;
   readonly failure: string | undefined;

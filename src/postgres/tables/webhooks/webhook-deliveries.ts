@@ -83,8 +83,8 @@ export async function insertDelivery(transaction: Transaction, delivery: NewDeli
 }
 
 /**
- * Returns at most `limit` deliveries of a webhook, newest first: those with ids below `beforeId`, or from the newest
- * on. With a state, returns only deliveries in that state.
+ * Returns at most `limit` deliveries of a webhook with ids below `beforeId`, newest first. Starts with the newest
+ * delivery without `beforeId`. With a state, returns only deliveries in that state.
  */
 export async function listDeliveries(
   transaction: Transaction,

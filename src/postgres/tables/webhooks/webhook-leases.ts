@@ -4,7 +4,8 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
 /**
- * How many milliseconds a process may send to a webhook. After this time, another process may take over the webhook.
+ * A process may send to a webhook for this many milliseconds. After this time, another process may take over the
+ * webhook.
  */
 export const LEASE_MS = 25_000;
 
