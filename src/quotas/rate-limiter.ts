@@ -32,7 +32,7 @@ interface Account {
   asking: Promise<void> | undefined;
 }
 
-/** A process asks for the rest of a quota divided by this number and by the number of processes. */
+/** A process asks for the requests that are left in a quota, divided by this number and by the number of processes. */
 const PARTS = 4;
 /** If the store does not answer, a process waits this many milliseconds before it asks the store again. */
 const AWAY_MS = 5_000;
@@ -100,7 +100,10 @@ function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, ela
   };
 }
 
-/** Returns the demand for a quota: a part of the rest, but at least the number of missing requests. */
+/**
+ * Returns the demand for a quota: a part of the requests that are left (see {@link PARTS}), but at least as many as are
+ * missing for `requests`.
+ */
 function demandOf({ policy, held, left }: Holding, requests: number, replicas: number): QuotaDemand {
   const missing = costIn(policy, requests) - held;
   return { policy, wanted: Math.max(missing, Math.floor(left / PARTS / replicas)) };
@@ -117,7 +120,7 @@ function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number
   holding.endsAt = Math.max(askedAt + share.endsInMs, now + 1);
 }
 
-/** Whether this process holds too little for the requests while the store may have more. */
+/** Whether this process holds too few requests of the quota to allow `requests`, while the store may have more. */
 function isShort({ policy, held, left }: Holding, requests: number): boolean {
   return held < costIn(policy, requests) && left > 0;
 }

@@ -156,12 +156,14 @@ export async function lockPractitionerOf(transaction: Transaction, slotId: strin
   return isActive(transaction, lockPractitionerOfSlot({ tenantId: transaction.tenantId, id: slotId }));
 }
 
-/** Like {@link lockPractitionerOf}, for the practitioner of an appointment. */
+/**
+ * Locks the practitioner of an appointment like {@link lockPractitionerOf}; false if the appointment does not exist.
+ */
 export async function lockPractitionerOfAppointment(transaction: Transaction, appointmentId: string): Promise<boolean> {
   return isActive(transaction, lockPractitionerOfTime({ tenantId: transaction.tenantId, id: appointmentId }));
 }
 
-/** Like {@link lockPractitionerOf}, for a practitioner by id. */
+/** Locks a practitioner like {@link lockPractitionerOf}; false if the practitioner does not exist. */
 export async function lockPractitioner(transaction: Transaction, practitionerId: string): Promise<boolean> {
   return isActive(transaction, lockPractitionerById({ tenantId: transaction.tenantId, id: practitionerId }));
 }

@@ -43,8 +43,8 @@ export function findActiveWebhooks(source: TransactionSource, tenantIds: readonl
 }
 
 /**
- * Returns the active webhooks with new events or due deliveries, of all tenants. Omits webhooks whose lease a process
- * holds.
+ * Returns the active webhooks of all tenants that have due deliveries or may have new events. Omits webhooks whose
+ * lease a process holds.
  */
 export async function findWaitingWebhooks(source: TransactionSource): Promise<WebhookKey[]> {
   const [free, due] = await runAcrossTenants(source, SCOPE, (transaction) =>
