@@ -17,11 +17,11 @@ export const fieldRulesOf = decodedOnce((field: DescField) => getOption(field, f
 export const fieldBehaviorOf = decodedOnce((field: DescField) => getOption(field, fieldBehavior));
 /** The scope that a caller needs to receive a field; "" if it needs none. */
 export const readableWithScopeOf = decodedOnce((field: DescField) => getOption(field, readableWithScope));
-/** Whether an update can empty a field. */
+/** Whether an update can remove the value of a field. */
 export const isRemovable = decodedOnce((field: DescField) => getOption(field, removable));
-/** Whether the long text of a field is screened. */
+/** Whether a field has a long text that is rejected if it contains credentials, diagnoses or financial data. */
 export const isScreened = decodedOnce((field: DescField) => getOption(field, screened));
-/** The kind of short text that a field is screened as. */
+/** The kind of a field's short text, such as a name or a code. The kind decides what the text must not contain. */
 export const screenedAsOf = decodedOnce((field: DescField) => getOption(field, screenedAs));
 /** Whether the items of a list must be UUIDs. */
 export const areUuids = decodedOnce((rules: RepeatedRules) => getExtension(rules, uuids));

@@ -11,7 +11,7 @@ export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void
 
 /** Observes the requests of a listener, for metrics and traces. Must not throw. */
 export interface RequestObserver {
-  /** Called when a request has started, before any stage. */
+  /** Called when a request has arrived, before it is handled. */
   began(request: HttpRequest, call: Call): void;
   /** Called when the answer is complete or the caller has disconnected. */
   ended(request: HttpRequest, response: HttpResponse, call: Call): void;
@@ -86,7 +86,10 @@ function rarely(everyMs: number, write: (what: string) => void): (what: string) 
   };
 }
 
-/** Stores how a call failed, for its log line. Also logs an error line if the failure has a cause in the service. */
+/**
+ * Stores the error code and the exceeded limit of a failed call, for its log line. If the error has a `cause`, the
+ * service is at fault, so the function also logs an error line.
+ */
 export function observeError(error: CupoError, call: Call, logger: Logger): void {
   call.problemCode = error.code;
   if (error.limit !== undefined) call.limit = error.limit;

@@ -9,12 +9,13 @@ export interface TransactionStart {
   readonly limits: TransactionLimits;
   /** Whether statements are prepared under a name. Some connection poolers do not support named statements. */
   readonly namedStatements: boolean;
-  /** Whether plans are generic, that is, made without the values of the statement. */
+  /** Whether PostgreSQL makes generic query plans, that is, plans without regard to the values of the statement. */
   readonly plansOnce: boolean;
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
   /**
-   * Whether COMMIT is sent with each batch of plain queries. The work must not need one transaction for all batches.
+   * Whether COMMIT is sent with each batch of plain queries (see {@link isPlainQuery}). Set this only for work that
+   * does not need one transaction for all batches.
    */
   readonly endsEarly?: boolean;
 }
@@ -74,7 +75,7 @@ const QUERY = /^\s*(?:select|with)\b/i;
 const NO_PLAIN_QUERY = /\b(?:insert|update|delete|share|set_config|pg_notify|\w*advisory\w*)\b/i;
 const plainQueries = new Map<string, boolean>();
 
-/** Whether a statement is a query that writes, locks and sets nothing. */
+/** Whether a statement only reads: it writes nothing, takes no locks and changes no settings. */
 export function isPlainQuery(sql: string): boolean {
   const known = plainQueries.get(sql);
   if (known !== undefined) return known;
@@ -89,7 +90,7 @@ function nameOf(scope: TransactionScope): string {
 
 /**
  * Returns the value of the scope. Throws if the value has forbidden characters, because the text of SET LOCAL contains
- * it unescaped.
+ * the value unescaped.
  */
 function valueOf(scope: TransactionScope): string {
   if ("tenantId" in scope) {

@@ -13,8 +13,8 @@ const FIELD_BY_COLUMN: Readonly<Record<string, string>> = {
 };
 
 /**
- * The suffix of PostgreSQL's names of primary keys. The primary key of a resource with a caller-visible id is
- * (tenant_id, id).
+ * The end of the name that PostgreSQL gives to a primary key. Primary keys are (tenant_id, id) if callers can see the
+ * id. So a violation of such a key is a conflict on `id`.
  */
 const PRIMARY_KEY = /_pkey$/;
 

@@ -16,7 +16,8 @@ import type { TransactionLimits } from "./transaction-start.js";
 import { uniqueConflict } from "./unique-conflict.js";
 
 /**
- * Options of the unit of work. The inherited `lockTimeoutMs` limits the wait for an idempotency key of another call.
+ * Options of the unit of work. The inherited `lockTimeoutMs` limits the wait for an idempotency key that another call
+ * has claimed.
  */
 export interface UnitOfWorkOptions extends TransactionLimits {
   /**
@@ -75,8 +76,8 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs a read without an idempotency key, with the retries of `execute`. If `isReplicable`, the read runs on a
-   * replica if one is configured and has replayed enough.
+   * Runs a read without an idempotency key, with the retries of {@link execute}. If `isReplicable`, the read runs on
+   * the replica, unless there is none or the replica has not yet replayed all earlier commits.
    */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
     const { tenantId } = principal;
@@ -189,8 +190,8 @@ async function explainClaim(
 }
 
 /**
- * Returns the outcome for a key that another run has claimed. Reads the stored result in a new transaction, because the
- * snapshot of a statement that waited does not contain the row it waited for.
+ * Returns the outcome for a key that another run has claimed. Reads the stored result in a new transaction. In the
+ * failed transaction, the snapshot of the statement that waited for the claim does not contain the result.
  */
 async function readOutcome(
   transaction: PipelinedTransaction,

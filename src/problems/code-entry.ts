@@ -6,8 +6,8 @@ export interface CodeEntry {
   readonly cause: string;
   readonly remedy: string;
   /**
-   * The RPCs that return the code in `errors`, by the code of the Problem. `operation-codes.ts` adds the operations
-   * that follow from the proto: from rules, field types, an idempotency key or an expected version.
+   * The RPCs that return this code in `errors`, grouped by the code of the Problem. `operation-codes.ts` adds the
+   * operations that follow from the proto: from rules, field types, an idempotency key or an expected version.
    */
   readonly answeredBy?: Readonly<Partial<Record<ErrorCode, readonly string[]>>>;
 }

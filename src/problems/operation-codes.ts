@@ -7,12 +7,14 @@ import { maxItemsOf } from "../interceptors/validation/size-limits.js";
 import { hasQuery, operationOf, pathFields, takesIdempotencyKey } from "../operation.js";
 import { fieldCodes } from "./field-codes.js";
 
-/** Codes in `errors`, by the code of the Problem that contains them. */
+/** Codes in `errors`, grouped by the code of the Problem that contains them. */
 export type CodesByProblem = Readonly<Partial<Record<ErrorCode, readonly FieldErrorCode[]>>>;
 
 type Found = readonly (readonly [ErrorCode, FieldErrorCode])[];
 
-/** Codes that every operation can return: for its headers, its path, the JSON of its message, and load. */
+/**
+ * Codes that every operation can return, because of its headers, its path, its JSON message or the load of the service.
+ */
 const ofEvery: Found = [
   ...pairs("INVALID_REQUEST", ["UNKNOWN_FIELD", "INVALID_VALUE", "INVALID_FORMAT", "INVALID_UUID"]),
   ...pairs("INVALID_REQUEST", ["TOO_SHORT", "TOO_LONG", "MORE_ERRORS"]),
@@ -37,9 +39,9 @@ const fieldErrorCodes = Object.keys(fieldCodes) as FieldErrorCode[];
 const known = new WeakMap<DescMethod, CodesByProblem>();
 
 /**
- * Returns the codes that an operation can return in `errors`, in the order of {@link fieldCodes}. They follow from the
- * proto of the operation and from `answeredBy` in {@link fieldCodes}. Except for 503, omits codes whose HTTP status the
- * proto does not list.
+ * Returns the codes that an operation can return in `errors`, in the order of {@link fieldCodes}. The codes follow from
+ * the proto of the operation and from `answeredBy` in {@link fieldCodes}. Omits codes whose HTTP status the proto does
+ * not list, except codes with the status 503.
  */
 export function codesOf(method: DescMethod): CodesByProblem {
   const codes = known.get(method) ?? findCodes(method);

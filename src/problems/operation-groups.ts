@@ -6,9 +6,9 @@ export const documentChanges = ["RegisterPatient", "SetPatientStatus", "CorrectP
 export const seriesBookings = ["BookSeries", "BookTogether"];
 /** RPCs that book appointments. */
 export const bookings = ["BookAppointment", "BookAppointmentAt", "OverbookAppointment", ...seriesBookings];
-/** RPCs that enter past visits or their steps later, such as after an outage. */
+/** RPCs that record past visits, or past steps of visits, for example after an outage. */
 export const lateEntries = ["EnterLateVisit", "EnterLateSteps"];
-/** RPCs that move an appointment to an option. */
+/** RPCs that move an appointment to an option from a search. */
 export const moves = ["RescheduleAppointment", "MoveAppointment"];
 /** RPCs that search for options. */
 export const searches = ["SearchAppointmentOptions", "MatchWaitlistEntry"];

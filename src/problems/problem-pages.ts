@@ -8,7 +8,7 @@ import { fieldCodes } from "./field-codes.js";
 import { codesOf } from "./operation-codes.js";
 import { problemCodes } from "./problem-codes.js";
 
-/** All services. The pages name the published operations, and mention the others without names. */
+/** All services. The pages list published operations by name, and all other operations only as a group. */
 type Services = readonly { readonly service: DescService }[];
 
 const HEADERS = { "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'" };

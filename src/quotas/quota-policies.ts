@@ -1,12 +1,15 @@
 import type { QuotaState } from "../interceptors/rate-limit.js";
 
-/** The quotas of a principal. */
+/** How many requests a principal may make per minute and per second. */
 export interface RateQuotas {
   readonly perMinute: number;
   readonly perSecond: number;
 }
 
-/** A quota for each window of time. A window begins with the first request in it. */
+/**
+ * The number of requests that a principal may make in each window of time. A window begins with the first request after
+ * the previous window.
+ */
 export interface QuotaPolicy {
   /** The name in response headers and in tables. */
   readonly name: "second" | "minute";

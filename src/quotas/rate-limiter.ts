@@ -32,9 +32,9 @@ interface Account {
   asking: Promise<void> | undefined;
 }
 
-/** A process asks for the rest of a quota divided by this number and by the number of processes. */
+/** A process asks for the requests that are left in a quota, divided by this number and by the number of processes. */
 const PARTS = 4;
-/** How long the store is not asked after it did not answer, in milliseconds. */
+/** If the store does not answer, a process waits this many milliseconds before it asks the store again. */
 const AWAY_MS = 5_000;
 
 /**
@@ -44,8 +44,8 @@ const AWAY_MS = 5_000;
  * together never allow more than the quota in a window.
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
- * not answer, each process allows an equal part of the requests that were left at the last answer. This part is at
- * least one request.
+ * not answer, each process divides the requests that were left at the last answer by the number of processes. It allows
+ * that many requests, but at least one.
  */
 export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
   const elapsed = ports.elapsed ?? (() => performance.now());
@@ -74,8 +74,8 @@ export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): 
 }
 
 /**
- * Returns a function that asks the store for shares. While the store does not answer, the function returns an equal
- * part of the known rest of the quota, at least one request.
+ * Returns a function that asks the store for shares. While the store does not answer, each share is the known rest of
+ * the quota divided by `replicas`, but at least one request.
  */
 function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, elapsed: () => number) {
   let awayUntil: number | undefined;
@@ -100,13 +100,19 @@ function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, ela
   };
 }
 
-/** Returns the demand for a quota: a part of the rest, but at least the number of missing requests. */
+/**
+ * Returns the demand for a quota: a part of the requests that are left (see {@link PARTS}), but at least as many as are
+ * missing for `requests`.
+ */
 function demandOf({ policy, held, left }: Holding, requests: number, replicas: number): QuotaDemand {
   const missing = costIn(policy, requests) - held;
   return { policy, wanted: Math.max(missing, Math.floor(left / PARTS / replicas)) };
 }
 
-/** Adds a share. In this process, the window ends no later than in the store, but at least 1 ms from now. */
+/**
+ * Adds a share to the requests that this process may allow. In this process, the window ends no later than in the
+ * store, but at least 1 ms from now.
+ */
 function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number, now: number): void {
   if (share === undefined) throw new Error("the quota store must return a share for each demand");
   holding.held += share.granted;
@@ -114,7 +120,7 @@ function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number
   holding.endsAt = Math.max(askedAt + share.endsInMs, now + 1);
 }
 
-/** Whether this process holds too little for the requests while the store may have more. */
+/** Whether this process holds too few requests of the quota to allow `requests`, while the store may have more. */
 function isShort({ policy, held, left }: Holding, requests: number): boolean {
   return held < costIn(policy, requests) && left > 0;
 }
@@ -168,7 +174,9 @@ function accountOf(
   return account;
 }
 
-/** Checks the two oldest accounts for each new one. Moves accounts in use to the end and removes idle ones. */
+/**
+ * Called for each new account. Checks the two oldest accounts: moves accounts in use to the end and removes idle ones.
+ */
 function forgetIdle(accounts: Map<string, Account>, now: number): void {
   const oldest = accounts.entries();
   for (const { value } of [oldest.next(), oldest.next()]) {

@@ -82,8 +82,8 @@ export interface Schema {
 }
 
 /**
- * Returns a document of `@cupo/connect-openapi` with the types of this file. Throws a TypeError if the document has no
- * paths. Checks nothing else.
+ * Returns `document` with the type {@link ApiDocument}. Throws a TypeError if the document has no paths. Checks nothing
+ * else.
  */
 export function apiDocument(document: JsonObject): ApiDocument {
   if (typeof document["paths"] !== "object") throw new TypeError("the OpenAPI document has no paths");

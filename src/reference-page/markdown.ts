@@ -11,7 +11,9 @@ export function markdown(text: string): Html {
   return trusted(marked.parse(text, { async: false }));
 }
 
-/** Renders CommonMark. Returns the HTML, and its headings of the second level with ids that derive from their texts. */
+/**
+ * Renders CommonMark. Returns the HTML and its headings of the second level. The id of a heading is made from its text.
+ */
 export function chapters(text: string): { readonly body: Html; readonly titles: readonly Chapter[] } {
   const titles: Chapter[] = [];
   const body = markdown(text).text.replace(/<h2>(.*?)<\/h2>/g, (_, title: string) => {

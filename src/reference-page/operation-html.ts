@@ -7,7 +7,8 @@ import type { ShownOperation } from "./shown-operations.js";
 import { tryHtml } from "./try-html.js";
 
 /**
- * Renders an operation as a closed section with texts, request, answers, samples and a form that sends the operation.
+ * Renders an operation as a collapsed section with texts, request, answers, samples and a form that sends the
+ * operation.
  */
 export function operationHtml(document: ApiDocument, shown: ShownOperation): Html {
   const { id, method, url, operation } = shown;

@@ -13,7 +13,7 @@ export interface PageOptions {
   /** The path that returns a demo token. Undefined when the user must paste a token. */
   readonly tokenPath: string | undefined;
   /**
-   * Rules that every caller must know, as CommonMark. The page shows them unless the document's description has them.
+   * Rules that every caller must know, as CommonMark. The page omits them if the document's description contains them.
    */
   readonly introduction: string;
 }

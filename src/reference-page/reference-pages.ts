@@ -10,15 +10,18 @@ import { isFromOwnPage } from "./own-page.js";
 
 /** Options of a listener's reference page. */
 export interface ReferencePagesOptions {
-  /** Returns the OpenAPI document: the same object until it changes. */
+  /** Returns the OpenAPI document. Returns the same object until the document changes. */
   readonly document: () => Promise<JsonObject>;
   /**
-   * Rules that every caller must know, as CommonMark. The page shows them unless the document's description has them.
+   * Rules that every caller must know, as CommonMark. The page omits them if the document's description contains them.
    */
   readonly introduction: string;
   /** The path of the JSON OpenAPI document on the same listener. */
   readonly documentPath: string;
-  /** Signs demo tokens for the page. Undefined without the development issuer, or if the key is shown to nobody. */
+  /**
+   * Signs demo tokens for the page. Undefined without the development issuer. Also undefined if the process does not
+   * show the key on a terminal.
+   */
   readonly demoTokens: DemoTokens | undefined;
 }
 

@@ -19,7 +19,8 @@ type Compiled = Map<DescMessage, Check>;
 const keepAll: Check = () => true;
 
 /**
- * Compiles the check of messages decoded from protobuf's binary form. That form can contain values that JSON cannot:
+ * Returns a function that checks messages decoded from protobuf's binary form. The function adds a violation for each
+ * invalid value. The binary form can contain values that JSON cannot:
  * - strings with U+0000
  * - Timestamps and Durations out of range
  * - FieldMask paths that are not field names

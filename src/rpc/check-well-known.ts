@@ -3,7 +3,8 @@ import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import { addViolation, type FieldPath, type Violations } from "@cupo/connect-rest/strict-json";
 
 /**
- * Checks the value at the path `at`. Returns whether the field may keep the value. An invalid value adds a violation.
+ * Checks the value at the path `at`. Adds a violation if the value is invalid. Returns whether the field may keep the
+ * value.
  */
 export type Check = (value: unknown, at: FieldPath | undefined, violations: Violations) => boolean;
 

@@ -9,8 +9,8 @@ const asBrotli = promisify(brotliCompress);
 const fastBrotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } };
 
 /**
- * The supported compressions of requests and responses, at fast levels. Higher levels hardly make a page of options
- * shorter. At Brotli's default level, compressing a page takes 28 ms of processor time.
+ * The supported compressions of requests and responses, at fast levels. Higher levels hardly make a page of appointment
+ * options shorter. At Brotli's default level, compressing such a page takes 28 ms of processor time.
  */
 export const compressions = [
   { ...compressionGzip, compress: (bytes: Uint8Array) => asGzip(bytes, { level: 1 }) },
@@ -19,7 +19,7 @@ export const compressions = [
 
 const minCompressedBytes = 1024;
 
-/** The compression that a header names. */
+/** One of the supported {@link compressions}. */
 export type NamedCompression = (typeof compressions)[number];
 
 /**

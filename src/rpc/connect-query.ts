@@ -57,7 +57,10 @@ function single(query: ConnectQuery, name: string): string | undefined {
   return value;
 }
 
-/** Decodes to bytes and not to text, so that the reader of the message can reject bytes that are not UTF-8. */
+/**
+ * Decodes percent-encoding. Returns bytes instead of text, so that the reader of the message can reject bytes that are
+ * not UTF-8.
+ */
 function percentDecoded(raw: string): Buffer {
   if (unfit.test(raw)) throw refused("message", "INVALID_FORMAT", "must be percent-encoded");
   const bytes = raw

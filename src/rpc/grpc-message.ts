@@ -16,9 +16,9 @@ const messageLine = /^grpc-message: (.*)$/m;
 const encoded = /%|[^\x20-\x7e]+|^ +| +$/gu;
 
 /**
- * Returns the answer with `grpc-message` encoded by gRPC's specification (PROTOCOL-HTTP2.md, Percent-Encoded). It
- * encodes only `%`, characters outside printable ASCII, and blanks at both ends. The library encodes more characters, as
- * in a URI. Clients such as grpc-js do not decode all these characters. So the message is encoded again.
+ * Returns the answer with `grpc-message` encoded by gRPC's specification (PROTOCOL-HTTP2.md, Percent-Encoded). This
+ * encoding changes only `%`, characters outside printable ASCII, and blanks at both ends. The library encodes more
+ * characters, as in a URI. Clients such as grpc-js do not decode all these characters. So the message is encoded again.
  */
 export function specifyMessage(answered: UniversalServerResponse): UniversalServerResponse {
   const { body, header, trailer } = answered;

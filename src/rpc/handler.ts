@@ -19,7 +19,9 @@ export interface RpcHandlerOptions extends ReadingOptions, AnsweringOptions {
    * code unimplemented.
    */
   readonly services: readonly RestService[];
-  /** The outermost interceptor of a method. It must convert every thrown error to a ConnectError. */
+  /**
+   * Returns the outermost interceptor of a method. This interceptor must convert every thrown error to a ConnectError.
+   */
   translateErrors(method: DescMethod): Interceptor;
   /** Returns the interceptors of a method that run before the message is read. The first one is outermost. */
   headerInterceptors(method: DescMethod): readonly Interceptor[];

@@ -21,11 +21,14 @@ import { createMessageCheck } from "./check-message.js";
 export interface DecodingOptions extends Pick<ReadRules, "maxItems"> {
   /** Maximum nesting depth of JSON objects and arrays. */
   readonly maxDepth: number;
-  /** Compiles the validation of messages that could be read only in part, so that one answer lists every violation. */
+  /**
+   * Returns a function that returns the validation violations of a message. It is called for a message that could be
+   * read only in part, so that one answer lists every violation.
+   */
   validate<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**
-   * Compiles a function that creates the error for a message with violations. The violations are in the order of the
-   * answer.
+   * Returns a function that creates the error for a message with violations. The error lists the violations in the
+   * given order.
    */
   refuse(method: DescMethod): (violations: readonly Violation[]) => unknown;
 }

@@ -6,8 +6,8 @@ import { sendStream } from "./send-stream.js";
 export type RouterHandler = (request: NodeRequest, response: NodeResponse) => Promise<void> | undefined;
 
 /**
- * Serves the RPCs that `register` registers over Connect, gRPC and gRPC-Web, by Connect's own handlers. These RPCs pass
- * none of the stages of an operation.
+ * Serves the RPCs that `register` registers over Connect, gRPC and gRPC-Web, by Connect's own handlers. The
+ * interceptors of operations, for example for authentication, do not run for these RPCs.
  */
 export function createRouterHandler(register: (router: ConnectRouter) => void): RouterHandler {
   const router = createConnectRouter();

@@ -45,7 +45,7 @@ export function openTimeLimit(limitMs: number, gone: AbortSignal): OpenTimeLimit
 
 /**
  * Answers a unary call with deadline_exceeded when its time limit expires. Work in progress continues and may take
- * effect, as when an answer is lost.
+ * effect, so the caller does not know whether the call took effect.
  *
  * A stream ends itself when the signal of the call aborts. Any error after the time limit becomes deadline_exceeded,
  * because functions of Node.js throw an AbortError when the signal aborts.

@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 /** A slot can be booked until this many minutes after its start, for patients who come without an appointment. */
 const WALK_IN_GRACE_MINUTES = 15;
 
-/** Rounds an instant down to the whole minute. Both are in milliseconds since the epoch. */
+/** Rounds an instant down to the whole minute. Takes and returns milliseconds since the epoch. */
 export function minuteOf(instantMs: number): number {
   return Math.floor(instantMs / minuteMs) * minuteMs;
 }

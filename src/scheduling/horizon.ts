@@ -25,7 +25,7 @@ export function horizonFrom(nowMs: number, days = HORIZON_DAYS): DateSpan {
   return { from: today, through: addCalendarDays(today, days) };
 }
 
-/** How far a program can be booked and has slots. */
+/** The last days on which a program can be booked and has slots. */
 export interface Reach {
   /** For how many days after today the program can be booked. */
   readonly horizonDays: number;

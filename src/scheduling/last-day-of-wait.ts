@@ -2,7 +2,7 @@ import { addCalendarDays, dayNumberOf } from "./local-date.js";
 
 /** The longest allowed wait, and which days count. */
 export interface WaitLimit {
-  /** 1 to 3650. */
+  /** Number of days, 1 to 3650. `dayKind` defines which days count. */
   readonly maxWaitDays: number;
   /** BUSINESS counts Monday to Friday without holidays; CALENDAR counts every day. */
   readonly dayKind: "BUSINESS" | "CALENDAR";
@@ -13,7 +13,7 @@ const WORKDAYS = 5;
 
 /**
  * Returns the last local date within the limit of a wait that begins on `from`. The first day is not counted: with one
- * business day, a request of Friday is due on Monday. `holidays` are dates in ascending order. The result is 9999-12-31
+ * business day, a request on Friday is due on Monday. `holidays` are dates in ascending order. The result is 9999-12-31
  * at the latest. The function calculates with weeks and holidays and does not visit each day.
  */
 export function lastDayOfWait(from: string, { maxWaitDays, dayKind }: WaitLimit, holidays: readonly string[]): string {

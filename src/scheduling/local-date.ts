@@ -55,7 +55,7 @@ export function laterDate(one: string, other: string): string {
 
 /**
  * Returns the date with the same month and day `years` years later, or earlier if `years` is negative. For 29 February,
- * the result is 28 February unless the other year has a 29 February.
+ * the result is 28 February if the resulting year is not a leap year.
  */
 export function yearsAfter(date: string, years: number): string {
   return PlainDate.toString(PlainDate.addYears(parseLocalDate(date), years));

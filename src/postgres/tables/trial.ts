@@ -3,7 +3,7 @@ import { prepared } from "../prepared.js";
 import { sql } from "../sql.js";
 
 const begin = prepared([], () => sql.raw("SAVEPOINT trial"))({});
-/** Fails if an earlier statement has failed. The end of the trial would hide that failure. */
+/** Fails if an earlier statement has failed. Without this statement, ROLLBACK TO SAVEPOINT would hide that failure. */
 const check = prepared([], () => sql.raw("SELECT"))({});
 const end = prepared([], () => sql.raw("ROLLBACK TO SAVEPOINT trial"))({});
 

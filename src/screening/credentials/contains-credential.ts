@@ -5,7 +5,7 @@ import { containsLogin } from "./login-pairs.js";
 import { isMeans, readSecretValue, type ValueShape } from "./secret-value.js";
 import { containsToldSecret } from "./told-secrets.js";
 
-/** A kind of credential: its names, and the minimum length of a value of each shape. */
+/** A kind of credential: its names, and the minimum length of its value for each {@link ValueShape}. */
 interface Kind {
   readonly names: string;
   /** Minimum lengths if the text states the value: `clave: …`, `mi clave es …`. */

@@ -2,16 +2,15 @@ import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 import type { SlotRecord } from "./slots.js";
 
-/** The time, program, rule and practitioner of a slot. */
 type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "localDate" | "startsAt" | "endsAt">;
 
 /**
- * Inserts a slot for an appointment whose time has no free slots: for an overbooked appointment, or for one that
- * becomes live again.
+ * Inserts a slot at the time of an appointment that could not take free slots. Such an appointment is overbooked, or
+ * its status was corrected and it needs its time again.
  *
- * The slot is retained if it is under a block. `isAccepted` states whether staff accepted the appointment under a
- * block. The slot is also retained if another slot of the rules starts at the same time, unless the appointment is
- * overbooked.
+ * The slot is `retained` with the cause BLOCK if a block overlaps the slot. `isAccepted` is whether staff accepted the
+ * appointment in spite of the block. The slot is `retained` with the cause RULES if the appointment has a rule and the
+ * practitioner already has another slot from a rule in the program at the same start.
  */
 export function insertOwnSlot(
   transaction: Transaction,

@@ -1,26 +1,29 @@
 import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
 
 /**
- * Parts of statements that compare a plan with existing slots. `slot-plan.ts` applies the plan, and the preview counts
- * the changes.
+ * SQL fragments that compare a plan with existing slots. `slot-plan.ts` applies the plan with them. The preview counts
+ * the changes with them.
  *
- * PostgreSQL has no statistics of a new tenant and assumes that the tenant has one slot. PostgreSQL would then join
- * slots and plan by a nested loop. So no statement joins slots with anything. Each statement reads the slots in scope
- * once and looks up each slot in hashed lists, whatever the statistics are. A condition under IS TRUE does not become a
- * join. A list is hashed if its estimate is small, as for unnest() over an array that the statement makes.
+ * No statement joins slots with another table. PostgreSQL has no statistics of a new tenant and expects only one slot.
+ * For a join, it would therefore choose a nested loop, which is slow for many slots. Instead, each statement reads the
+ * slots in scope once and looks up each slot in the plan's lists, which PostgreSQL hashes. PostgreSQL does not turn a
+ * condition under IS TRUE into a join. It hashes a list only if it expects few rows, as for unnest() over an array that
+ * the statement makes.
  */
 
 /**
- * SQL for whether a plan covers a slot `s`. The condition always names the programs, because an index has the slots of
- * a program together.
+ * SQL for whether a slot `s` is in the scope of a plan: the slot starts after `:now`, and the slot's program, local
+ * date and practitioner are among those of the plan. The condition always names the programs, because an index has the
+ * slots of a program together.
  */
 export const IN_SCOPE = `s.tenant_id = :tenant AND s.program_id = ANY(:programs::uuid[])
   AND s.local_date BETWEEN :from::date AND :through::date AND s.starts_at > :now
   AND (:practitioner::uuid IS NULL OR s.practitioner_id = :practitioner)`;
 
 /**
- * The lists of a plan, as the beginning of a statement's WITH. `wanted` has the slot times of the rules, `staff` the
- * practitioners of each program. `moved` has the ids of appointments at another location than their program.
+ * The lists of a plan, as the beginning of a statement's WITH. `wanted` has the slot times of the rules. `staff` has
+ * the practitioners of each program. `moved` has the ids of appointments whose location differs from their program's
+ * location.
  */
 export const PLAN = `${PLAN_LISTS},
   wanted AS MATERIALIZED (
@@ -39,22 +42,31 @@ export const PLAN = `${PLAN_LISTS},
         AND ((a.program_id, a.location_id) NOT IN (
           SELECT g.id, g.location_id FROM programs g WHERE g.tenant_id = :tenant)) IS TRUE)) AS id)`;
 
-/** SQL for whether a plan has a slot `s`. A slot without a rule fits unless another condition excludes the slot. */
+/**
+ * SQL for whether a plan has a slot `s`: the rules, practitioners and blocks of the plan allow the slot, and its
+ * appointment is at the location of the program. The rules are not checked for a slot without a rule.
+ */
 export const FITS = fits("s");
 
 /**
- * SQL for whether the rules, practitioners and blocks of a plan allow a slot `s`. Ignores whether the slot's
- * appointment is at another location than the program.
+ * SQL for whether the rules, practitioners and blocks of a plan allow a slot `s`. False for a slot without a rule. Does
+ * not check whether the slot's appointment is at the location of the program.
  */
 export const IS_PLANNED = `(s.rule_id IS NOT NULL AND ${isPlanned("s")}) IS TRUE`;
 
-/** SQL for whether a free slot has the program, practitioner and start of a retained slot that fits the plan again. */
+/**
+ * SQL for whether `s` is a free slot that must give way to a `retained` slot. The retained slot fits the plan again,
+ * and has the same program, practitioner and start.
+ */
 export const IS_REPLACED = `((s.appointment_id IS NULL AND (s.program_id, s.practitioner_id, s.starts_at) IN (
   SELECT r.program_id, r.practitioner_id, r.starts_at FROM slots r
   WHERE r.tenant_id = :tenant AND r.program_id = ANY(:programs::uuid[]) AND r.retained AND r.rule_id IS NOT NULL
     AND r.starts_at > :now AND ${fits("r")})) IS TRUE)`;
 
-/** SQL for the cause why an occupied slot is retained: the first cause that holds, in this order. */
+/**
+ * SQL for the `DisplacementCause` of an occupied slot `s` that the plan does not have. If several causes hold, it is
+ * the first in this order.
+ */
 export const CAUSE = `CASE WHEN ${meetsBlocks("s")} THEN 'BLOCK'
   WHEN s.practitioner_id = ANY(:inactivePractitioners::uuid[]) THEN 'PRACTITIONER_INACTIVE'
   WHEN s.program_id = ANY(:inactivePlaces::uuid[]) THEN 'LOCATION_INACTIVE'
@@ -69,8 +81,8 @@ export const IS_IN_BLOCK = `(b.practitioner_id = s.practitioner_id OR b.program_
   AND s.starts_at < b.ends_at AND s.ends_at > b.starts_at`;
 
 /**
- * SQL for the id of the block that causes a displacement; NULL for other causes. Valid only for slots that the plan
- * does not have.
+ * SQL for the id of the block that overlaps a slot `s`; NULL if no block does. If several blocks overlap, it is the
+ * smallest id. Use this only for slots that the plan does not have.
  */
 export const CAUSE_ID = `CASE WHEN ${meetsBlocks("s")} THEN
   (SELECT b.id FROM blocks b WHERE ${IS_IN_BLOCK} ORDER BY 1 LIMIT 1) END`;

@@ -6,7 +6,7 @@ import { sql } from "../../sql.js";
 import { type SlotRecord, slotColumns } from "./slots.js";
 
 /**
- * Adjacent slots of one practitioner, program and rule. They begin with the slot `firstSlotId` and last `minutes`
+ * Adjacent slots of one practitioner, program and rule. The first slot is `firstSlotId`. The slots last `minutes`
  * minutes in total.
  */
 export interface SlotRun {
@@ -15,12 +15,12 @@ export interface SlotRun {
 }
 
 /**
- * Locks the existing slots of `run`, and the slots that the appointment `occupiedBy` occupies, until the transaction
- * ends. Locks in the order of the slots' ids. Returns the slots ordered by start. A run does not contain retained
- * slots.
+ * Locks the slots of `run`, and the slots that the appointment `occupiedBy` occupies, until the transaction ends. Locks
+ * in the order of the slots' ids. Returns the slots ordered by start. Slots of `run` that do not exist or are
+ * `retained` are missing in the result.
  *
- * The ids are an ARRAY, which is evaluated once. A subquery would be evaluated again after waiting for a row lock. A
- * slot that another call has taken meanwhile would then seem to be deleted.
+ * The SQL computes the ids as an ARRAY, because PostgreSQL evaluates an ARRAY once. It would evaluate a subquery again
+ * after waiting for a row lock. The result would then lack a slot that another call has taken meanwhile.
  */
 export async function lockSlots(
   transaction: Transaction,
@@ -51,9 +51,9 @@ function lockThose<Name extends string>(names: readonly ("tenantId" | Name)[], i
 }
 
 /**
- * SQL for the slots `r` of a {@link SlotRun} that begins with the slot `f`. Its parameters are the members of the run
- * and `tenantId`. OFFSET 0 prevents a join. Under row-level security, a join would not search the index by the end of
- * the time.
+ * SQL for the slots `r` of a {@link SlotRun} that begins with the slot `f`. Its parameters are `firstSlotId`, `minutes`
+ * and `tenantId`. OFFSET 0 keeps PostgreSQL from turning the subquery into a join. Under row-level security, a join
+ * would use no index for the upper limit of `starts_at`.
  */
 export const RUN_OF_SLOTS = `FROM slots f ${followers(":minutes::integer")}
   WHERE f.tenant_id = :tenantId AND f.id = :firstSlotId`;
@@ -79,7 +79,7 @@ const IDS_OF_RUNS = `SELECT r.id FROM unnest(:firstSlotIds::uuid[], :minutes::in
   UNION SELECT id FROM slots WHERE tenant_id = :tenantId AND appointment_id = ANY(:occupiedBy::uuid[])`;
 const lockRuns = lockThose(["tenantId", "firstSlotIds", "minutes", "occupiedBy"], IDS_OF_RUNS);
 
-/** Like {@link lockSlots}, for several runs and several appointments. */
+/** Like {@link lockSlots}, for several runs and for the appointments with the ids `occupiedBy`. */
 export async function lockSlotsOfRuns(
   transaction: Transaction,
   runs: readonly SlotRun[],
@@ -90,8 +90,8 @@ export async function lockSlotsOfRuns(
 }
 
 /**
- * Returns the slots in `slots` that belong to a {@link SlotRun}; empty if its first slot is missing. The caller checks
- * for gaps.
+ * Returns those of `slots` that belong to a {@link SlotRun}. Returns no slots if the first slot of the run is not in
+ * `slots`. Does not check for gaps between the slots.
  */
 export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes }: SlotRun): readonly SlotRecord[] {
   const first = slots.find(({ id }) => id === firstSlotId);
@@ -109,8 +109,9 @@ export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes 
 }
 
 /**
- * Locks the slots of an appointment's rule and practitioner during the appointment, free or not, until the transaction
- * ends. Locks in the order of the slots' ids. Returns the slots ordered by start; empty for an overbooked appointment.
+ * Locks all slots of an appointment's program, practitioner and rule within the time of the appointment, free or
+ * occupied, until the transaction ends. Locks in the order of the slots' ids. Returns the slots ordered by start; empty
+ * for an overbooked appointment, because it has no rule.
  */
 export async function lockFormerSlots(transaction: Transaction, appointmentId: string): Promise<readonly SlotRecord[]> {
   const { tenantId } = transaction;
@@ -123,9 +124,10 @@ const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_
 const lockFormer = lockThose(["tenantId", "appointmentId"], IDS_OF_FORMER);
 
 /**
- * Locks the slots that these appointments occupy. Also locks the slots of these practitioners in the programs and at
- * the times of the appointments, free or not. All slots are locked in the order of their ids until the transaction
- * ends. Returns the slots ordered by start. The transaction has locked the appointments.
+ * Locks the slots that the appointments `appointmentIds` occupy. Also locks the slots, free or occupied, of the
+ * practitioners `practitionerIds` in the programs and at the times of these appointments. Locks all slots in the order
+ * of their ids until the transaction ends. Returns the slots ordered by start. Call this after the transaction has
+ * locked the appointments.
  */
 export async function lockSlotsOf(
   transaction: Transaction,
@@ -154,12 +156,14 @@ export async function lockPractitionerOf(transaction: Transaction, slotId: strin
   return isActive(transaction, lockPractitionerOfSlot({ tenantId: transaction.tenantId, id: slotId }));
 }
 
-/** Like {@link lockPractitionerOf}, for the practitioner of an appointment. */
+/**
+ * Locks the practitioner of an appointment like {@link lockPractitionerOf}; false if the appointment does not exist.
+ */
 export async function lockPractitionerOfAppointment(transaction: Transaction, appointmentId: string): Promise<boolean> {
   return isActive(transaction, lockPractitionerOfTime({ tenantId: transaction.tenantId, id: appointmentId }));
 }
 
-/** Like {@link lockPractitionerOf}, for a practitioner by id. */
+/** Locks a practitioner like {@link lockPractitionerOf}; false if the practitioner does not exist. */
 export async function lockPractitioner(transaction: Transaction, practitionerId: string): Promise<boolean> {
   return isActive(transaction, lockPractitionerById({ tenantId: transaction.tenantId, id: practitionerId }));
 }

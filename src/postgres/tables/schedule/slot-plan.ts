@@ -4,19 +4,19 @@ import { meetsBlocks, PLAN_LISTS, planBindings, SLOTS_OF_PLACE, WITHOUT_COMPILIN
 import type { SlotPlan } from "./planned-slots.js";
 import { CAUSE, CAUSE_ID, FITS, IN_SCOPE, IS_REPLACED, PLAN } from "./slot-judgement.js";
 
-/** The kinds of changes that the locked slots need. */
+/** The kinds of changes that a plan makes to the slots that {@link lockChangingSlots} has locked. */
 interface ChangingSlots {
   /** Whether free slots exist that the plan does not have. */
   readonly unfitFree: boolean;
   /** Whether occupied slots exist that the plan does not have. */
   readonly unfitOccupied: boolean;
-  /** Whether retained slots exist that the plan has again. */
+  /** Whether slots that are marked as `retained` exist that the plan has again. */
   readonly fitting: boolean;
 }
 
 /**
- * Locks the future slots that applying a plan changes, in the order of their ids until the transaction ends. Returns
- * the kinds of changes that these slots need.
+ * Locks the future slots that {@link withdrawSlots} would delete or change for a plan. Locks in the order of the slots'
+ * ids, until the transaction ends. Returns the kinds of changes that the plan makes to these slots.
  */
 export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<ChangingSlots> {
   transaction.send(sql.raw(WITHOUT_COMPILING));
@@ -25,13 +25,13 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
 }
 
 /**
- * Withdraws future slots that a plan does not have. Free slots are deleted. Occupied slots are retained, with the
- * cause. Retained slots that fit the plan again become ordinary slots. If the cause changes, an earlier acceptance by
- * staff is void.
+ * Adapts the existing future slots to a plan. Deletes free slots that the plan does not have. Marks occupied slots as
+ * `retained` if the plan does not have them, and stores the `DisplacementCause`. Removes this mark from slots that the
+ * plan has again. If the cause changes, the displacement is no longer marked as accepted by staff.
  *
- * The function first locks the slots that change, as {@link lockChangingSlots} does. The statements after the lock
- * compare the slots with the plan again. So slots that other calls book or free meanwhile are treated correctly. The
- * transaction has locked the calendar and the programs, which come before slots in the order of `tables/locks.ts`. The
+ * Call this after the transaction has locked the calendar and the programs, which come before slots in the order of
+ * `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. The statements after the
+ * lock compare the slots with the plan again, because other calls may have booked or freed slots in the meantime. The
  * number of statements does not depend on the number of slots.
  */
 export async function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<void> {
@@ -55,15 +55,18 @@ export function withdrawLockedSlots(
 }
 
 /**
- * Marks the future slots of an appointment that a plan does not have as retained, with the cause, as
- * {@link withdrawSlots} does. Call it after the transaction has assigned the slots to the appointment.
+ * Marks an appointment's future slots as `retained` if a plan does not have them, and stores the `DisplacementCause`.
+ * Call this after the transaction has assigned the slots to the appointment.
  */
 export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: string, plan: SlotPlan, now: Date): void {
   const bindings = { ...planBindings(transaction, plan, now), appointmentId };
   transaction.send(sql.raw(`${RETAIN_UNFIT} AND s.appointment_id = :appointmentId`, bindings));
 }
 
-/** Inserts the future slots of a plan that do not exist yet, in the current generation of their program. */
+/**
+ * Inserts the future slots of a plan that do not exist yet and that no block overlaps. Each new slot gets the current
+ * `generation` of its program.
+ */
 export function addMissingSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
   if (plan.runs.length === 0 || plan.staff.length === 0) return;
   transaction.send(sql.raw(WITHOUT_COMPILING));

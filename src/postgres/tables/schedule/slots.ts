@@ -6,7 +6,7 @@ import { IS_UP_TO_DATE } from "./booking-windows.js";
 import { noteFreedSlots } from "./freed-slots.js";
 
 /**
- * Why a slot is retained and its appointment displaced. If several causes hold, the cause is the first in this order.
+ * Why the schedule no longer has the slot of an appointment. If several causes hold, the first in this order is stored.
  */
 export type DisplacementCause =
   | "BLOCK"
@@ -18,7 +18,7 @@ export type DisplacementCause =
   | "HOLIDAY"
   | "RULES";
 
-/** Why an appointment is displaced: its slot is no longer in the schedule and is retained only for the appointment. */
+/** Why an appointment is displaced: its slot is no longer in the schedule and is kept only for the appointment. */
 export interface Displacement {
   readonly cause: DisplacementCause;
   /** The block, if the cause is BLOCK. */
@@ -47,7 +47,7 @@ export interface SlotRecord {
   readonly retainedBy: DisplacementCause | undefined;
   readonly retainedById: string | undefined;
   readonly retentionAccepted: boolean;
-  /** The live appointment that occupies the slot; undefined while the slot is free. */
+  /** The id of the appointment that occupies the slot; undefined while the slot is free. */
   readonly appointmentId: string | undefined;
 }
 
@@ -68,7 +68,10 @@ export const slotColumns = {
   appointmentId: "appointment_id",
 } as const satisfies ColumnsOf<SlotRecord>;
 
-/** Returns the displacement of the appointment in `slots`, from the first retained slot; undefined if there is none. */
+/**
+ * Returns the displacement of the appointment that occupies `slots`; undefined if no slot is `retained`. If several
+ * slots are retained, the first of them decides.
+ */
 export function displacementOf(slots: readonly SlotRecord[]): Displacement | undefined {
   const retained = slots.find(({ retainedBy }) => retainedBy !== undefined);
   if (retained?.retainedBy === undefined) return undefined;
@@ -85,9 +88,9 @@ export async function findOccupiedSlots(transaction: Transaction, appointmentId:
 }
 
 /**
- * Returns the slot of a practitioner in a program, free or not, that starts at `at`. Slots that the schedule does not
- * have, or that are not yet compared with changed rules, do not count. With `begunSince`, returns the last slot that starts from `begunSince` to `at` and ends after
- * `at`. Returns undefined if there is no such slot.
+ * Returns the slot of a practitioner in a program, free or occupied, that starts at `at`; undefined if there is none.
+ * With `begunSince`, returns the last slot that starts from `begunSince` to `at` and ends after `at`. Ignores
+ * `retained` slots, slots that were made for an overbooked appointment, and slots that are not up to date.
  */
 export async function findSlotAt(
   transaction: Transaction,
@@ -133,9 +136,9 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
 }
 
 /**
- * Frees locked slots. Deletes retained slots, and slots that were made for their appointment. Free slots at the times
- * of the freed slots may then be offered to the waitlist. Call it at most once in a transaction, after the statements
- * that change the counters of days and principals.
+ * Frees locked slots. Deletes those that are `retained` or were made for their appointment. The practitioner's free
+ * slots at these times may then be offered to the waitlist. Call this at most once in a transaction, after the
+ * statements that change the counters of days and principals.
  */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   vacateSlots(transaction, slots);
@@ -158,8 +161,8 @@ export function exchangeSlots(
 }
 
 /**
- * Like {@link releaseSlots}, without {@link noteFreedSlots}. After several calls of this function, call
- * {@link noteFreedSlots} once.
+ * Frees slots like {@link releaseSlots}, but does not cause offers to the waitlist. After the last call of this
+ * function in a transaction, call {@link noteFreedSlots} once for all freed slots.
  */
 export function vacateSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   const { going, staying } = parted(slots);

@@ -13,19 +13,22 @@ export interface CountedLimit {
   readonly count: number;
 }
 
-/** The limits that the tenant sets for a booking. A limit that is not set is undefined. */
+/** The limits that the tenant sets for a booking. A limit is undefined if the tenant has not set it. */
 export interface BookingLimits {
-  /** The limit of the patient's appointments that have not begun. */
+  /** Limits the number of the patient's future appointments. */
   readonly ahead: CountedLimit | undefined;
-  /** The limit of the patient's appointments for the service that have not begun. */
+  /** Limits the number of the patient's future appointments for the service. */
   readonly ofService: CountedLimit | undefined;
-  /** The limit of the patient's live appointments for the service on the local day. */
+  /**
+   * Limits the number of the patient's appointments for the service on the local day of the booking. Cancelled
+   * appointments and no-shows do not count.
+   */
   readonly onDay: CountedLimit | undefined;
-  /** The limit of the patient's no-shows in the last {@link NO_SHOW_DAYS} days. */
+  /** With `most` no-shows of the patient in the last {@link NO_SHOW_DAYS} days, only a supervisor can book. */
   readonly noShows: CountedLimit | undefined;
 }
 
-/** The settings of the tenant for a reschedule. A limit that is not set is undefined. */
+/** The settings of the tenant for a reschedule. A limit is undefined if the tenant has not set it. */
 export interface MoveLimits extends Pick<BookingLimits, "onDay"> {
   /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
   readonly latestHours: number | undefined;
@@ -47,7 +50,9 @@ const NO_LIMITS: BookingLimits = { ahead: undefined, ofService: undefined, onDay
 /** The settings of the tenant for bookings and reschedules. */
 interface LimitSettings extends Omit<MoveLimits, keyof BookingLimits> {
   readonly isAnySet: boolean;
-  /** The maximum number of live appointments of a patient for a service on a local day. */
+  /**
+   * The maximum number of a patient's appointments for a service on a local day, except cancelled ones and no-shows.
+   */
   readonly mostOnDay: number | undefined;
 }
 
@@ -59,8 +64,9 @@ const NO_SETTINGS: LimitSettings = {
 };
 
 /**
- * Returns the limits that the tenant sets for a booking. Call it right after the statement that locks the patient, so
- * that both share a round trip. If the tenant sets a limit, another round trip counts appointments.
+ * Returns the limits that the tenant sets for a booking, with the patient's counts. Call this right after the statement
+ * that locks the patient, so that both share a round trip. If the tenant sets a limit, another round trip reads the
+ * counts.
  */
 export async function findBookingLimits(
   transaction: Transaction,
@@ -75,8 +81,9 @@ export async function findBookingLimits(
 }
 
 /**
- * Returns the limits that the tenant sets for a reschedule to the day of a slot. For a reschedule within one day, the
- * count of that day is 0. Call it like {@link findBookingLimits}.
+ * Returns the limits that the tenant sets for a reschedule to the day of a slot. `onDay` counts the patient's
+ * appointments for the service on that day. The count is 0 if the appointment is already on that day, or without
+ * `slotId`. Call this right after the statement that locks the patient, so that both share a round trip.
  */
 export async function findMoveLimits(
   transaction: Transaction,
@@ -95,8 +102,8 @@ async function readSettings(transaction: Transaction): Promise<LimitSettings> {
 }
 
 /**
- * Reads the settings only. In one statement with the counts, PostgreSQL would prepare all counts even if no limit is
- * set.
+ * Reads the settings without the counts. If the statement also had the counts, PostgreSQL would prepare all counts even
+ * if no limit is set.
  */
 const settings = prepared(["tenantId"], (names) =>
   sql.raw(

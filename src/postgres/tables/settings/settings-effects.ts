@@ -7,17 +7,17 @@ import type { TenantSettingsAttributes } from "./tenant-settings.js";
 /** The attributes that decide when programs can be booked. */
 export type BookingWindow = Pick<TenantSettingsAttributes, "horizonDays" | "minimumNoticeMinutes">;
 
-/** The effects of another booking window. */
+/** The effects of a change of the {@link BookingWindow}. */
 export interface WindowEffects {
-  /** The number of free slots that could no longer be booked. */
+  /** The number of free slots that can be booked before the change but not after the change. */
   readonly hiddenSlots: number;
-  /** The number of future appointments after the new horizon. */
+  /** The number of appointments after the new horizon, that is, later than any slot that could still be booked. */
   readonly appointmentsBeyond: number;
 }
 
 /**
- * Returns the effects on slots and appointments if the tenant had the window `after` instead of `before`. The horizon
- * and the notice of a program take precedence over the tenant's.
+ * Returns the effects of a change of the tenant's window from `before` to `after`. A program's own horizon and notice
+ * take precedence over those of the tenant.
  */
 export async function countWindowEffects(
   transaction: Transaction,
@@ -62,7 +62,7 @@ function closes(days: string): string {
   return `((:now::timestamptz AT TIME ZONE 'America/Bogota')::date + ${days} + 1)::timestamp AT TIME ZONE 'America/Bogota'`;
 }
 
-/** The effects of a change of limits. */
+/** The effects of a change of the tenant's limits for cancellations, reschedules and numbers of appointments. */
 export interface LimitEffects {
   /** The number of appointments that can be cancelled now but not after the change. */
   readonly lateCancels: number;
@@ -74,7 +74,7 @@ export interface LimitEffects {
 
 const NO_LIMIT_EFFECTS: LimitEffects = { lateCancels: 0, lateReschedules: 0, patientsOverLimit: 0 };
 
-/** Returns the effects on appointments and patients if the tenant had the limits `after` instead of `before`. */
+/** Returns the effects of a change of the tenant's limits from `before` to `after`. */
 export async function countLimitEffects(
   transaction: Transaction,
   before: TenantSettingsAttributes,
@@ -116,8 +116,9 @@ const LIMIT_EFFECTS = `SELECT
   ) AS over) AS "patientsOverLimit"`;
 
 /**
- * SQL for the effects in the programs `p` that meet a condition. The bounds are computed before the subqueries, so that
- * row-level security lets indexes serve the comparisons.
+ * Returns SQL that counts the {@link WindowEffects} in the active programs `p` that meet `condition`. The time limits
+ * are computed before the subqueries. Under row-level security, an index can then serve the comparisons with these
+ * limits.
  */
 function effects(condition: string, notice: (of: string) => string, days: (of: string) => string): string {
   return `SELECT coalesce(sum(soon.count + late.count), 0)::integer AS "hiddenSlots",

@@ -5,9 +5,9 @@ import { pickSettings, type TenantSettingsAttributes, type TenantSettingsRecord 
 
 /** A change of the settings of a tenant. */
 export interface TenantSettingsChangeRecord {
-  /** The version after the change. */
+  /** The version of the settings after the change. */
   readonly version: number;
-  /** The settings after the change. A setting that is absent was not set. */
+  /** The settings after the change. Contains only the settings that have a value. */
   readonly settings: Partial<TenantSettingsAttributes>;
   readonly changedAt: Date;
   readonly principal: string;

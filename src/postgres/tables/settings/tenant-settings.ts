@@ -3,11 +3,11 @@ import { type ColumnsOf, readRecord, toPartialRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** Settings of a tenant. An undefined setting was never set, or was removed. */
+/** Settings of a tenant. A setting is undefined if the tenant never set or has removed this setting. */
 export interface TenantSettingsAttributes {
-  /** Minutes from each reminder to the start of the appointment; undefined for two days and one day. */
+  /** Minutes from each reminder to the start of the appointment; undefined for {@link DEFAULT_REMINDER_OFFSETS}. */
   readonly reminderOffsetMinutes: readonly number[] | undefined;
-  /** How many minutes a freed slot is held for the waitlist entry to which it is offered; undefined for no offers. */
+  /** A freed slot is held this many minutes for the waitlist entry with the offer; undefined if no offers are made. */
   readonly freedSlotOfferMinutes: number | undefined;
   /** How many days after today can be booked; undefined for 90. */
   readonly horizonDays: number | undefined;
@@ -17,21 +17,28 @@ export interface TenantSettingsAttributes {
   readonly latestCancelHours: number | undefined;
   /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
   readonly latestRescheduleHours: number | undefined;
-  /** Minutes before the start from which a patient can be checked in. */
+  /** Minutes before the start from which a patient can be checked in; undefined for the configured default. */
   readonly checkInEarlyMinutes: number | undefined;
-  /** Minutes before the start from which an appointment can be marked as attended. */
+  /**
+   * Minutes before the start from which an appointment can be marked as attended; undefined for the configured default.
+   */
   readonly attendedEarlyMinutes: number | undefined;
-  /** Minutes after the start from which an appointment can be marked as a no-show. */
+  /**
+   * Minutes after the start from which an appointment can be marked as a no-show; undefined for the configured default.
+   */
   readonly noShowGraceMinutes: number | undefined;
-  /** The maximum number of a patient's appointments that have not begun; undefined for no limit. */
+  /** The maximum number of a patient's future appointments; undefined for no limit. */
   readonly maxAppointmentsAhead: number | undefined;
-  /** The maximum number of a patient's appointments for one service that have not begun; undefined for no limit. */
+  /** The maximum number of a patient's future appointments for one service; undefined for no limit. */
   readonly maxAppointmentsAheadPerService: number | undefined;
   /** The maximum number of a patient's appointments for one service on a local day; undefined for no limit. */
   readonly maxAppointmentsPerServiceAndDay: number | undefined;
   /** The number of no-shows after which a supervisor must book; undefined for no limit. */
   readonly supervisedAfterNoShows: number | undefined;
-  /** How many local days back visits can be entered late; 0 for none, undefined for 7. */
+  /**
+   * Past visits can be recorded until this many local days after their day; 0 if they cannot be recorded, undefined for
+   * 7.
+   */
   readonly lateEntryDays: number | undefined;
 }
 
@@ -42,10 +49,10 @@ export interface TenantSettingsRecord extends TenantSettingsAttributes {
   readonly updatedAt: Date | undefined;
 }
 
-/** The reminder offsets of a tenant that has set none, in minutes: two days and one day. */
+/** The reminder offsets of a tenant that has not set any, in minutes before the start: two days and one day. */
 export const DEFAULT_REMINDER_OFFSETS: readonly number[] = [2880, 1440];
 
-/** How many local days back visits can be entered late if the tenant has set no limit. */
+/** If the tenant has set no limit, past visits can be recorded until this many local days after their day. */
 export const DEFAULT_LATE_ENTRY_DAYS = 7;
 
 const ATTRIBUTES = {
@@ -71,7 +78,7 @@ const COLUMNS = {
   updatedAt: "updated_at",
 } as const satisfies ColumnsOf<TenantSettingsRecord>;
 
-/** The settings of a tenant that has changed none: version 1, every setting undefined. */
+/** The settings of a tenant before the first change: version 1, and every setting is undefined. */
 const UNCHANGED: TenantSettingsRecord = { ...pickSettings({}), version: 1, updatedAt: undefined };
 
 const select = prepared(["tenant_id"], (key) => sql("tenant_settings").where(key).select(COLUMNS));
@@ -87,7 +94,7 @@ const selectForUpdate = prepared(["tenant_id"], (key) =>
   sql("tenant_settings").where(key).select(COLUMNS).forNoKeyUpdate(),
 );
 
-/** Returns the settings of the tenant. */
+/** Returns the settings of the tenant; before the first change, version 1 with every setting undefined. */
 export async function findTenantSettings(transaction: Transaction): Promise<TenantSettingsRecord> {
   const { tenantId: tenant_id } = transaction;
   return (await readRecord<TenantSettingsRecord>(transaction, select({ tenant_id }))) ?? UNCHANGED;

@@ -7,8 +7,8 @@ const ERASING = "SELECT tenant_id AS id FROM tenants WHERE state = 'ERASING' ORD
 const INACTIVE = "SELECT tenant_id AS id FROM tenants WHERE state <> 'ACTIVE'";
 
 /**
- * The running transactions of this database. Each transaction locks its virtual id from its beginning to its end, even
- * if it writes only to other servers.
+ * Finds the virtual ids of the other running transactions of this database. Each transaction locks its virtual id from
+ * beginning to end, even if it writes only to other servers. So every running transaction has a row in pg_locks.
  */
 const RUNNING = `SELECT l.virtualxid AS id FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
   WHERE l.locktype = 'virtualxid' AND l.granted AND a.datname = current_database() AND a.pid <> pg_backend_pid()`;
@@ -26,7 +26,10 @@ export function findInactiveTenants(source: TransactionSource): Promise<string[]
   return findTenants(source, INACTIVE);
 }
 
-/** Returns the ids of the other transactions that run at this moment. Later transactions get other ids. */
+/**
+ * Returns the virtual ids of the other transactions that run at this moment. Transactions that begin later get other
+ * ids.
+ */
 export async function findRunningTransactions(transaction: Pick<Transaction, "rows">): Promise<string[]> {
   const rows = await transaction.rows<{ readonly id: string }>(sql.raw(RUNNING));
   return rows.map(({ id }) => id);
@@ -42,9 +45,11 @@ export interface ErasedRows {
 /**
  * Deletes at most `most` rows of a table, in the order of their keys and after the key `after`. Adds the number of
  * deleted rows to the record of the tenant. Returns undefined if the tenant is not being erased, or if another process
- * erases it at this moment. A row that another row of the table refers to stays until the next pass over the table.
+ * erases it at this moment. A row that another row of the same table refers to stays until the next pass over the
+ * table.
  *
- * The transaction must not write anything else: the rows are deleted by another role.
+ * The transaction must not write anything else. Another role deletes the rows, and Citus does not let two roles change
+ * rows of a tenant in one transaction.
  */
 export async function eraseRows(
   transaction: Transaction,
@@ -62,7 +67,7 @@ export async function eraseRows(
   return typeof row?.erased === "number" ? { erased: row.erased, last: row.last ?? undefined } : undefined;
 }
 
-/** Marks the tenant as erased. Returns false if it is not being erased any more. */
+/** Marks the tenant as erased and removes its display name. Returns false if the tenant's state is not ERASING. */
 export async function finishErasure(transaction: Transaction, at: Date): Promise<boolean> {
   const rows = await transaction.rows(sql.raw(FINISH, [at, at, transaction.tenantId]));
   return rows.length > 0;

@@ -23,7 +23,10 @@ export async function withinTenant<T>(
   return result;
 }
 
-/** Citus forwards only SET LOCAL to its workers. SET takes no parameters, so the text contains the checked id. */
+/**
+ * Sets the tenant of the transaction. SET takes no parameters, so the text of the statement contains the checked id.
+ * set_config() would take parameters, but Citus forwards only SET LOCAL to its workers.
+ */
 function enter(transaction: Transaction, tenantId: string): void {
   if (!isLowerCaseUuid(tenantId)) throw new Error("the tenant of a transaction must be a lower-case UUID");
   transaction.send(sql.raw(`SET LOCAL cupo.tenant_id = '${tenantId}'`));

@@ -4,7 +4,7 @@ import { sql } from "../../sql.js";
 /** A table with rows of tenants. */
 export interface TenantTable {
   readonly name: string;
-  /** The columns of the primary key without tenant_id, and their types. */
+  /** `keys` has the columns of the primary key without tenant_id. `types` has their types in the same order. */
   readonly keys: readonly string[];
   readonly types: readonly string[];
 }
@@ -72,7 +72,7 @@ export function readRows(
   return transaction.rows<TenantRow>(query);
 }
 
-/** Returns the names of the tables in `tables` that have a row of the tenant. */
+/** Returns the names of the tables in `tables` that have at least one row of the tenant. */
 export async function findFilledTables(transaction: Transaction, tables: readonly TenantTable[]): Promise<string[]> {
   const found = await Promise.all(tables.map((table) => readRows(transaction, table, undefined, 1)));
   return tables.filter((_, i) => found[i]?.length !== 0).map(({ name }) => name);

@@ -35,7 +35,9 @@ const COLUMNS = {
 /** The attributes that an update can change. */
 export type TenantChanges = Partial<Omit<TenantRecord, "tenantId" | "createdAt" | "erasedRows">>;
 
-/** Inserts the record of the tenant. A duplicate fails the commit with a conflict on `tenantId`. */
+/**
+ * Inserts the record of the tenant. If the tenant already has a record, the commit fails with a conflict on `tenantId`.
+ */
 export function insertTenant(transaction: Transaction, tenant: TenantRecord): void {
   transaction.send(sql("tenants").insert(toRow(COLUMNS, tenant)));
 }
@@ -50,7 +52,7 @@ export function lockTenant(transaction: Transaction): Promise<TenantRecord | und
   return readRecord(transaction, ownRow(transaction).select(COLUMNS).forNoKeyUpdate());
 }
 
-/** Updates the record of the tenant. The transaction has locked the record. */
+/** Updates the record of the tenant. Call this after {@link lockTenant} in the same transaction. */
 export function updateTenant(transaction: Transaction, changes: TenantChanges): void {
   transaction.send(ownRow(transaction).update(toPartialRow(COLUMNS, changes)));
 }

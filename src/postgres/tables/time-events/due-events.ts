@@ -21,15 +21,16 @@ export interface ExpiredEntry {
   readonly createdAt: Date;
 }
 
-/** The time later than `after`, up to and including `until`. */
+/** The time after `after`, up to and including `until`. */
 export interface Window {
   readonly after: Date;
   readonly until: Date;
 }
 
 /**
- * Appointments are locked in the order of their ids, as everywhere. The subquery with OFFSET 0 is planned by itself,
- * with an index. A plain join would be planned as a scan of the whole tenant.
+ * Locks the appointments in the order of their ids, as every statement does that locks appointments. With OFFSET 0,
+ * PostgreSQL plans the subquery separately and uses an index. It would plan a plain join as a scan of all appointments
+ * of the tenant.
  */
 const lockDue = prepared(["tenant", "after", "until", "minutes"], ({ tenant, after, until, minutes }) =>
   sql.raw(
@@ -62,9 +63,9 @@ const placedStatement = prepared(["tenant", "ids"], ({ tenant, ids }) =>
 );
 
 /**
- * Locks and returns the pending and confirmed appointments that have an event in the window, ordered by id. `minutes`
- * are the times from the events to the start of the appointment; they are negative for events after the start. For an
- * appointment that another call has just rescheduled, returns the new start.
+ * Locks and returns the pending and confirmed appointments for which an event becomes due in the window, ordered by id.
+ * An event becomes due when the number of minutes until the start is one of `minutes`. A negative number stands for
+ * minutes after the start. If another call has just rescheduled an appointment, the returned start is the new one.
  */
 export function lockDueAppointments(
   transaction: Transaction,
@@ -82,8 +83,8 @@ export function lockExpiredEntries(transaction: Transaction, from: string, today
 }
 
 /**
- * Returns when the present start of each of these appointments was set. Appointments whose history does not show the
- * time are omitted.
+ * Returns for each of these appointments the instant at which its current start was set. Omits appointments without
+ * this instant in their history.
  */
 export async function findPlacedTimes(
   transaction: Transaction,

@@ -19,13 +19,13 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
   ORDER BY tenant_id LIMIT ?`;
 
 /**
- * The bounds of the starts are computed outside the subquery of appointments, because the addition is not leakproof.
+ * The limits for `starts_at` are computed outside the subquery of appointments, because the addition is not leakproof.
  * Inside the subquery, row-level security would evaluate the addition after its own conditions, and no index could
  * serve the comparison.
  *
- * With the LIMIT, appointments are searched by index for each offset. A plain join would be planned as a scan of the
- * whole tenant. The settings are joined below the offsets, because Citus pushes down no table function over a table
- * with a policy.
+ * With the LIMIT, PostgreSQL searches appointments by index for each offset. It would plan a plain join as a scan of
+ * all appointments of the tenant. The settings are joined in the innermost subquery, because Citus does not push down
+ * unnest() over a table with a row-level security policy.
  */
 const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
   WHERE p.tenant_id = ANY(?::uuid[]) AND (
@@ -48,7 +48,7 @@ const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
 const ADVANCE = `UPDATE time_event_progress SET through = ?
   WHERE tenant_id = ANY(?::uuid[]) AND tenant_id <> ALL(?::uuid[]) AND through < ?`;
 
-/** The bounds of due events: these are the events that became due after `notBefore`, up to and including `until`. */
+/** Defines which events are due: those that became due after `notBefore` and not after `until`. */
 export interface DueQuery {
   /** Events that were due at this instant or earlier are not written. */
   readonly notBefore: Date;
@@ -61,8 +61,8 @@ export interface DueQuery {
 }
 
 /**
- * Starts the progress of tenants whose feeds are new. Events of these tenants are written only if they become due after
- * `from`.
+ * Starts the progress of tenants that have an event feed but no progress yet. Events of these tenants are written only
+ * if they become due after `from`.
  */
 export async function beginTenants(source: TransactionSource, from: Date): Promise<void> {
   await runAcrossTenants(source, SCOPE, (transaction) => transaction.rows(sql.raw(BEGIN, [from])));
@@ -77,10 +77,11 @@ export interface DueTenants {
 }
 
 /**
- * Examines the next batch of tenants after the tenant `after`. Returns the tenants that may have due events. Moves the
- * progress of the other tenants of the batch to `until`. Every call that began before `until` must have ended. So an
- * appointment that commits after these statements began was booked after `until`, and none of its events was due by
- * `until`.
+ * Examines the next batch of tenants with ids after `after` and progress before `until`. Returns the tenants that may
+ * have due events. Moves the progress of the other tenants of the batch to `until`.
+ *
+ * Call this when every call that began before `until` has ended. A call that commits an appointment after these
+ * statements began has then begun after `until`. So no event of this appointment was due by `until`.
  */
 export function advanceIdleTenants(
   source: TransactionSource,

@@ -13,12 +13,15 @@ export interface TimeEvent {
   readonly resourceVersion: number;
 }
 
-/** The operation in the audit trail. */
+/** The name of the operation in the audit rows. */
 const OPERATION = "write_time_events";
 /** The highest number of events of one statement. */
 const BATCH = 1_000;
 
-/** Citus rejects INSERT … SELECT unless the rows come from a table of the tenant and no column is returned. */
+/**
+ * The rows come from `time_event_progress`, and RETURNING returns no column, because Citus rejects other forms of
+ * INSERT … SELECT.
+ */
 const insertStatement = prepared(
   ["tenant", "ids", "correlation", "actions", "types", "resources", "versions"],
   ({ tenant, ids, correlation, actions, types, resources, versions }) =>

@@ -20,7 +20,7 @@ const overdueStatement = prepared(["tenant", "id", "today"], ({ tenant, id, toda
   ]),
 );
 
-/** Returns whether an appointment is still pending or confirmed and has kept its start since the given version. */
+/** Returns whether an appointment is pending or confirmed and no later version than `version` changed its start. */
 export async function isStillAwaited(transaction: Transaction, id: string, version: number): Promise<boolean> {
   return (await transaction.rows(awaitedStatement({ tenant: transaction.tenantId, id, version }))).length > 0;
 }

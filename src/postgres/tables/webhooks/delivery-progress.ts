@@ -8,7 +8,7 @@ import type { DisabledReason } from "./webhooks.js";
 
 /** The deliveries that can be sent to a webhook now. */
 export interface DueDeliveries {
-  /** The oldest pending delivery of each resource, if that delivery is due. The heads are ordered by position. */
+  /** The oldest pending delivery of each resource, if that delivery is due. Ordered by position in the event feed. */
   readonly heads: readonly DeliveryRecord[];
   /** The number of pending deliveries, due or not. */
   readonly pending: number;
@@ -57,8 +57,8 @@ const succeedStatement = prepared(
 const TRIED = "tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'";
 
 /**
- * Locks a pending delivery and computes the times of its failed attempt by the database's clock. This is a statement of
- * its own, because an UPDATE on Citus cannot add intervals to columns.
+ * Locks a pending delivery and computes by the database's clock when its first attempt began and when its next attempt
+ * is due. This is a statement of its own, because an UPDATE on Citus cannot add intervals to columns.
  */
 const timesStatement = prepared(
   ["began", "pause", "limit", "tenant", "webhook", "id"],
@@ -93,7 +93,7 @@ const disableStatement = prepared(["reason", "tenant", "id"], ({ reason, tenant,
 );
 
 /**
- * Returns at most `limit` deliveries that can be sent now, without resources whose {@link resourceKey} is in `busy`.
+ * Returns at most `limit` deliveries that can be sent now. Omits deliveries whose {@link resourceKey} is in `busy`.
  * Also returns the number of all pending deliveries of the webhook.
  */
 export async function findDue(
@@ -138,7 +138,7 @@ export function finishDelivery(
   transaction.send(succeedStatement({ ...outcome, status: status ?? null, tenant: transaction.tenantId, webhook, id }));
 }
 
-/** A failed attempt. */
+/** A failed attempt to send a delivery. */
 export interface FailedAttempt {
   readonly status: number | undefined;
   readonly failure: string | undefined;
@@ -151,8 +151,8 @@ export interface FailedAttempt {
 }
 
 /**
- * Stores a failed attempt. Returns whether the time for retries is over. Does nothing and returns false if the delivery
- * is not pending.
+ * Stores a failed attempt and the time of the next attempt. Returns whether the time for retries is over. Does nothing
+ * and returns false if the delivery is not pending.
  */
 export async function failDelivery(
   transaction: Transaction,

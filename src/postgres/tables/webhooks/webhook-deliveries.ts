@@ -2,7 +2,7 @@ import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecords, toPartialRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
-/** The event of a delivery. */
+/** The event that a delivery sends to a webhook. */
 export interface DeliveredEvent {
   readonly eventId: string;
   readonly eventType: string;
@@ -63,7 +63,7 @@ export const deliveryColumns = {
   createdAt: "created_at",
 } satisfies ColumnsOf<DeliveryRecord>;
 
-/** Inserts deliveries, pending and due at once. */
+/** Inserts deliveries with the state PENDING. Their first attempt is due at once. */
 export function insertDeliveries(transaction: Transaction, deliveries: readonly NewDelivery[]): void {
   if (deliveries.length === 0) return;
   const rows = deliveries.map((each) => ({ tenant_id: transaction.tenantId, ...toPartialRow(NEW_COLUMNS, each) }));
@@ -83,8 +83,8 @@ export async function insertDelivery(transaction: Transaction, delivery: NewDeli
 }
 
 /**
- * Returns at most `limit` deliveries of a webhook before `beforeId`, newest first. With a state, only deliveries in
- * that state.
+ * Returns at most `limit` deliveries of a webhook with ids below `beforeId`, newest first. Starts with the newest
+ * delivery without `beforeId`. With a state, returns only deliveries in that state.
  */
 export async function listDeliveries(
   transaction: Transaction,

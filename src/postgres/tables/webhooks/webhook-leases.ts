@@ -4,7 +4,8 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
 /**
- * How many milliseconds a process may send to a webhook. After this time, another process may take over the webhook.
+ * A process may send to a webhook for this many milliseconds. After this time, another process may take over the
+ * webhook.
  */
 export const LEASE_MS = 25_000;
 
@@ -26,7 +27,7 @@ export interface LeasedWebhook {
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
   readonly feedId: string;
-  /** The last position in the feed that is done, in decimal digits: its event has a delivery or needs none. */
+  /** The position in the feed up to which every event has a delivery or needs none. In decimal digits. */
   readonly position: string;
   /** When the lease ends, by the database's clock. */
   readonly leasedUntil: Date;
@@ -70,8 +71,8 @@ const advanceStatement = prepared(
 );
 
 /**
- * Takes the lease of an active webhook and returns the webhook. If another process has the lease or the webhook is not
- * active, returns this reason.
+ * Takes the lease of an active webhook and returns the webhook. Returns BUSY if another process has the lease, and
+ * INACTIVE if the webhook is not active or does not exist.
  */
 export async function leaseWebhook(
   transaction: Transaction,
@@ -90,7 +91,7 @@ export function releaseWebhook(transaction: Transaction, { id, leaseId }: Leased
   transaction.send(endLease({ tenant: transaction.tenantId, id, lease: leaseId }));
 }
 
-/** A cursor of the feed, with its position as decimal digits. */
+/** A position in an event feed. `position` is in decimal digits. */
 export interface StoredCursor {
   readonly feedId: string;
   readonly position: string;

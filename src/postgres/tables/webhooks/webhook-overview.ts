@@ -3,12 +3,12 @@ import { runAcrossTenants, type TransactionSource } from "../../run-transaction.
 import { sql } from "../../sql.js";
 import { findChangedFeeds } from "../events/event-overview.js";
 
-/** How long deliveries are kept, in hours: 30 days, as events are. */
+/** Deliveries are kept for this many hours: 30 days, the same as events. */
 const DELIVERY_RETENTION_HOURS = 30 * 24;
 
 const SCOPE = { setting: "cupo.event_overview", value: "on" } as const;
 
-/** A webhook of any tenant. */
+/** The id of a webhook and the id of its tenant. */
 export interface WebhookKey {
   readonly tenantId: string;
   readonly webhookId: string;
@@ -17,10 +17,7 @@ export interface WebhookKey {
 const ACTIVE = `SELECT tenant_id AS "tenantId", id AS "webhookId" FROM webhooks
   WHERE tenant_id = ANY(?::uuid[]) AND state = 'ACTIVE'`;
 
-/**
- * Finds the active webhooks whose lease no process holds. If a process was killed, its lease lasts until
- * `leased_until`.
- */
+/** Finds the active webhooks whose lease no process holds. A killed process holds its lease until `leased_until`. */
 const FREE = `SELECT tenant_id AS "tenantId", id AS "webhookId", position FROM webhooks
   WHERE state = 'ACTIVE' AND (leased_until IS NULL OR leased_until < now())`;
 
@@ -46,8 +43,8 @@ export function findActiveWebhooks(source: TransactionSource, tenantIds: readonl
 }
 
 /**
- * Returns the active webhooks with new events or due deliveries, of all tenants. Omits webhooks whose lease a process
- * holds.
+ * Returns the active webhooks of all tenants that have due deliveries or may have new events. Omits webhooks whose
+ * lease a process holds.
  */
 export async function findWaitingWebhooks(source: TransactionSource): Promise<WebhookKey[]> {
   const [free, due] = await runAcrossTenants(source, SCOPE, (transaction) =>
@@ -86,8 +83,8 @@ export function readWebhookState(source: TransactionSource): Promise<WebhookStat
 }
 
 /**
- * Deletes at most `limit` deliveries past their retention, of all tenants, oldest first. Skips deliveries older than
- * `since`.
+ * Deletes at most `limit` deliveries that were created more than `retentionHours` hours ago, of all tenants, oldest
+ * first. With `since`, skips deliveries that were created before it.
  */
 export function purgeDeliveryBatch(
   source: TransactionSource,

@@ -15,7 +15,10 @@ export interface WebhookAttributes {
   /** The former signing secret, encrypted. The former secret also signs until `formerSecretUntil`. */
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
-  /** The cursor in the feed up to which the webhook has deliveries. The position is in decimal digits. */
+  /**
+   * `feedId` and `position` are the cursor in the event feed up to which the webhook has deliveries. `position` is in
+   * decimal digits.
+   */
   readonly feedId: string;
   readonly position: string;
 }
