@@ -12,7 +12,7 @@ const hiddenNoun =
 
 /**
  * Matches a word with digits or signs in place of letters. Does not match directly after `:`, `=`, `>`, `es` or a
- * similar verb. The word there is a value, which may look the same.
+ * similar verb, because a word there is a value, such as a real password.
  */
 const disguised = /(?<![a-z0-9@$])(?<!(?:[:=>]|\s(?:es|is|era|fue|was))\s?)[a-z@$][a-z0-9@$]{3,13}(?![a-z0-9@$])/gi;
 const letters: Readonly<Record<string, string>> = {

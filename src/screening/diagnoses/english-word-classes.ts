@@ -1,6 +1,6 @@
 import { oneOf } from "./word-classes.js";
 
-/** Words that may stand between an English statement and its condition. */
+/** Words that may stand between the name of a condition and an English word that states it: `has a mild …`. */
 export const filler = oneOf(`a an the my his her our their this that some also very really severe severely serious mild
   moderate acute chronic early late advanced stage type grade possible probable suspected bad terrible terminal another new
   and or plus with of from for by to in on at as both two second first old such called confirmed positive case cases form
