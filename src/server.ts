@@ -35,12 +35,12 @@ export interface RunningServer {
   /**
    * Stops gracefully. Readiness becomes false. For `drainMs` (default 0), requests are still served, and clients are
    * asked to disconnect. Then no new connections are accepted, and requests in flight have 8 s to finish. Finally the
-   * jobs stop and the pools are closed. Further calls wait for the first.
+   * jobs stop and the pools are closed. Later calls wait for the first call to finish.
    */
   close(drainMs?: number): Promise<void>;
 }
 
-/** The settings of a service with a known database. */
+/** The settings of a service: {@link Config} with a required database URL. */
 export type ServerConfig = Omit<Config, "databaseUrl"> & { readonly databaseUrl: string };
 
 /** The dependencies of the service, and replacements for its parts. */
@@ -48,7 +48,7 @@ export interface ServerPorts {
   readonly logger: Logger;
   /** Returns milliseconds since the epoch. The clock of tokens and services. */
   readonly now: () => number;
-  /** Replaces a service on both listeners. By default, no service is replaced. */
+  /** Returns the service that both listeners serve instead of `entry`. By default, returns `entry`. */
   readonly served?: (entry: ServiceEntry) => ServiceEntry;
   /** Whether the process runs background jobs. Defaults to true. */
   readonly runsJobs?: boolean;
@@ -60,7 +60,7 @@ export interface ServerPorts {
   readonly sendTimeoutMs?: number | undefined;
   /** Returns the function that creates the page for `/metrics`. Defaults to `own`, the page of this process. */
   readonly metricsOf?: (own: Telemetry["metricsPage"]) => Telemetry["metricsPage"];
-  /** Issues tokens of the development issuer for the reference pages. Ignored if a real issuer is configured. */
+  /** Issues tokens of the development issuer for the API reference pages. Ignored if an issuer is configured. */
   readonly demoTokens?: DemoTokens | undefined;
 }
 
@@ -72,7 +72,7 @@ const LOG_EVERY_MS = 60_000;
 
 type Closer = () => Promise<void> | void;
 
-/** Assembles and starts the service. If a part cannot start, closes all other parts and rejects. */
+/** Assembles and starts the service. If a part cannot start, closes the parts that have started, and rejects. */
 export async function startServer(config: ServerConfig, ports: ServerPorts): Promise<RunningServer> {
   const closers: Closer[] = [];
   encodeTextsByBuffer();

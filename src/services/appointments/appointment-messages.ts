@@ -103,8 +103,8 @@ function slotOf(
 }
 
 /**
- * Converts an appointment record to the AppointmentDetails message. `displacement` says why the appointment is
- * displaced; undefined if it is not.
+ * Converts an appointment record to the AppointmentDetails message. `displacement` says why the appointment lost its
+ * place in the schedule; undefined if it did not.
  */
 export function toAppointmentDetails(
   kept: AppointmentRecord,

@@ -61,8 +61,8 @@ export function requireInTime(...terms: Parameters<typeof lateConflicts>): void 
 
 /**
  * Returns a conflict TOO_LATE on `field` if an appointment begins in less than `hours`. Without `hours` there is no
- * limit. The limit does not apply to supervisors. It does not apply to a displaced appointment, because the patient did
- * not cause the change.
+ * limit. The limit does not apply to supervisors. It does not apply to an appointment that a change of the schedule
+ * displaced ({@link displacementOf}), because the patient did not cause that change.
  */
 export function lateConflicts(
   { startsAt }: Pick<AppointmentRecord, "startsAt">,

@@ -58,7 +58,7 @@ export interface GivenReason {
   readonly table: ResourceTable<ReasonAttributes>;
 }
 
-/** A changed appointment. `displacement` says why the appointment is displaced; undefined if it is not. */
+/** A changed appointment. `displacement` says why it lost its place in the schedule; undefined if it did not. */
 export interface ChangedAppointment {
   readonly appointment: AppointmentRecord;
   readonly displacement: Displacement | undefined;

@@ -64,9 +64,7 @@ export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number
   };
 }
 
-/**
- * Requires that a booking for this patient and service can replace the appointment. Otherwise throws 422.
- */
+/** Requires that a booking for this patient and service can replace the appointment. Otherwise throws 422. */
 export function requireReplaceable(
   replaced: AppointmentRecord | undefined,
   patientId: string,

@@ -43,9 +43,9 @@ export interface OptionCriteria extends SlotCriteria {
   readonly patientId: string | undefined;
   /** The appointment to reschedule. Either this or `patientId` is set. */
   readonly appointmentId: string | undefined;
-  /** The last local date of the wait of a waitlist entry. Used only in a search for a waitlist entry. */
+  /** The last local date of the allowed wait, from a waitlist entry. Used only in a search for a waitlist entry. */
   readonly dueOn: string | undefined;
-  /** The type of the appointment to book: sets the length of options. Default: one slot. Not used to reschedule. */
+  /** The type of a new appointment. It sets the length of options, which is one slot without a type. */
   readonly appointmentTypeId: string | undefined;
   /** The request field with the id of the patient, appointment or waitlist entry. Errors name this field. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
@@ -122,15 +122,15 @@ export async function pageOfSlots(
   return cutPage(found, page, ({ startsAt, slotId }) => [startsAt.toISOString(), slotId], name, filters);
 }
 
-/** Returns a time after which no schedule has slots. The search itself ends at the horizon of each program. */
+/** Returns a time after which no schedule has slots, in milliseconds since the epoch. */
 function endOfSlotsMs(nowMs: number): number {
   return Date.parse(endOfLocalDay(widestSpan(nowMs).through));
 }
 
 /**
- * Reads the patient or the appointment of a search, and the last date that meets the opportunity definition. Throws 404
- * if the patient or the appointment does not exist. Then throws 409 if the patient cannot book, or if the appointment cannot be rescheduled.
- * Then throws 404 for an unknown type, and 422 for an inactive type or for a service that is not the appointment's.
+ * Reads the patient or appointment of a search, and the last date that meets the opportunity definition. Throws 404 for
+ * an unknown patient or appointment. Then throws 409 if it cannot be booked or rescheduled, 404 for an unknown type, or
+ * 422 for an inactive type or for a service that is not the appointment's.
  */
 async function requireSubject(
   criteria: OptionCriteria,

@@ -34,8 +34,8 @@ import * as to from "./catalog-details.js";
 import { createCatalogReadMethods } from "./catalog-read-methods.js";
 
 /**
- * Administration of the catalogs: the operations that CatalogService does not have. `now` returns milliseconds since
- * the epoch.
+ * Creates the service with the operations on catalogs that CatalogService does not have. `now` returns milliseconds
+ * since the epoch.
  */
 export function createCatalogAdminService(now: () => number): Implementation<typeof CatalogAdminService> {
   return {

@@ -126,7 +126,8 @@ async function changesOfVisit(
 }
 
 /**
- * Requires that the program offers the service, and returns whether the appointment is a first visit for that service.
+ * Returns whether the appointment is a first visit for the service. Throws 422 if the program does not offer the
+ * service.
  */
 async function firstVisitOf(serviceId: string, appointment: AppointmentRecord, call: ReadyCall): Promise<boolean> {
   const { transaction, principal } = call;

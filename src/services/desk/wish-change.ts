@@ -15,7 +15,7 @@ import { inactive, missing, requireFound, requireVersion } from "../resources/pr
 import { stateNotAllowed } from "./closing.js";
 import { refusePastRange } from "./waitlist-service.js";
 
-/** The highest number of earlier wishes that an entry keeps. Further changes are refused. */
+/** The highest number of previous wishes that a waitlist entry keeps. A change beyond it is rejected with 409. */
 const MAX_EARLIER = 100;
 
 /**

@@ -47,7 +47,7 @@ export class ImportBatch {
     this.#outcomes = Array.from({ length: size });
   }
 
-  /** Reads the resources that earlier imports created from these rows and from the rows that they reference. */
+  /** Reads the resources that earlier imports created from these rows, and from the rows that these rows reference. */
   async readKnown(rows: readonly BatchRow[]): Promise<void> {
     const referred = rows
       .flatMap(({ row }) => referencesOf(row))
@@ -94,7 +94,7 @@ export class ImportBatch {
     this.#outcomes[index] = { state: ImportOutcome_State.REJECTED, errors: [...errors], ...known };
   }
 
-  /** Writes to the database that the new resources were imported. */
+  /** Inserts a record of each resource that this batch created. */
   record(): void {
     if (this.#created.length > 0) insertImported(this.call.transaction, this.source, this.#created);
   }

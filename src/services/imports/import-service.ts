@@ -27,7 +27,7 @@ export interface ImportPorts {
   readonly validatorOf: ValidatorOf;
 }
 
-/** The service that imports resources from other systems. */
+/** Creates the service that imports resources from other systems. */
 export function createImportService({ validatorOf, ...ports }: ImportPorts): Implementation<typeof ImportService> {
   const validateRow = createRowValidation(validatorOf);
   return {
