@@ -46,7 +46,7 @@ const looksInCodes: readonly Recognizer[] = [
   ["CONTAINS_FINANCIAL_DATA", containsIban],
 ];
 
-/** Matches digits that are written like telephone or document numbers and are too few for a card number. */
+/** Matches at most 13 digits, written like a telephone or document number. They never count as a card number. */
 const fewDigits = /^[ ().+/-]*(?:[0-9][ ().+/-]*){0,13}$/;
 
 /** Matches a number in one piece that does not have 16 digits. {@link isDocumentWithCard} allows all such numbers. */

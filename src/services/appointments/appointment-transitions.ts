@@ -58,7 +58,10 @@ export interface GivenReason {
   readonly table: ResourceTable<ReasonAttributes>;
 }
 
-/** A changed appointment. `displacement` says why it lost its place in the schedule; undefined if it did not. */
+/**
+ * A changed appointment. `displacement` says why slots of the appointment are no longer in the schedule; undefined if
+ * there are no such slots.
+ */
 export interface ChangedAppointment {
   readonly appointment: AppointmentRecord;
   readonly displacement: Displacement | undefined;

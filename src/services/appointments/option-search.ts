@@ -129,8 +129,8 @@ function endOfSlotsMs(nowMs: number): number {
 
 /**
  * Reads the patient or appointment of a search, and the last date that meets the opportunity definition. Throws 404 for
- * an unknown patient or appointment. Then throws 409 if it cannot be booked or rescheduled, 404 for an unknown type, or
- * 422 for an inactive type or for a service that is not the appointment's.
+ * an unknown patient or appointment. Then throws 409 for an inactive patient or an appointment that cannot be moved.
+ * Then throws 404 for an unknown type, or 422 for an inactive type or for a service that is not the appointment's.
  */
 async function requireSubject(
   criteria: OptionCriteria,

@@ -19,7 +19,7 @@ import { capacityExhausted, isAny, type NamedConflicts, refusalOf, timeConflicts
 export interface LookedUpOption {
   readonly locked: Locked;
   readonly busy: BusyPeople | undefined;
-  /** The current offer of the service in the first slot. */
+  /** How the program of the first slot offers the service now; undefined if it does not. */
   readonly offer: Offer | undefined;
   /** Minutes of the visit without the buffer after it; undefined if there is no buffer. */
   readonly visitMinutes?: number | undefined;

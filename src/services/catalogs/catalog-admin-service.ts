@@ -87,8 +87,8 @@ async function updateContract(
 }
 
 /**
- * Checks the dates of an updated contract. An update may change only one of them. Throws 422 if `validTo` is before
- * `validFrom`.
+ * Checks both dates of a contract after an update, because an update can change only one of them. Throws 422 if
+ * `validTo` is before `validFrom`.
  */
 function requireDatesInOrder({ validFrom, validTo }: Pick<ContractAttributes, "validFrom" | "validTo">): void {
   if (validFrom <= validTo) return;

@@ -108,8 +108,8 @@ interface FormerTime {
 
 /**
  * Takes the time of the practitioner and the patient again, and one unit of the day's capacity. Returns the slots of
- * the appointment: its former slots if they still exist, otherwise one new slot. Slots that the schedule no longer has
- * are retained. Throws 409 with all conflicts.
+ * the appointment: its former slots if they still exist, otherwise one new slot. Slots that no longer fit the schedule
+ * are kept only for this appointment. Throws 409 with all conflicts.
  */
 async function takeTimeAgain(
   call: ReadyCall,

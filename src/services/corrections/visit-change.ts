@@ -30,7 +30,8 @@ import { changeDuration, lockForDuration } from "./visit-duration.js";
  *
  * Throws:
  * - 404 for an unknown appointment, service or type
- * - 409 for a stale version, a finished appointment, or a new duration of a displaced appointment
+ * - 409 for a stale version or a finished appointment
+ * - 409 for a new duration of an appointment whose slots are no longer in the schedule
  * - 409 if the time of the new duration is not free
  * - 422 for a service or type that is not active, or a service that the program does not offer
  * - 422 if the adjacent slots are too short, or if an overbooked appointment would end on another day

@@ -20,7 +20,7 @@ const MAX_EARLIER = 100;
 
 /**
  * Replaces the wish of an active waitlist entry: its dates, periods, location and practitioner. Returns the changed
- * entry. The entry keeps its place in line and lists its earlier wishes.
+ * entry. The entry keeps its position in the waitlist and lists its earlier wishes.
  *
  * Throws 404 for an unknown entry, location or practitioner. Throws 409 for a stale version, a closed entry, and an
  * entry whose wish has changed {@link MAX_EARLIER} times. Throws 422 if `dateTo` is before today, and for references

@@ -21,7 +21,7 @@ const OPERATION = "offer_freed_slot";
  * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds the slot for the patient and
  * writes the event. Returns whether it offered the slot.
  *
- * Also sets when the slot can be offered again:
+ * If the slot can still be offered later, also sets when the job tries again:
  * - after an offer, when its hold expires
  * - if the slot is beyond the horizon of the program, when the horizon reaches the slot
  * - if another hold has the slot or the last unit of its day, when that hold expires

@@ -31,7 +31,10 @@ export interface RowOf<Resource> {
 
 type Outcome = MessageInitShape<typeof ImportOutcomeSchema>;
 
-/** A running batch: the outcomes so far, and the imported resources of its rows and their references. */
+/**
+ * An import that is running: the outcomes so far, and the imported resources of its rows and of rows that they
+ * reference.
+ */
 export class ImportBatch {
   readonly #outcomes: (Outcome | undefined)[];
   readonly #known = new Map<string, ImportedResource>();
