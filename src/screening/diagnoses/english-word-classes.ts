@@ -42,7 +42,7 @@ export const telling = oneOf("told said says explained informed biopsy results r
 export const person = oneOf(`patient mother mom mum father dad wife husband son daughter child kid baby boy girl
   brother sister uncle aunt cousin nephew niece grandmother grandfather grandma grandpa grandson granddaughter partner
   boyfriend girlfriend friend neighbor neighbour man woman lady roommate coworker toddler newborn teenager mama papa relative`);
-/** Words for several relatives. They count after a possessive: `my parents`. */
+/** Words for several relatives. They mean particular people only after a possessive: `my parents`. */
 export const persons = oneOf("parents kids children sons daughters brothers sisters grandparents twins parent");
 /** Possessives. */
 export const owner = oneOf("my his her our");

@@ -83,7 +83,7 @@ const patterns = [
 /**
  * Whether a plain text contains financial data. These count:
  * - a payment card number or an IBAN
- * - an account or card number next to words for it, or the key of a payment scheme
+ * - the number of an account or card next to a word such as `cuenta` or `tarjeta`, or the key of a payment scheme
  * - the verification value of a card, or a card's code next to its expiry month
  *
  * Amounts, invoices, tax numbers and the last four digits of a card do not count.

@@ -38,7 +38,7 @@ export interface LateChange {
   readonly principal: Pick<Principal, "scopes">;
   readonly slots: readonly SlotRecord[];
   readonly nowMs: number;
-  /** The field of the request that names the appointment. Defaults to `appointmentId`. */
+  /** The field of the request with the id of the appointment. Defaults to `appointmentId`. */
   readonly field?: string;
 }
 

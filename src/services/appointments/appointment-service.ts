@@ -88,7 +88,10 @@ export async function reschedule(
   return moved;
 }
 
-/** Returns whether the moved appointment is a first visit. A move within one calendar year keeps the value. */
+/**
+ * Returns whether the moved appointment is the patient's first for its service in the calendar year. A move within one
+ * calendar year keeps the value.
+ */
 async function firstVisitAt(
   { id, localDate, patientId, serviceId, firstVisit }: AppointmentRecord,
   placement: AppointmentPlacement,

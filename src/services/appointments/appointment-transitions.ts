@@ -24,7 +24,10 @@ import { requireActive, requireInTime } from "./appointment-preconditions.js";
 export interface Transition {
   readonly from: readonly AppointmentStatus[];
   readonly to: AppointmentStatus;
-  /** Whether the patient is expected to come afterwards. If so, the patient of a PENDING appointment must be active. */
+  /**
+   * Whether the patient is expected to come after the change. If so, the patient of a PENDING appointment must be
+   * active.
+   */
   readonly expectsPatient?: true;
 }
 

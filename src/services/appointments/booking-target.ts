@@ -92,7 +92,7 @@ export function startOf(startsAt: Timestamp | undefined, nowMs: number): number 
 }
 
 /**
- * Requires {@link isBookableStart} of the start of a request. Otherwise throws 422. A request without a start passes.
+ * Throws 422 if the start of a request cannot be booked ({@link isBookableStart}). A request without a start passes.
  */
 export function requireStart(
   { startsAt }: { readonly startsAt?: Timestamp | undefined },

@@ -31,7 +31,7 @@ export interface TakenSlots {
   readonly placement: AppointmentPlacement;
 }
 
-/** The conditions under which a time is taken. */
+/** The data for taking the time of an appointment. */
 export interface TimeTerms {
   /** Conflicts that were found before this time was checked. */
   readonly found: readonly FieldError[];

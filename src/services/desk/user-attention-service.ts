@@ -53,7 +53,6 @@ async function createCase(request: CreateCaseRequestValid, call: ReadyCall, nowM
   return toUserAttentionCase(record);
 }
 
-/** Converts a case record to the UserAttentionCase message. */
 function toUserAttentionCase({ id, createdAt, status }: CaseRecord): UserAttentionCase {
   return create(UserAttentionCaseSchema, {
     id,

@@ -56,7 +56,6 @@ async function createEntry(
   return toWaitlistEntry(entry);
 }
 
-/** Converts a waitlist entry record to the WaitlistEntry message. */
 function toWaitlistEntry({ id, createdAt, status }: WaitlistEntryRecord): WaitlistEntry {
   return create(WaitlistEntrySchema, {
     id,

@@ -54,12 +54,12 @@ const FIELD = "optionToken";
 /** The highest number of holds that a patient can have at a time. Ended and expired holds do not count. */
 export const MAX_OF_PATIENT = 3;
 
-/** Returns the patient to book or the appointment to move with an option. */
+/** Returns the subject of an option: the patient of a booking, or the appointment to move. */
 export function subjectOf({ subject: { kind, id } }: OptionClaims): BusySubject {
   return kind === "PATIENT" ? { patientId: id } : { appointmentId: id };
 }
 
-/** Returns the rows to lock for a patient to book or for an appointment to move. */
+/** Returns the rows to lock for the patient of a booking, or for an appointment to move. */
 export function locksOf(subject: BusySubject) {
   return "patientId" in subject ? { patient: { id: subject.patientId } } : { patient: subject, ...subject };
 }
