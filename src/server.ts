@@ -46,7 +46,7 @@ export type ServerConfig = Omit<Config, "databaseUrl"> & { readonly databaseUrl:
 /** The dependencies of the service, and replacements for its parts. */
 export interface ServerPorts {
   readonly logger: Logger;
-  /** Returns milliseconds since the epoch. The clock of tokens and services. */
+  /** Returns the current time for tokens and services, in milliseconds since the epoch. */
   readonly now: () => number;
   /** Returns the service that both listeners serve instead of `entry`. By default, returns `entry`. */
   readonly served?: (entry: ServiceEntry) => ServiceEntry;
@@ -56,7 +56,7 @@ export interface ServerPorts {
   readonly telemetry?: TelemetryConfig;
   /** How many milliseconds a page of metrics is reused for later requests. Defaults to 1000. */
   readonly metricsMaxAgeMs?: number;
-  /** How many milliseconds a receiver of webhooks has to answer. Defaults to ten seconds. */
+  /** How many milliseconds a receiver of webhooks has to respond. Defaults to 10,000. */
   readonly sendTimeoutMs?: number | undefined;
   /** Returns the function that creates the page for `/metrics`. Defaults to `own`, the page of this process. */
   readonly metricsOf?: (own: Telemetry["metricsPage"]) => Telemetry["metricsPage"];

@@ -1,4 +1,4 @@
-/** Spellings that sound alike in Colombia and are often confused. They are replaced in this order. */
+/** Spellings that sound alike in Colombia and are often confused. {@link soundOf} replaces them in this order. */
 const sounds: readonly (readonly [written: RegExp, sound: string])[] = [
   [/ch/g, "4"],
   [/ph/g, "f"],

@@ -76,7 +76,7 @@ export const caused = oneOf(`operado operada operados operaron operan operar ope
   tratando contagie contagio contagiado contagiada contagiaron infectado infectada infectaron portador portadora
   sobreviviente afectado afectada remitido remitida remitieron debido causa culpa urgencias consulte atendieron atendido
   atendida intervenido intervenida pensionado pensionada discapacitado discapacitada valoracion`);
-/** Labels directly before a condition, as in a form. */
+/** Words that label a condition in a form, directly before it: `antecedentes: …`. */
 export const entry = oneOf(`antecedente antecedentes patologia patologias comorbilidad comorbilidades condicion
   enfermedades padecimientos`);
 /** Papers that state a condition. */
@@ -89,7 +89,7 @@ export const treatment = oneOf("tratamiento tratamientos quimioterapia quimio ra
 /** Words that make a treatment a person's own: `en tratamiento`. */
 export const ownTreatment = oneOf("en mi mis su sus estoy esta recibo recibe sigo llevo lleva hago hace inicie");
 
-/** States followed by `con`. */
+/** Words for a state, followed by `con` and the condition: `estoy con …`. */
 export const being = oneOf(`estoy esta estaba estuve estuvo estamos ando anda sigo sigue quede quedo nacio naci amanecio
   amaneci vivo vive convivo convive lucho lucha luchando vengo llego llegue llevo lleva curso cursa cursando diagnosticado
   sali salio viviendo estando`);

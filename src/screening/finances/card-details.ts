@@ -19,7 +19,9 @@ const code = new RegExp(`${wordStart}${anyOf("codigo cod\\.? code cvv2? cvc2? cl
  */
 const sentenceEnd = /[.?!] |\n/;
 
-/** The card and its code are searched in this many characters before the expiry month, and in `AFTER` after it. */
+/**
+ * The search for the card and its code covers this many characters before the month, and `AFTER` characters after it.
+ */
 const BEFORE = 80;
 const AFTER = 60;
 

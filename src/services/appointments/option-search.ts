@@ -180,7 +180,7 @@ async function requireMovableSubject(
   };
 }
 
-/** Returns the last local date of the wait: by the entry if there is one, else by the type, else by the service. */
+/** Returns the last date of the allowed wait: of the waitlist entry if given, else by the type, else by the service. */
 async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: number): Promise<string | undefined> {
   const { serviceId, appointmentTypeId, subjectField, dueOn } = criteria;
   if (subjectField === "waitlistEntryId") return dueOn;

@@ -16,7 +16,7 @@ import { holdOption } from "./hold-option.js";
 
 /** The dependencies of holds. */
 export interface HoldPorts {
-  /** Returns milliseconds since the epoch. */
+  /** Returns the current time, in milliseconds since the epoch. */
   readonly now: () => number;
   readonly tokens: OptionTokens;
   /** The highest number of holds that a principal can have at a time. Ended and expired holds do not count. */

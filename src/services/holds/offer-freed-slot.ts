@@ -49,10 +49,7 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
   return true;
 }
 
-/**
- * Returns whether a slot starts too soon for an offer of `minutes`. The notice of the program applies to offers as it
- * does to searches.
- */
+/** Returns whether a slot starts too soon for an offer of `minutes`, or too soon by the notice of its program. */
 function isTooLate({ startsAt, offeredUntil }: OfferableSlot, nowMs: number, minutes: number): boolean {
   return !isOfferable(startsAt.getTime(), nowMs, minutes) || offeredUntil.getTime() < nowMs;
 }

@@ -20,7 +20,7 @@ import { mapInTurns } from "./turns.js";
 
 /** The dependencies of imports. */
 export interface ImportPorts {
-  /** Returns milliseconds since the epoch. */
+  /** Returns the current time, in milliseconds since the epoch. */
   readonly now: () => number;
   readonly margins: VisitMargins;
   /** Compiles the validation of messages by the rules of their protos. */
