@@ -76,7 +76,7 @@ export async function findOptions(
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
-/** Whether the search needs the appointment or its type. If not, slots and patient are read in one round trip. */
+/** Whether the slot search needs the appointment or its type. If not, one round trip reads slots and patient. */
 function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria): boolean {
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }

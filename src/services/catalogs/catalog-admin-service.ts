@@ -120,7 +120,7 @@ async function replaceCoveredServices(
 
 /**
  * Returns the covered services of a contract. Throws 404 if the caller may not see the contract. One query reads the
- * services and their version together.
+ * services together with their version, so that the two match.
  */
 async function getCoveredServices(
   { contractId }: GetCoveredServicesRequestValid,
