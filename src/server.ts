@@ -35,20 +35,20 @@ export interface RunningServer {
   /**
    * Stops gracefully. Readiness becomes false. For `drainMs` (default 0), requests are still served, and clients are
    * asked to disconnect. Then no new connections are accepted, and requests in flight have 8 s to finish. Finally the
-   * jobs stop and the pools are closed. Further calls wait for the first.
+   * jobs stop and the pools are closed. Later calls wait for the first call to finish.
    */
   close(drainMs?: number): Promise<void>;
 }
 
-/** The settings of a service with a known database. */
+/** The settings of a service: {@link Config} with a required database URL. */
 export type ServerConfig = Omit<Config, "databaseUrl"> & { readonly databaseUrl: string };
 
 /** The dependencies of the service, and replacements for its parts. */
 export interface ServerPorts {
   readonly logger: Logger;
-  /** Returns milliseconds since the epoch. The clock of tokens and services. */
+  /** Returns the current time for tokens and services, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** Replaces a service on both listeners. By default, no service is replaced. */
+  /** Returns the service that both listeners serve instead of `entry`. By default, returns `entry`. */
   readonly served?: (entry: ServiceEntry) => ServiceEntry;
   /** Whether the process runs background jobs. Defaults to true. */
   readonly runsJobs?: boolean;
@@ -56,15 +56,15 @@ export interface ServerPorts {
   readonly telemetry?: TelemetryConfig;
   /** How many milliseconds a page of metrics is reused for later requests. Defaults to 1000. */
   readonly metricsMaxAgeMs?: number;
-  /** How many milliseconds a receiver of webhooks has to answer. Defaults to ten seconds. */
+  /** How many milliseconds a receiver of webhooks has to respond. Defaults to 10,000. */
   readonly sendTimeoutMs?: number | undefined;
   /** Returns the function that creates the page for `/metrics`. Defaults to `own`, the page of this process. */
   readonly metricsOf?: (own: Telemetry["metricsPage"]) => Telemetry["metricsPage"];
-  /** Issues tokens of the development issuer for the reference pages. Ignored if a real issuer is configured. */
+  /** Issues tokens of the development issuer for the API reference pages. Ignored if an issuer is configured. */
   readonly demoTokens?: DemoTokens | undefined;
 }
 
-/** Each process reports the backlog of all processes. These limits keep the reads rare and short. */
+/** How old a reading of the backlog of all processes may be, and how long it may take, in milliseconds. */
 const BACKLOG_PACE = { maxAgeMs: 10_000, timeoutMs: 1_000 };
 
 /** The shortest time in milliseconds between log lines that any caller can cause. */
@@ -72,7 +72,7 @@ const LOG_EVERY_MS = 60_000;
 
 type Closer = () => Promise<void> | void;
 
-/** Assembles and starts the service. If a part cannot start, closes all other parts and rejects. */
+/** Assembles and starts the service. If a part cannot start, closes the parts that have started, and rejects. */
 export async function startServer(config: ServerConfig, ports: ServerPorts): Promise<RunningServer> {
   const closers: Closer[] = [];
   encodeTextsByBuffer();

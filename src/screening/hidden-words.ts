@@ -5,14 +5,14 @@ const nouns = ["contrasena", "contrasenas", "password", "passwd", "passcode", "c
 const bySound = new Map(nouns.map((noun) => [soundOf(noun), noun]));
 const meantWord = createMeantWord(bySound.keys());
 
-/** At least four single letters or digits with separators between them. */
+/** Matches at least four single letters or digits with separators between them: `c l a v e`. */
 const spacedOut = /(?<![a-z0-9])[a-z0-9](?:[ ._*~\p{Pd}]{1,3}[a-z0-9]){3,63}(?![a-z0-9])/giu;
 const hiddenNoun =
   /^(?<before>.*?)(?<noun>contrasen?as?|password|[ck]la[vb]es?|usuario)(?:es|is|was|era)?(?<after>.*)$/;
 
 /**
  * Matches a word with digits or signs in place of letters. Does not match directly after `:`, `=`, `>`, `es` or a
- * similar verb. The word there is a value, which may look the same.
+ * similar verb, because a word there is a value, such as a real password.
  */
 const disguised = /(?<![a-z0-9@$])(?<!(?:[:=>]|\s(?:es|is|era|fue|was))\s?)[a-z@$][a-z0-9@$]{3,13}(?![a-z0-9@$])/gi;
 const letters: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ const letters: Readonly<Record<string, string>> = {
   $: "s",
 };
 
-/** Long names in a few pieces: `con tra sena`. */
+/** Long names of secrets, each with a pattern that matches the name in pieces: `con tra sena`. */
 const inPieces = ["contrasena", "contrasenas", "password", "passcode"].map(
   (noun) =>
     [noun, new RegExp(`(?<![a-z0-9])(?!${noun})${Array.from(noun).join("[ ._-]?")}(?![a-z0-9])`, "gi")] as const,

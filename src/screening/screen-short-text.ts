@@ -20,7 +20,7 @@ export type ShortTextKind = "NAME" | "PHONE" | "DOCUMENT" | "LABEL";
 const clearWords = String.raw`diag[a-z]*|i?dx|con|with|has|have|had|tien[a-z]*|teng[a-z]*|tuv[a-z]*|padec[a-z]*|sufr[a-z]*|suffer[a-z]*|(?:sero)?positiv[a-z]*|reactiv[oa]`;
 const clearWord = new RegExp(`(?<![a-z])(?:${clearWords})(?![a-z])`, "i");
 
-/** The checks of one kind of short text. */
+/** The checks of one kind of short text: the check for card numbers, and all others. */
 interface Looks {
   readonly cards: (plain: string) => boolean;
   readonly others: readonly Recognizer[];
@@ -46,7 +46,7 @@ const looksInCodes: readonly Recognizer[] = [
   ["CONTAINS_FINANCIAL_DATA", containsIban],
 ];
 
-/** Matches digits that are written like telephone or document numbers and are too few for a card number. */
+/** Matches at most 13 digits, written like a telephone or document number. They never count as a card number. */
 const fewDigits = /^[ ().+/-]*(?:[0-9][ ().+/-]*){0,13}$/;
 
 /** Matches a number in one piece that does not have 16 digits. {@link isDocumentWithCard} allows all such numbers. */

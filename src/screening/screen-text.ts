@@ -7,7 +7,7 @@ import { toScreenedForm } from "./screened-form.js";
 /** The codes for forbidden content of free text (specification section 4.6). */
 export type ScreeningCode = "CONTAINS_DIAGNOSIS" | "CONTAINS_CREDENTIAL" | "CONTAINS_FINANCIAL_DATA";
 
-/** A code and the function that finds its content in a plain text. */
+/** A code, and the function that returns whether a plain text has the forbidden content of this code. */
 export type Recognizer = readonly [ScreeningCode, (plain: string) => boolean];
 
 /** The recognizers of {@link screenText}. */

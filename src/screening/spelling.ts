@@ -1,4 +1,4 @@
-/** Spellings that sound alike in Colombia and are often confused. They are replaced in this order. */
+/** Spellings that sound alike in Colombia and are often confused. {@link soundOf} replaces them in this order. */
 const sounds: readonly (readonly [written: RegExp, sound: string])[] = [
   [/ch/g, "4"],
   [/ph/g, "f"],
@@ -32,8 +32,8 @@ export type MeantWord = (sound: string) => string | undefined;
 /**
  * Creates a search among known sounds. A sound matches an equal sound. A sound of 6 to 24 letters also matches if one
  * letter after the first is missing, superfluous, wrong or moved. The search leaves out one letter of each sound and
- * compares the rests (symmetric-delete spelling correction). A search takes at most as many steps as the sound has
- * letters, however many sounds are known.
+ * compares the remaining letters (symmetric-delete spelling correction). A search takes at most as many steps as the
+ * sound has letters, however many sounds are known.
  */
 export function createMeantWord(known: Iterable<string>): MeantWord {
   const words = new Set(known);

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { recognizers } from "./screen-text.js";
 
-/** The delay after the start, in milliseconds. By then the first requests have been answered. */
+/** Milliseconds until {@link warmUpScreening} starts its first run. By then the first requests have been answered. */
 const DELAY_MS = 1_000;
 const COMPLAINT = "En la sala 12 la espera fue larga, llamé al 601 555 0100 y nadie me dijo la clave de mi turno.";
 

@@ -1,4 +1,4 @@
-/** Matches a position without a letter or digit before it. So `password` in `db_password` is a word too. */
+/** Matches a position without a letter or digit before it. So `password` also counts as a word in `db_password`. */
 export const wordStart = "(?<![a-z0-9])";
 
 /** Matches a position without a letter or digit after it. */
@@ -27,8 +27,8 @@ export function upTo(most: number, words: string): string {
 }
 
 /**
- * Matches the place that a code opens, directly after the code: `1234 de la entrada`. Everyone in the waiting room
- * knows such a code.
+ * Matches the words directly after a code that name a door or place: `1234 de la entrada`. Everyone in the waiting room
+ * knows the code of a door.
  */
 export const ofDoor = String.raw`\s(?:de|del|en|para|al?|of|for|on)\s(?:(?:la|el|las|los|este|esta|the)\s)?${anyOf(`doors? gate building elevator
   bathroom parking entrance lobby puertas? porton rejas?

@@ -1,4 +1,7 @@
-/** Formats of credentials that need no other word in the text. They are case-sensitive if the issuer's format is. */
+/**
+ * Patterns that recognize a credential by its format alone, without a word such as `clave` near it. A pattern ignores
+ * case unless the issuer's format is case-sensitive.
+ */
 const formats: readonly RegExp[] = [
   // JSON Web Token or encryption, compact (RFC 7515 and RFC 7516): a header that starts with `{"`, then a payload.
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}/,

@@ -6,5 +6,5 @@ const KEY_NOUNS =
   plan planes proyectos? cargos? medicamentos? examen examenes numeros? codigos? documentos? etapas? periodos?
   en es fue son`);
 
-/** Excludes `clave` after nouns that make it an adjective with the meaning "important": `palabra clave`. */
+/** Source of a pattern that excludes `clave` after a noun such as `palabra`. There `clave` means "important". */
 export const notKeyNoun = String.raw`(?<!${wordStart}${KEY_NOUNS}\s(?=clave))`;

@@ -1,12 +1,12 @@
 import { anyOf } from "../word-patterns.js";
 
 /**
- * The shape of a value. DIGITS has only digits, and WORD only letters. MIXED combines letters, digits or signs, or
- * consists of words joined by a sign.
+ * The shape of a value. DIGITS: only digits, points and hyphens. WORD: only letters. MIXED: at least two of letters,
+ * digits and signs, or words joined by points, hyphens or underscores.
  */
 export type ValueShape = "DIGITS" | "MIXED" | "WORD";
 
-/** A value that may be a secret: its shape, and its length in digits or characters. */
+/** A value that may be a secret: its shape, and its number of digits (for DIGITS) or characters (for other shapes). */
 export interface SecretValue {
   readonly shape: ValueShape;
   readonly length: number;
@@ -29,7 +29,7 @@ const ordinary = new RegExp(
   "i",
 );
 
-/** Words after a number that only counts something: `1000 veces`. */
+/** Matches a word that shows that the number before it is a quantity and not a secret: `1000 veces`. */
 const counted = new RegExp(
   `^${anyOf(`veces horas? dias? semanas? meses anos minutos? segundos? personas? usuarios pacientes? intentos? pesos
     mil millones caracteres digitos letras numeros citas llamadas times
@@ -61,13 +61,13 @@ const SAID_OF_PASSWORDS =
   privada publica publico rejected denied blocked locked changed broken refused accepted recognized recognised working
   valid posted visible fine easy hard complicated simple always never still gone unknown public private safe secure unsafe different
   requested needed annoying here there now today yesterday nothing something mine yours please thanks okay good numerica numerico alfanumerica automatica automatico generica generico dinamica dinamico web app portal`);
-/** Endings of ordinary words. The ending -er is limited, so that infinitives match, but not `tiger` or `flower`. */
+/** Endings of ordinary words. `-er` counts only after some letters: infinitives match, `tiger` and `flower` do not. */
 const ORDINARY_ENDING = "(?:[ai]d[oa]|ble|ente|ante|cion|mente|isim[oa]|ar|(?:[bcdens]|[lo]v|og)er|ir)s?";
 const ordinaryWord = new RegExp(`^(?:${SAID_OF_PASSWORDS}|[a-z]{0,30}${ORDINARY_ENDING})$`, "i");
 
 /**
- * Words for the key to success, as in `la clave es paciencia`. They are not secrets. Nouns of qualities and actions are
- * recognized by their endings.
+ * Words that are not a secret after `la clave es`, where `clave` means the key to success: `la clave es paciencia`. The
+ * list omits nouns of qualities and actions, because {@link means} recognizes their endings.
  */
 const MEANS = anyOf(`paciencia respeto orden aseo amor actitud trato escucha equipo tiempo compromiso disciplina rapidez
   servicio servicios medico medicos doctor doctores gente personal persona personas humanos humanidad dialogo confianza
@@ -80,14 +80,14 @@ const means = new RegExp(
   "i",
 );
 
-/** Whether a word is the key to success, as in `la clave: puntualidad`, and not a secret. */
+/** Whether a word is a means to success, as in `la clave: puntualidad`, and therefore not a secret. */
 export function isMeans(word: string): boolean {
   return means.test(word);
 }
 
 /**
  * Returns the shape and the length of a possible secret; undefined for ordinary text. `raw` is the text between two
- * spaces. `next` is the following word, or empty.
+ * spaces. `next` is the word after it, or empty.
  */
 export function readSecretValue(raw: string, next: string): SecretValue | undefined {
   const value = raw.replace(/^["'“”«»‘’(<{[`]+/, "").replace(/["'“”«»‘’)>}\]`.,;:!?]+$/, "");
@@ -101,8 +101,8 @@ export function readSecretValue(raw: string, next: string): SecretValue | undefi
 }
 
 /**
- * Whether a value consists of words in lower case with a sign between them, as in `perro.verde`. A missing space after
- * the end of a sentence looks the same, so no part of the value may be an ordinary word.
+ * Whether a value consists of words in lower case with a sign between them, as in `perro.verde`. The end of a sentence
+ * without a space after it looks the same, so no part of the value may be an ordinary word.
  */
 function isJoined(value: string): boolean {
   if (!/^[a-z]{3,32}(?:[._-][a-z]{3,32}){1,5}$/.test(value)) return false;

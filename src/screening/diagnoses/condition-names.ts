@@ -19,9 +19,9 @@ import { womenAndBirth } from "./conditions/women-and-birth.js";
 import { keyOf } from "./read-words.js";
 
 /**
- * The meaning of a name. CONDITION counts in every statement. UNCLEAR (`gripa`, `dm`) counts only right after a word
- * for a diagnosis, or as the object of `sufro de`. PERSON is one person with a condition (`diabética`), PEOPLE several
- * persons.
+ * The meaning of a name. CONDITION is a condition that counts in every statement about a person. UNCLEAR (`gripa`,
+ * `dm`) counts only right after a word for a diagnosis, or as the object of `sufro de`. PERSON is one person with a
+ * condition (`diabética`), PEOPLE several persons.
  */
 export type ConditionKind = "CONDITION" | "UNCLEAR" | "PERSON" | "PEOPLE";
 

@@ -28,7 +28,7 @@ const FILLERS = `es era fue son is was de del of el la los un una mi su the my c
   definitivo nuevo repetido ingreso egreso medico clinico inicial final actual cie icd 9 10 11 cm version no\\.? nro\\.?
   numero impresion ${DISEASES}`;
 
-/** Words with which `diagnóstico` means a place or a service: `centro de diagnóstico A20`. */
+/** Words that make a following `diagnóstico` mean a place or a service: `centro de diagnóstico A20`. */
 const SERVICES = anyOf(`apoyo ayudas? imagen imagenes imagenologia centros? unidad(?:es)? laboratorios? pruebas? examen
   examenes salas? servicios? areas? equipos? consultorios? oficinas? medios? procedimientos? estudios? sede`);
 
@@ -51,7 +51,9 @@ const articles = anyOf("el la mi su un the my codigo code de del");
 const isTheir = String.raw`["')]?\s(?:es|era|fue|como|segun|is|was|as)\s(?:${articles}\s){0,3}`;
 const inCoding = String.raw`(?: ?[(/-] ?| (?:de|del|en|segun) (?:la |el )?| (?=cie|icd))`;
 
-/** The patterns expect lower case: V8 needs three times as long to compile patterns that ignore case. */
+/**
+ * The patterns expect text in lower case, because V8 needs three times as long to compile patterns that ignore case.
+ */
 const patterns = [
   `${notOfService}${DIAGNOSIS}${upTo(6, FILLERS)}${gap}${CODE}`,
   `${notAtPlace}${CODE}${isTheir}${DIAGNOSIS}`,

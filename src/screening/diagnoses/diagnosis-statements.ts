@@ -4,7 +4,7 @@ import { readWords, type Word } from "./read-words.js";
 import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
 import * as is from "./word-classes.js";
 
-/** The largest distance of a statement from its condition, in words. */
+/** The largest distance, in words, between the name of a condition and a word that states it, such as `tengo`. */
 const NEAR = 7;
 const CLOSE = 3;
 
@@ -42,7 +42,10 @@ function isStated(text: Text, condition: Condition): boolean {
   return isTheirs(text, condition) || isToldBefore(text, condition) || isToldAfter(text, condition);
 }
 
-/** Whether the condition follows a word for a diagnosis, without a service or topic between them. */
+/**
+ * Whether a word for a diagnosis stands before the condition. Returns false if the diagnosis belongs to a service
+ * (`centro de diagnóstico`), or if a service or topic stands between the two.
+ */
 function isDiagnosed({ words }: Text, { kind, start }: Condition): boolean {
   const reach = kind === "UNCLEAR" ? CLOSE : NEAR;
   for (let i = start - 1; i >= start - 1 - reach && sameSentence(words, i, start); i--) {

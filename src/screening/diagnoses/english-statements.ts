@@ -3,7 +3,7 @@ import type { Condition } from "./find-conditions.js";
 import type { Word } from "./read-words.js";
 import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
 
-/** The largest distance of a statement from its condition, in words. */
+/** The largest distance, in words, between the name of a condition and a word that states it, such as `have`. */
 const NEAR = 8;
 
 /**
@@ -107,7 +107,7 @@ function isSomebody({ words, named }: Text, { start, end }: Condition): boolean 
   return isSubject(words, at);
 }
 
-/** Whether the subject of a form of `to be` is a person, and not people in general or a thing. */
+/** Whether the form of `to be` at position `at` has a person as its subject, and not a thing or people in general. */
 function isSubject(words: readonly Word[], at: number): boolean {
   if (/^(?:im|hes|shes)$/.test(words[at]?.text ?? "")) return true;
   const before = skipBack(words, at - 1, is.auxiliary, 3);

@@ -1,6 +1,6 @@
 import { oneOf } from "./word-classes.js";
 
-/** Words that may stand between an English statement and its condition. */
+/** Words that may stand between the name of a condition and an English word that states it: `has a mild …`. */
 export const filler = oneOf(`a an the my his her our their this that some also very really severe severely serious mild
   moderate acute chronic early late advanced stage type grade possible probable suspected bad terrible terminal another new
   and or plus with of from for by to in on at as both two second first old such called confirmed positive case cases form
@@ -42,7 +42,7 @@ export const telling = oneOf("told said says explained informed biopsy results r
 export const person = oneOf(`patient mother mom mum father dad wife husband son daughter child kid baby boy girl
   brother sister uncle aunt cousin nephew niece grandmother grandfather grandma grandpa grandson granddaughter partner
   boyfriend girlfriend friend neighbor neighbour man woman lady roommate coworker toddler newborn teenager mama papa relative`);
-/** Words for several relatives. They count after a possessive: `my parents`. */
+/** Words for several relatives. They mean particular people only after a possessive: `my parents`. */
 export const persons = oneOf("parents kids children sons daughters brothers sisters grandparents twins parent");
 /** Possessives. */
 export const owner = oneOf("my his her our");

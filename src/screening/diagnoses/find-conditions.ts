@@ -21,7 +21,7 @@ const lookalikes: ReadonlySet<string> = new Set(
     .map(keyOf),
 );
 
-/** The lexicon, prepared for searching. */
+/** The names of all conditions, indexed for {@link findConditions}. */
 interface Lexicon {
   /** Names by the key of their first word, longest names first. */
   readonly namesByFirst: ReadonlyMap<string, readonly ConditionName[]>;
@@ -33,9 +33,9 @@ const hasDigit = /[0-9]/;
 let lexicon: Lexicon | undefined;
 
 /**
- * Returns the conditions named in a text, in order. At the same position the longest name wins. Finds names of the
- * lexicon in singular or plural, also with small spelling errors. Also finds a word with the ending of a condition's
- * name: `-itis`.
+ * Returns the conditions named in a text, in order. At the same position the longest name wins. Finds the names of
+ * {@link readConditionNames} in singular or plural, also with small spelling errors. Also finds a word with the ending
+ * of a condition's name: `-itis`.
  */
 export function findConditions(words: readonly Word[]): Condition[] {
   const read = (lexicon ??= makeLexicon());
@@ -50,8 +50,8 @@ export function findConditions(words: readonly Word[]): Condition[] {
 }
 
 /**
- * Creates the lexicon in some tens of milliseconds. {@link findConditions} calls this function on first use, so the
- * start is not delayed.
+ * Creates the lexicon, which takes some tens of milliseconds. {@link findConditions} calls this function on first use,
+ * so that the process starts without this delay.
  */
 function makeLexicon(): Lexicon {
   const names = readConditionNames();
@@ -94,7 +94,7 @@ function isAt(name: ConditionName, words: readonly Word[], keys: readonly string
   return last?.sentence === words[start]?.sentence && name.keys.every((key, index) => keys[start + index] === key);
 }
 
-/** Returns the lexicon's key for a word that is misspelled or in the plural, otherwise the key itself. */
+/** Returns the key under which the lexicon contains a misspelled or plural word; `key` itself if there is none. */
 function knownKey(key: string, { known, meantWord }: Lexicon): string {
   if (known.has(key) || lookalikes.has(key)) return key;
   const singular = key.length < 5 ? [] : [key.replace(/s$/, ""), key.replace(/es$/, "")];

@@ -3,7 +3,7 @@ const endings = `itis osis iasis emia patia algia plejia paresia penia megalia e
   tiroidismo`;
 const ending = new RegExp(`^[a-z]{4,30}(?:${endings.trim().split(/\s+/).join("|")})s?$`);
 
-/** Everyday and laboratory words with the same endings. */
+/** Everyday and laboratory words that have such an ending and name no condition. */
 const ordinary: ReadonlySet<string> = new Set(
   `dosis sobredosis diagnosis prognosis hipnosis metamorfosis simbiosis osmosis apoteosis academia academias bohemia
   epidemia epidemias endemia pandemia pandemias blasfemia blasfemias glicemia glicemias glucemia glucemias colesterolemia
@@ -14,7 +14,8 @@ const ordinary: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether a word has the ending of a condition's name: `-itis`, `-patía`. `word` must be in lower case without accents.
+ * Whether a word has the ending of a condition's name: `-itis`, `-patía`. Everyday words such as `dosis` do not count.
+ * `word` must be in lower case without accents.
  */
 export function hasMedicalEnding(word: string): boolean {
   return ending.test(word) && !ordinary.has(word);

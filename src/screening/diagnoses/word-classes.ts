@@ -3,7 +3,7 @@ import { keyOf, type Word } from "./read-words.js";
 /** Whether a word is in a list. Words are compared by their sound, so that spelling errors do not matter. */
 export type IsWord = (word: Word | undefined) => boolean;
 
-/** Words that may stand between a statement and its condition. */
+/** Words that may stand between the name of a condition and a Spanish word that states it: `tengo una …`. */
 export const filler =
   oneOf(`un una unos unas el la los las lo mi mis su sus nuestro nuestra este esta ese esa de del al a
   con por para contra en y e o u ni muy mucho mucha muchos muchas algo tan mas ya tambien ademas aun todavia siempre desde
@@ -32,17 +32,17 @@ export const topic =
   publicidad lucha mitos preguntas cancion pelicula libro revista area agenda cupo cupos terapia terapias orden ordenes
   autorizacion muestra muestras apoyo manejo`);
 
-/** Topics that also say who found a condition, when or where: `me diagnosticaron en la clínica …`. */
+/**
+ * Words of {@link topic} that can also say who found a condition, when or where: `me diagnosticaron en la clínica …`.
+ */
 export const bystander = oneOf("medico doctor doctora especialista examen dia semana mes clinica hospital instituto");
 
-/**
- * Words with which `diagnóstico` means a place, a service or a method: `centro de diagnóstico`, `ayudas diagnósticas`.
- */
+/** Words that make a following `diagnóstico` mean a place, a service or a method: `centro de diagnóstico`. */
 export const service = oneOf(`apoyo ayuda ayudas imagen imagenes imagenologia centro centros unidad unidades laboratorio
   laboratorios prueba pruebas examen examenes sala salas servicio servicios area areas equipo equipos consultorio
   consultorios oficina oficinas medio medios procedimiento procedimientos estudio estudios sede sedes metodo metodos kit
   ecografia resonancia tomografia radiologia campana jornada charla taller costo costos cultura error errores`);
-/** Adjectives with which a diagnosis is an aim, not a finding: `diagnóstico temprano`, `early diagnosis`. */
+/** Adjectives that make a diagnosis an aim and not a finding: `diagnóstico temprano`, `early diagnosis`. */
 export const early = oneOf("temprano temprana precoz oportuno oportuna diferencial early timely differential");
 
 /** Verbs of having and suffering from a condition. */
@@ -76,7 +76,7 @@ export const caused = oneOf(`operado operada operados operaron operan operar ope
   tratando contagie contagio contagiado contagiada contagiaron infectado infectada infectaron portador portadora
   sobreviviente afectado afectada remitido remitida remitieron debido causa culpa urgencias consulte atendieron atendido
   atendida intervenido intervenida pensionado pensionada discapacitado discapacitada valoracion`);
-/** Labels directly before a condition, as in a form. */
+/** Words that label a condition in a form, directly before it: `antecedentes: …`. */
 export const entry = oneOf(`antecedente antecedentes patologia patologias comorbilidad comorbilidades condicion
   enfermedades padecimientos`);
 /** Papers that state a condition. */
@@ -89,7 +89,7 @@ export const treatment = oneOf("tratamiento tratamientos quimioterapia quimio ra
 /** Words that make a treatment a person's own: `en tratamiento`. */
 export const ownTreatment = oneOf("en mi mis su sus estoy esta recibo recibe sigo llevo lleva hago hace inicie");
 
-/** States followed by `con`. */
+/** Words for a state, followed by `con` and the condition: `estoy con …`. */
 export const being = oneOf(`estoy esta estaba estuve estuvo estamos ando anda sigo sigue quede quedo nacio naci amanecio
   amaneci vivo vive convivo convive lucho lucha luchando vengo llego llegue llevo lleva curso cursa cursando diagnosticado
   sali salio viviendo estando`);
@@ -99,9 +99,11 @@ export const person = oneOf(`paciente persona senor senora nino nina hijo hija b
   suegra nieto nieta novio novia companero companera pareja muchacho muchacha joven adulto adulta usuario usuaria menor
   cunado cunada amigo amiga vecino vecina bisabuelo bisabuela hijito hijita mamita papito viejito viejita anciano anciana
   familiar hombre trabajador trabajadora pte pcte px pac pct`);
-/** Words for a patient in physicians' reports. There the condition can follow directly. */
+/** Words for a patient in physicians' reports. The condition can follow such a word directly. */
 export const patient = oneOf("paciente pte pcte px pac pct");
-/** Words that may stand between a person and the condition. */
+/**
+ * Words, mostly of an age, that may stand between a person and the rest of the statement: `paciente de 45 años con …`.
+ */
 export const age = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
 
 /** Verbs that say what one person is. */

@@ -12,7 +12,7 @@ const issuers: readonly RegExp[] = [
   /^(?:5018|5020|5038|5893|6304|6759|676[1-3])\d{8,15}$/, // Maestro
 ];
 
-/** The groupings of numbers on cards and in forms. */
+/** The lengths of the groups of digits on cards and in forms. */
 const layouts: ReadonlySet<string> = new Set(["4-4-4-4", "4-6-5", "4-4-4-3", "4-6-4", "4-4-4-2", "4-4-4-4-3"]);
 const MOST_GROUPS = 5;
 

@@ -47,7 +47,10 @@ const notContact = String.raw`(?<!${wordStart}(?:telefonos?|celular(?:es)?|cel|t
 const SAVINGS = String.raw`(?:ahorros?|aho|ahs|corriente|cte)\.?`;
 const notTelephone = String.raw`(?!(?:57[\s-]?)?(?:3[0-9]{2}|60[0-9])[\s-]?[0-9]{3}[\s-]?[0-9]{4}(?![0-9]))`;
 
-/** Denials and nouns. If one of them stands between a word for an account and a number, it is not an account number. */
+/**
+ * Denials and nouns. A number is not an account number if one of them stands between the number and a word for an
+ * account.
+ */
 const OTHERS =
   anyOf(`cobro contrato usuario correo luz agua acueducto gas energia internet telefono celular cel tel cedula cc
   documento nit radicado factura comprobante referencia orden autorizacion medica afiliado afiliacion no ni
@@ -56,7 +59,9 @@ const otherWords = String.raw`(?:[,:]? (?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9},
 const TRANSFERS =
   "(?:consign[a-z]{1,8}|transf[a-z]{1,8}|deposit[a-z]{0,8}|devuelv[a-z]{1,8}|reembols[a-z]{1,8}|reintegr[a-z]{1,8}|refund|wire)";
 
-/** The patterns expect lower case: V8 needs three times as long to compile patterns that ignore case. */
+/**
+ * The patterns expect text in lower case, because V8 needs three times as long to compile patterns that ignore case.
+ */
 const patterns = [
   `${wordStart}${ACCOUNT}${upTo(6, FILLERS)}${gap}${notOther}${digits(5, 24)}`,
   `${notContact}${beforeBareAccount}(?:cuenta|cta|account)${wordEnd}${upTo(5, FILLERS)}${gap}${notOther}${digits(8, 24)}`,
@@ -78,7 +83,7 @@ const patterns = [
 /**
  * Whether a plain text contains financial data. These count:
  * - a payment card number or an IBAN
- * - an account or card number next to words for it, or the key of a payment scheme
+ * - the number of an account or card next to a word such as `cuenta` or `tarjeta`, or the key of a payment scheme
  * - the verification value of a card, or a card's code next to its expiry month
  *
  * Amounts, invoices, tax numbers and the last four digits of a card do not count.

@@ -12,10 +12,13 @@ const mail = String.raw`[a-z0-9][a-z0-9._-]{1,40}@[a-z0-9-]{2,40}\.[a-z]{2}`;
 const keyValue = `(?:${handle}|${mail}|${mobile}|[0-9]{6,12}(?![0-9]))`;
 const KEY = "(?:llaves?|keys?)";
 
-/** Excludes `pagué con Nequi al …`. Such a number belongs to the clinic, which receives the payment. */
+/** Excludes a number in `pagué con Nequi al …`: it belongs to the clinic, which receives the payment. */
 const notPaid = String.raw`(?<!${wordStart}(?:pague|pago|pagamos|pagaron|paid) (?:con|por|with|by|via) )`;
 
-/** Sources of patterns for wallets and payment keys with their numbers. They expect text in lower case. */
+/**
+ * Sources of patterns that match a wallet with its mobile number, or the word for a payment key with its value. The
+ * patterns expect text in lower case.
+ */
 export const paymentKeyPatterns: readonly string[] = [
   // mi nequi es 300 123 4567
   `${notPaid}${wordStart}${WALLET}${wordEnd}${upTo(5, FILLERS)}${gap}${mobile}`,

@@ -7,8 +7,8 @@ const separator = String.raw`(?<sign>[^0-9A-Za-z+]{1,3})`;
 const piece = /(?<![0-9])[0-9]{14,19}(?![0-9])/g;
 
 /**
- * Digits in groups as on cards, or as single digits and pairs, with equal separators. Two adjacent telephone numbers
- * do not match if the separator between them differs from the separators within.
+ * Digits in groups as on cards, or as single digits and pairs, with equal separators. Two adjacent telephone numbers do
+ * not match if the separator between them differs from the separators inside the numbers.
  */
 const groups = [
   String.raw`[0-9]{4}${separator}[0-9]{4}\k<sign>[0-9]{4}\k<sign>[0-9]{4}`,

@@ -103,8 +103,8 @@ function slotOf(
 }
 
 /**
- * Converts an appointment record to the AppointmentDetails message. `displacement` says why the appointment is
- * displaced; undefined if it is not.
+ * Converts an appointment record to the AppointmentDetails message. `displacement` says why slots of the appointment
+ * are no longer in the schedule; undefined if there are no such slots.
  */
 export function toAppointmentDetails(
   kept: AppointmentRecord,

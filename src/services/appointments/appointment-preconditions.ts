@@ -38,7 +38,7 @@ export interface LateChange {
   readonly principal: Pick<Principal, "scopes">;
   readonly slots: readonly SlotRecord[];
   readonly nowMs: number;
-  /** The field of the request that names the appointment. Defaults to `appointmentId`. */
+  /** The field of the request with the id of the appointment. Defaults to `appointmentId`. */
   readonly field?: string;
 }
 
@@ -61,8 +61,8 @@ export function requireInTime(...terms: Parameters<typeof lateConflicts>): void 
 
 /**
  * Returns a conflict TOO_LATE on `field` if an appointment begins in less than `hours`. Without `hours` there is no
- * limit. The limit does not apply to supervisors. It does not apply to a displaced appointment, because the patient did
- * not cause the change.
+ * limit. The limit does not apply to supervisors. It does not apply to an appointment that a change of the schedule
+ * displaced ({@link displacementOf}), because the patient did not cause that change.
  */
 export function lateConflicts(
   { startsAt }: Pick<AppointmentRecord, "startsAt">,

@@ -26,7 +26,10 @@ import { endBookedHold } from "./booked-hold.js";
 import { offeredAt, requireOption, type TakenSlots, takeSlots } from "./take-slots.js";
 import type { NamedConflicts } from "./time-conflicts.js";
 
-/** Rescheduling of appointments (specification section 4.3). `now` returns milliseconds since the epoch. */
+/**
+ * Creates the service that reschedules appointments (specification section 4.3). `now` returns milliseconds since the
+ * epoch.
+ */
 export function createAppointmentService(
   now: () => number,
   tokens: OptionTokens,
@@ -41,11 +44,15 @@ export function createAppointmentService(
 }
 
 /**
- * Moves an appointment to the option of a token and returns it. `named` decides whether an error names all conflicts or
- * only the first.
+ * Moves an appointment to the option of a token and returns the moved appointment. `named` decides whether an error
+ * names all conflicts or only the first.
  *
- * Throws 404 for an unknown appointment. Throws 409 for a stale version, then like {@link requireMovable}, then if it
- * is too late by the settings of the tenant. Then throws like {@link requireOption} and {@link takeSlots}.
+ * Throws, in this order:
+ * - 404 if the appointment does not exist
+ * - 409 if the version is stale
+ * - the errors of {@link requireMovable}
+ * - 409 if the settings of the tenant do not allow a move so late
+ * - the errors of {@link requireOption}, then of {@link takeSlots}
  */
 export async function reschedule(
   request: Pick<RescheduleAppointmentRequestValid, "appointmentId" | "expectedVersion">,
@@ -81,7 +88,10 @@ export async function reschedule(
   return moved;
 }
 
-/** Returns whether the moved appointment is a first visit. A move within one calendar year keeps the value. */
+/**
+ * Returns whether the moved appointment is the patient's first for its service in the calendar year. A move within one
+ * calendar year keeps the value.
+ */
 async function firstVisitAt(
   { id, localDate, patientId, serviceId, firstVisit }: AppointmentRecord,
   placement: AppointmentPlacement,

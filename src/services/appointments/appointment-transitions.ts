@@ -24,7 +24,10 @@ import { requireActive, requireInTime } from "./appointment-preconditions.js";
 export interface Transition {
   readonly from: readonly AppointmentStatus[];
   readonly to: AppointmentStatus;
-  /** Whether the patient is expected to come afterwards. If so, the patient of a PENDING appointment must be active. */
+  /**
+   * Whether the patient is expected to come after the change. If so, the patient of a PENDING appointment must be
+   * active.
+   */
   readonly expectsPatient?: true;
 }
 
@@ -58,7 +61,10 @@ export interface GivenReason {
   readonly table: ResourceTable<ReasonAttributes>;
 }
 
-/** A changed appointment. `displacement` says why the appointment is displaced; undefined if it is not. */
+/**
+ * A changed appointment. `displacement` says why slots of the appointment are no longer in the schedule; undefined if
+ * there are no such slots.
+ */
 export interface ChangedAppointment {
   readonly appointment: AppointmentRecord;
   readonly displacement: Displacement | undefined;

@@ -39,8 +39,8 @@ export interface JudgedReferences {
 }
 
 /**
- * Returns the wait of a booking, and the errors in the wait and the references. Resources that the principal may not
- * see are reported as missing.
+ * Returns the {@link Wait} of a booking, and the errors in its dates and references. Resources that the principal may
+ * not see are reported as missing.
  */
 export async function judgeReferences(
   request: BookingReferences & GivenWait,
@@ -86,8 +86,8 @@ export function withBuffer(durationMinutes: number, bufferMinutes: number): Visi
 }
 
 /**
- * Returns the length of an appointment that moves. `minutes` is undefined if the appointment has a single slot of the
- * schedule and no buffer: any slot then fits.
+ * Returns the length of an appointment to move. `minutes` is undefined if the appointment has a single slot of the
+ * schedule and no buffer. It can then move to a slot of any length.
  */
 export function lengthHeld(appointment: AppointmentRecord, { length }: readonly SlotRecord[]) {
   const { overbooked, startsAt, endsAt, visitEndsAt } = appointment;
@@ -128,8 +128,8 @@ export function absentOf(
 }
 
 /**
- * Like {@link requireUsable}, for a booking at a given time. Also throws for the errors of `target`. Throws 422 if the
- * waitlist entry or the replaced appointment does not fit the patient and the service.
+ * Like {@link requireUsable}, for a booking at a given time. The errors of `target` are part of the 404 or 422. Finally
+ * throws 422 if the waitlist entry or the replaced appointment does not fit the patient and the service.
  */
 export function requireBookable(
   request: GivenWait & { readonly patientId: string; readonly serviceId: string },

@@ -22,9 +22,9 @@ export type CorrectionMethod =
   | "enterLateVisit";
 
 /**
- * The methods of BookingService that search, book, move and read appointments, and change their status. The methods
- * that correct appointments are in `corrections/`. `now` returns milliseconds since the epoch. `margins` are the
- * defaults for tenants that have not set their own.
+ * Returns the methods of BookingService that search, book, move and read appointments, and change their status. The
+ * methods that correct appointments are in `corrections/`. `now` returns milliseconds since the epoch. `margins` are
+ * the defaults for tenants that have not set their own.
  */
 export function createBookingService(
   now: () => number,

@@ -43,7 +43,7 @@ export async function checkTarget(target: BookingTarget, call: ReadyCall): Promi
   };
 }
 
-/** How the program offers the service, and whether the practitioner works in the program. */
+/** How the program offers the service (undefined if it does not), and whether the practitioner works in the program. */
 export interface TargetOffer {
   readonly offer: Offer | undefined;
   readonly isMember: boolean;
@@ -92,7 +92,7 @@ export function startOf(startsAt: Timestamp | undefined, nowMs: number): number 
 }
 
 /**
- * Requires that the start of a request can be booked. Otherwise throws 422. A request without a start always passes.
+ * Throws 422 if the start of a request cannot be booked ({@link isBookableStart}). A request without a start passes.
  */
 export function requireStart(
   { startsAt }: { readonly startsAt?: Timestamp | undefined },

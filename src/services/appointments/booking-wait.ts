@@ -40,8 +40,8 @@ const MAX_YEARS = 2;
 /**
  * Returns the wait of a booking and the errors in its fields. The wait begins at the earliest of three dates: the given
  * date, the creation date of the waitlist entry, and the request date of the replaced appointment. A replaced
- * appointment without a request date counts from its creation date. Without all three, the wait begins today. The due
- * date follows from the opportunity definition of the appointment type.
+ * appointment without a request date counts from its creation date. If the booking has none of the three dates, the
+ * wait begins today. The due date follows from the opportunity definition of the appointment type.
  */
 export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number): Promise<JudgedWait> {
   const { waitlistEntryId, replacesAppointmentId, appointmentTypeId } = given;
@@ -64,9 +64,7 @@ export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number
   };
 }
 
-/**
- * Requires that a booking for this patient and service can replace the appointment. Otherwise throws 422.
- */
+/** Requires that a booking for this patient and service can replace the appointment. Otherwise throws 422. */
 export function requireReplaceable(
   replaced: AppointmentRecord | undefined,
   patientId: string,

@@ -43,9 +43,9 @@ export interface OptionCriteria extends SlotCriteria {
   readonly patientId: string | undefined;
   /** The appointment to reschedule. Either this or `patientId` is set. */
   readonly appointmentId: string | undefined;
-  /** The last local date of the wait of a waitlist entry. Used only in a search for a waitlist entry. */
+  /** The last local date of the allowed wait, from a waitlist entry. Used only in a search for a waitlist entry. */
   readonly dueOn: string | undefined;
-  /** The type of the appointment to book: sets the length of options. Default: one slot. Not used to reschedule. */
+  /** The type of a new appointment. It sets the length of options, which is one slot without a type. */
   readonly appointmentTypeId: string | undefined;
   /** The request field with the id of the patient, appointment or waitlist entry. Errors name this field. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
@@ -76,7 +76,7 @@ export async function findOptions(
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
-/** Whether the search needs the appointment or its type. If not, slots and patient are read in one round trip. */
+/** Whether the slot search needs the appointment or its type. If not, one round trip reads slots and patient. */
 function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria): boolean {
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }
@@ -122,15 +122,15 @@ export async function pageOfSlots(
   return cutPage(found, page, ({ startsAt, slotId }) => [startsAt.toISOString(), slotId], name, filters);
 }
 
-/** Returns a time after which no schedule has slots. The search itself ends at the horizon of each program. */
+/** Returns a time after which no schedule has slots, in milliseconds since the epoch. */
 function endOfSlotsMs(nowMs: number): number {
   return Date.parse(endOfLocalDay(widestSpan(nowMs).through));
 }
 
 /**
- * Reads the patient or the appointment of a search, and the last date that meets the opportunity definition. Throws 404
- * if the patient or the appointment does not exist. Then throws 409 if the patient cannot book, or if the appointment cannot be rescheduled.
- * Then throws 404 for an unknown type, and 422 for an inactive type or for a service that is not the appointment's.
+ * Reads the patient or appointment of a search, and the last date that meets the opportunity definition. Throws 404 for
+ * an unknown patient or appointment. Then throws 409 for an inactive patient or an appointment that cannot be moved.
+ * Then throws 404 for an unknown type, or 422 for an inactive type or for a service that is not the appointment's.
  */
 async function requireSubject(
   criteria: OptionCriteria,
@@ -180,7 +180,7 @@ async function requireMovableSubject(
   };
 }
 
-/** Returns the last local date of the wait: by the entry if there is one, else by the type, else by the service. */
+/** Returns the last date of the allowed wait: of the waitlist entry if given, else by the type, else by the service. */
 async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: number): Promise<string | undefined> {
   const { serviceId, appointmentTypeId, subjectField, dueOn } = criteria;
   if (subjectField === "waitlistEntryId") return dueOn;

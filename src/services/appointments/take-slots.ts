@@ -19,7 +19,7 @@ import { capacityExhausted, isAny, type NamedConflicts, refusalOf, timeConflicts
 export interface LookedUpOption {
   readonly locked: Locked;
   readonly busy: BusyPeople | undefined;
-  /** The current offer of the service in the first slot. */
+  /** How the program of the first slot offers the service now; undefined if it does not. */
   readonly offer: Offer | undefined;
   /** Minutes of the visit without the buffer after it; undefined if there is no buffer. */
   readonly visitMinutes?: number | undefined;
@@ -31,7 +31,7 @@ export interface TakenSlots {
   readonly placement: AppointmentPlacement;
 }
 
-/** The conditions under which a time is taken. */
+/** The data for taking the time of an appointment. */
 export interface TimeTerms {
   /** Conflicts that were found before this time was checked. */
   readonly found: readonly FieldError[];
@@ -62,8 +62,8 @@ export function requireOption(
 }
 
 /**
- * Returns the instant for checking an option against its program's notice and horizon. Returns undefined for a held
- * option: the check was made when the hold was created.
+ * Returns the time at which an option is checked against its program's notice and horizon. Returns undefined for an
+ * option with a hold, because the check was made when the hold was created.
  */
 export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undefined {
   return holdId === undefined ? new Date(nowMs) : undefined;

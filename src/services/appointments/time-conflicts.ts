@@ -55,7 +55,7 @@ export function capacityExhausted(field: string): FieldError {
 
 /**
  * Returns a 409 error with the conflicts in `found`. If `named` is ALL and `day` has no capacity left, adds a conflict
- * for the day. `day` is undefined if the appointment needs no further unit.
+ * for the day. `day` is undefined if the appointment needs no further unit of capacity.
  */
 export async function refusalOf(
   transaction: Transaction,

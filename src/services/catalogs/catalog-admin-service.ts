@@ -34,8 +34,8 @@ import * as to from "./catalog-details.js";
 import { createCatalogReadMethods } from "./catalog-read-methods.js";
 
 /**
- * Administration of the catalogs: the operations that CatalogService does not have. `now` returns milliseconds since
- * the epoch.
+ * Creates the service with the operations on catalogs that CatalogService does not have. `now` returns milliseconds
+ * since the epoch.
  */
 export function createCatalogAdminService(now: () => number): Implementation<typeof CatalogAdminService> {
   return {
@@ -87,8 +87,8 @@ async function updateContract(
 }
 
 /**
- * Checks the dates of an updated contract. An update may change only one of them. Throws 422 if `validTo` is before
- * `validFrom`.
+ * Checks both dates of a contract after an update, because an update can change only one of them. Throws 422 if
+ * `validTo` is before `validFrom`.
  */
 function requireDatesInOrder({ validFrom, validTo }: Pick<ContractAttributes, "validFrom" | "validTo">): void {
   if (validFrom <= validTo) return;
@@ -120,7 +120,7 @@ async function replaceCoveredServices(
 
 /**
  * Returns the covered services of a contract. Throws 404 if the caller may not see the contract. One query reads the
- * services and their version together.
+ * services together with their version, so that the two match.
  */
 async function getCoveredServices(
   { contractId }: GetCoveredServicesRequestValid,

@@ -22,7 +22,7 @@ type Catalog =
   | "Payer"
   | "Contract";
 
-/** The methods that get and list the seven catalogs. */
+/** Returns the methods that get and list the resources of the seven catalogs. */
 export function createCatalogReadMethods(): Pick<Methods, `get${Catalog}` | `list${Catalog}s`> {
   return { ...getMethods(), ...listMethods() };
 }

@@ -23,7 +23,10 @@ import {
 } from "../resources/resources.js";
 import * as to from "./catalog-messages.js";
 
-/** Administration of the catalogs (specification section 4.7). `now` returns milliseconds since the epoch. */
+/**
+ * Creates the service that administers catalogs (specification section 4.7). `now` returns milliseconds since the
+ * epoch.
+ */
 export function createCatalogService(now: () => number): Implementation<typeof CatalogService> {
   return {
     async createAppointmentType(request, call) {

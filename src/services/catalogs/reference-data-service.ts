@@ -38,8 +38,8 @@ export interface ScheduleFollowers {
 }
 
 /**
- * The service for locations, healthcare services, practitioners and opportunity definitions. `now` returns milliseconds
- * since the epoch.
+ * Creates the service for locations, healthcare services, practitioners and opportunity definitions. `now` returns
+ * milliseconds since the epoch.
  */
 export function createReferenceDataService(now: () => number, schedules: ScheduleFollowers): Methods {
   return {

@@ -12,8 +12,8 @@ import { changeVisit } from "./visit-change.js";
 import { correctWait } from "./wait-correction.js";
 
 /**
- * The methods of BookingService that change, correct or complete recorded appointments. `now` returns milliseconds
- * since the epoch. `margins` are the defaults for tenants that have not set their own.
+ * Returns the methods of BookingService that change, correct or complete recorded appointments. `now` returns
+ * milliseconds since the epoch. `margins` are the defaults for tenants that have not set their own.
  */
 export function createCorrectionMethods(
   now: () => number,

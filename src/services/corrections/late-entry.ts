@@ -29,7 +29,10 @@ export interface GivenSteps {
   readonly reason: string;
 }
 
-/** A step that is entered late: the time at which it happened, and the field of the request with that time. */
+/**
+ * A step (arrival, attendance or no-show) that is entered late: the time at which it happened, and the field of the
+ * request with that time.
+ */
 export interface LateStep {
   readonly transition: Transition;
   readonly atMs: number;

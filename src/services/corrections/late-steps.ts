@@ -27,14 +27,18 @@ import {
   tooLate,
 } from "./late-entry.js";
 
-/** A request to enter steps of an appointment. `expectedVersion` is the version that the caller read. */
+/**
+ * A request to enter the arrival, attendance or no-show of an appointment. `expectedVersion` is the version that the
+ * caller read.
+ */
 export interface LateSteps extends GivenSteps {
   readonly appointmentId: string;
   readonly expectedVersion: number;
 }
 
 /**
- * Enters steps of an appointment with their true times, and returns the appointment after the steps.
+ * Enters steps of an appointment (arrival, attendance or no-show) with their true times, and returns the appointment
+ * after the steps.
  *
  * Throws, in this order:
  * - 404 if the appointment or the reason does not exist; 422 if the reason is not active or its required comment is

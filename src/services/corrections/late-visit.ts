@@ -32,7 +32,7 @@ import {
  *
  * Throws, in this order:
  * - 422 for wrong times of steps
- * - 404 or 422 for references, as for a booking at a given time, and for the no-show reason
+ * - 404 for a reference or a no-show reason that does not exist, and 422 for one that cannot be used
  * - 422 if the visit is not over
  * - 409 with all conflicts: the visit is too long ago, a step is too early, the patient is not active, or the waitlist
  *   entry is closed

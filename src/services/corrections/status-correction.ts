@@ -34,7 +34,9 @@ const BACK: Readonly<Partial<Record<AppointmentStatus, AppointmentStatus>>> = {
   NO_SHOW: "CONFIRMED",
 };
 
-/** A request to take back the last step of an appointment. `expectedVersion` is the version that the caller read. */
+/**
+ * A request to undo the last status change of an appointment. `expectedVersion` is the version that the caller read.
+ */
 export interface CorrectionRequest {
   readonly appointmentId: string;
   readonly expectedVersion: number;
@@ -43,11 +45,11 @@ export interface CorrectionRequest {
 }
 
 /**
- * Takes back the last step of an appointment, and returns the appointment.
+ * Undoes the last status change of an appointment, and returns the appointment.
  *
  * Throws 404 for an unknown appointment. Throws 409 for a stale version, for a status that cannot go back to `to`, and
- * for an erased patient. If the step freed the slots, also throws 409 with all conflicts: the time is taken, the day
- * has no capacity left, or, after a cancellation, the patient is not active.
+ * for an erased patient. If the undone change freed the slots, also throws 409 with all conflicts: the time is taken,
+ * the day has no capacity left, or, after a cancellation, the patient is not active.
  */
 export async function correctStatus(
   call: ReadyCall,
@@ -108,8 +110,8 @@ interface FormerTime {
 
 /**
  * Takes the time of the practitioner and the patient again, and one unit of the day's capacity. Returns the slots of
- * the appointment: its former slots if they still exist, otherwise one new slot. Slots that the schedule no longer has
- * are retained. Throws 409 with all conflicts.
+ * the appointment: its former slots if they still exist, otherwise one new slot. Slots that no longer fit the schedule
+ * are kept only for this appointment. Throws 409 with all conflicts.
  */
 async function takeTimeAgain(
   call: ReadyCall,

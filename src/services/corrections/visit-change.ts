@@ -30,7 +30,8 @@ import { changeDuration, lockForDuration } from "./visit-duration.js";
  *
  * Throws:
  * - 404 for an unknown appointment, service or type
- * - 409 for a stale version, a finished appointment, or a new duration of a displaced appointment
+ * - 409 for a stale version or a finished appointment
+ * - 409 for a new duration of an appointment whose slots are no longer in the schedule
  * - 409 if the time of the new duration is not free
  * - 422 for a service or type that is not active, or a service that the program does not offer
  * - 422 if the adjacent slots are too short, or if an overbooked appointment would end on another day
@@ -126,7 +127,8 @@ async function changesOfVisit(
 }
 
 /**
- * Requires that the program offers the service, and returns whether the appointment is a first visit for that service.
+ * Returns whether the appointment is the patient's first for the service in the calendar year. Throws 422 if the
+ * program does not offer the service.
  */
 async function firstVisitOf(serviceId: string, appointment: AppointmentRecord, call: ReadyCall): Promise<boolean> {
   const { transaction, principal } = call;

@@ -14,7 +14,10 @@ import { isAny, patientOverlap, timeConflicts } from "../appointments/time-confl
 
 const FIELD = "durationMinutes";
 
-/** The locked time of an appointment whose duration may change. `locked.slots` are the slots of the new duration. */
+/**
+ * The locked rows of an appointment whose duration may change, and who is busy at the time of the new duration.
+ * `locked.slots` are the slots of that time.
+ */
 export interface LockedDuration {
   readonly locked: Locked;
   readonly busy: BusyPeople;
@@ -22,8 +25,8 @@ export interface LockedDuration {
 
 /**
  * Locks an appointment and its patient. With `length`, also locks the practitioner, the current slots and the slots of
- * the new duration, and reads who is busy then. `seen` and `held` are the appointment and its slots as they were read
- * without locks.
+ * the new duration, and reads whether the practitioner or the patient is busy at that time. `seen` and `held` are the
+ * appointment and its slots as they were read without locks.
  */
 export async function lockForDuration(
   call: ReadyCall,
@@ -57,11 +60,11 @@ export async function lockForDuration(
 
 /**
  * Takes slots after an appointment, or frees its last slots, until its slots cover `minutes`. Returns the new end
- * times. An overbooked appointment gets a new slot of its own. An appointment of any length uses one unit of its day's
- * capacity.
+ * times. An overbooked appointment gets a new slot of its own. The capacity of the day does not change, because an
+ * appointment uses one unit whatever its length.
  *
- * Throws 409 for a displaced appointment. Throws 409 with all conflicts if the time is not free. Throws 422 if the
- * adjacent slots of the schedule are too short, or if an overbooked appointment would end on another day.
+ * Throws 409 for an appointment whose slots are no longer in the schedule. Throws 409 with all conflicts if the time is
+ * not free. Throws 422 if the adjacent slots are too short, or if an overbooked appointment would end on another day.
  */
 export function changeDuration(
   { transaction, newId }: ReadyCall,

@@ -3,7 +3,7 @@ import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js"
 import { startAfter } from "../resources/page-keys.js";
 import type { Page } from "../resources/pages.js";
 
-/** Converts a range of local dates to instants; the end is exclusive. A date that is missing stays undefined. */
+/** Converts a range of local dates to instants. The returned end is exclusive. A missing date stays undefined. */
 export function createdBetween({
   createdFrom,
   createdTo,

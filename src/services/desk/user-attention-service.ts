@@ -19,7 +19,9 @@ import { localDateAt } from "../../scheduling/local-clock.js";
 import { findDueDate } from "../resources/due-date.js";
 import { missing } from "../resources/preconditions.js";
 
-/** User-attention cases (specification section 4.6). `now` returns milliseconds since the epoch. */
+/**
+ * Creates the service for user-attention cases (specification section 4.6). `now` returns milliseconds since the epoch.
+ */
 export function createUserAttentionService(now: () => number): Implementation<typeof UserAttentionService> {
   return {
     async createCase(request, call) {
@@ -51,7 +53,6 @@ async function createCase(request: CreateCaseRequestValid, call: ReadyCall, nowM
   return toUserAttentionCase(record);
 }
 
-/** Converts a case record to the UserAttentionCase message. */
 function toUserAttentionCase({ id, createdAt, status }: CaseRecord): UserAttentionCase {
   return create(UserAttentionCaseSchema, {
     id,

@@ -18,7 +18,7 @@ import { clinicTimeZone, localDateAt } from "../../scheduling/local-clock.js";
 import { findDueDate } from "../resources/due-date.js";
 import { inactive, missing } from "../resources/preconditions.js";
 
-/** Waitlist entries (specification section 4.5). `now` returns milliseconds since the epoch. */
+/** Creates the service for waitlist entries (specification section 4.5). `now` returns milliseconds since the epoch. */
 export function createWaitlistService(now: () => number): Implementation<typeof WaitlistService> {
   return {
     async createWaitlistEntry(request, call) {
@@ -56,7 +56,6 @@ async function createEntry(
   return toWaitlistEntry(entry);
 }
 
-/** Converts a waitlist entry record to the WaitlistEntry message. */
 function toWaitlistEntry({ id, createdAt, status }: WaitlistEntryRecord): WaitlistEntry {
   return create(WaitlistEntrySchema, {
     id,

@@ -15,12 +15,12 @@ import { inactive, missing, requireFound, requireVersion } from "../resources/pr
 import { stateNotAllowed } from "./closing.js";
 import { refusePastRange } from "./waitlist-service.js";
 
-/** The highest number of earlier wishes that an entry keeps. Further changes are refused. */
+/** The highest number of previous wishes that a waitlist entry keeps. A change beyond it is rejected with 409. */
 const MAX_EARLIER = 100;
 
 /**
  * Replaces the wish of an active waitlist entry: its dates, periods, location and practitioner. Returns the changed
- * entry. The entry keeps its place in line and lists its earlier wishes.
+ * entry. The entry keeps its position in the waitlist and lists its earlier wishes.
  *
  * Throws 404 for an unknown entry, location or practitioner. Throws 409 for a stale version, a closed entry, and an
  * entry whose wish has changed {@link MAX_EARLIER} times. Throws 422 if `dateTo` is before today, and for references

@@ -12,8 +12,8 @@ import { decideAbout } from "./displaced-decisions.js";
 import { refused } from "./displaced-refusals.js";
 
 /**
- * Records that displaced appointments take place unchanged. Returns one outcome per choice, in the order of the
- * choices.
+ * Records the decision that displaced appointments take place unchanged, although their slots are no longer in the
+ * schedule. Returns one outcome per choice, in the order of the choices.
  */
 export async function acceptDisplaced(
   choices: readonly DisplacedAppointmentChoiceValid[],

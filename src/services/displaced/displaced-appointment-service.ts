@@ -27,7 +27,8 @@ import { swapPractitioners } from "./practitioner-swap.js";
 const USUAL_OPTIONS = 3;
 
 /**
- * Decisions about appointments whose slots are no longer in the schedule. `now` returns milliseconds since the epoch.
+ * Creates the service for decisions about appointments whose slots are no longer in the schedule. `now` returns
+ * milliseconds since the epoch.
  */
 export function createDisplacedAppointmentService(
   now: () => number,

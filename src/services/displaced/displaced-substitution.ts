@@ -27,7 +27,10 @@ import { inactive, missing } from "../resources/preconditions.js";
 import { type Decision, decideAbout } from "./displaced-decisions.js";
 import { Refusal, refused } from "./displaced-refusals.js";
 
-/** An appointment to move to another practitioner, its slots, and the slots of that practitioner at the same time. */
+/**
+ * An appointment to move to another practitioner. `held` are its slots. `wanted` are the slots of the other
+ * practitioner at the same time.
+ */
 interface Exchange {
   readonly appointment: AppointmentRecord;
   readonly held: readonly SlotRecord[];
@@ -35,8 +38,9 @@ interface Exchange {
 }
 
 /**
- * Moves displaced appointments to another practitioner at the same times, each separately. Returns one outcome per
- * choice, in the order of the choices. Throws 404 if the practitioner does not exist, and 422 if it is not active.
+ * Moves appointments whose slots are no longer in the schedule to another practitioner at the same times, each
+ * separately. Returns one outcome per choice, in the order of the choices. Throws 404 if the practitioner does not
+ * exist, and 422 if the practitioner is not active.
  */
 export async function substitutePractitioner(
   choices: readonly DisplacedAppointmentChoiceValid[],

@@ -15,7 +15,10 @@ import { formatInstant } from "../../scheduling/local-clock.js";
 import { fill } from "../appointments/take-slots.js";
 import { inactive, missing } from "../resources/preconditions.js";
 
-/** An appointment, its slots, and the slots of the other practitioner at the same time. */
+/**
+ * An appointment to move to the other practitioner. `held` are its slots. `wanted` are the slots of the other
+ * practitioner at the same time.
+ */
 interface Exchange {
   readonly appointment: AppointmentRecord;
   readonly held: readonly SlotRecord[];
@@ -124,7 +127,8 @@ function otherThan(practitionerId: string, span: SwappedSpan): string {
 }
 
 /**
- * Moves each appointment to the other practitioner. Its rule and date stay the same, so it keeps its unit of capacity.
+ * Moves each appointment to the other practitioner. An appointment keeps its rule and date, and therefore its unit of
+ * capacity.
  */
 function carryOut(
   exchanges: readonly Exchange[],

@@ -4,7 +4,7 @@ import { findDecision } from "../../postgres/tables/eligibility/eligibility.js";
 import { requireFound } from "../resources/preconditions.js";
 import { toEligibilityRecord } from "./eligibility-messages.js";
 
-/** Past eligibility decisions, for audits. */
+/** Creates the service that returns past eligibility decisions, for audits. */
 export function createEligibilityAuditService(): Implementation<typeof EligibilityAuditService> {
   return {
     async getEligibilityDecision({ decisionId }, call) {

@@ -26,7 +26,9 @@ import { eligibilityValidUntil } from "../../scheduling/eligibility-validity.js"
 import { missing } from "../resources/preconditions.js";
 import { type EligibilityFacts, eligibilityReasons } from "./eligibility-reasons.js";
 
-/** Eligibility checks (specification section 4.4). `now` returns milliseconds since the epoch. */
+/**
+ * Creates the service that checks eligibility (specification section 4.4). `now` returns milliseconds since the epoch.
+ */
 export function createEligibilityService(now: () => number): Implementation<typeof EligibilityService> {
   return {
     async checkEligibility(request, call) {

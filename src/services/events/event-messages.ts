@@ -15,7 +15,6 @@ const VERBS = {
   OFFERED: "offered",
 } as const;
 
-/** The proto enum value of each resource type. */
 const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
   Appointment: Event_ResourceType.APPOINTMENT,
   AppointmentHold: Event_ResourceType.APPOINTMENT_HOLD,

@@ -14,7 +14,7 @@ export interface WatchFilter extends EventFilter {
 export interface EventFilter {
   /** The organization and company that the events must be visible to. */
   readonly principal: Owner;
-  /** Empty for all resource types. */
+  /** The resource types of the events. Empty for all types. */
   readonly resourceTypes: readonly Event_ResourceType[];
 }
 

@@ -13,7 +13,7 @@ type Response = MessageInitShape<typeof WatchEventsResponseSchema>;
 /** The dependencies of a watch. */
 export interface WatchPorts {
   readonly hub: EventHub;
-  /** The longest time without a response, in milliseconds. A watch then sends its cursor without events. */
+  /** After this many milliseconds without a response, a watch sends its cursor without events. */
   readonly heartbeatMs: number;
 }
 
@@ -98,8 +98,8 @@ class Watch {
   }
 
   /**
-   * Moves the cursor past these events and sends the ones that match the filter. If nothing was sent for `heartbeatMs`,
-   * it sends the cursor alone.
+   * Moves the cursor past these events and sends the events that match the filter. Sends the cursor without events if
+   * no event matches and nothing was sent for `heartbeatMs`.
    */
   *#give(events: readonly EventRecord[]): Generator<Response> {
     const { feedId, position: before } = this.#cursor;

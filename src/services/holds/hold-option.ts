@@ -9,8 +9,8 @@ import { optionGone, requireOption } from "../appointments/take-slots.js";
 import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOption } from "./take-option.js";
 
 /**
- * Holds the option of a token. With alternatives, holds the first free option of all the tokens. It prefers an option
- * that no other call is taking. Returns the hold.
+ * Holds the option of a token and returns the hold. With alternatives, holds the first free option of all the tokens,
+ * and prefers options that no other call is taking.
  *
  * Throws 422 for a token that is not an option of a search, and for an alternative with another patient, appointment or
  * service. Throws 410 for an option that is gone. Throws 409 for an option that is taken, an inactive patient, an
@@ -45,9 +45,9 @@ function isSearched({ holdId }: OptionClaims): boolean {
 }
 
 /**
- * Returns the options that have not expired, in their order, one for each first slot. Throws 422 for an invalid token
- * and for the token of a hold. Also throws 422 if the subject or the service of a token differs from that of the first
- * token.
+ * Returns the options that have not expired, in the order of the tokens. Of several options with the same first slot,
+ * returns only the first. Throws 422 for an invalid token and for the token of a hold. Also throws 422 if the subject
+ * or the service of a token differs from that of the first token.
  */
 function usableOptions(token: OpenedToken, alternatives: readonly OpenedToken[]): readonly OptionClaims[] {
   const first = token.kind === "INVALID" ? undefined : token.option;

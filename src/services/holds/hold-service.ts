@@ -16,10 +16,10 @@ import { holdOption } from "./hold-option.js";
 
 /** The dependencies of holds. */
 export interface HoldPorts {
-  /** Returns milliseconds since the epoch. */
+  /** Returns the current time, in milliseconds since the epoch. */
   readonly now: () => number;
   readonly tokens: OptionTokens;
-  /** The highest number of live holds of a principal. */
+  /** The highest number of holds that a principal can have at a time. Ended and expired holds do not count. */
   readonly holdsPerPrincipal: number;
 }
 
@@ -27,7 +27,10 @@ type HeldClaims = Omit<OptionClaims, "jti" | "holdId" | "expiresAtMs">;
 
 const DEFAULT_MINUTES = 5;
 
-/** Holds of appointment options. A hold expires by the clock of this service, so no job needs to end it. */
+/**
+ * Creates the service that holds appointment options. A hold expires by the clock of this service, so no job needs to
+ * end it.
+ */
 export function createHoldService(ports: HoldPorts): Implementation<typeof HoldService> {
   const { now, tokens, holdsPerPrincipal } = ports;
   return {

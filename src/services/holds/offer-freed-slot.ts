@@ -21,7 +21,7 @@ const OPERATION = "offer_freed_slot";
  * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds the slot for the patient and
  * writes the event. Returns whether it offered the slot.
  *
- * Also sets when the slot is due again:
+ * If the slot can still be offered later, also sets when the job tries again:
  * - after an offer, when its hold expires
  * - if the slot is beyond the horizon of the program, when the horizon reaches the slot
  * - if another hold has the slot or the last unit of its day, when that hold expires
@@ -49,10 +49,7 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
   return true;
 }
 
-/**
- * Returns whether a slot starts too soon for an offer of `minutes`. The notice of the program applies to offers as it
- * does to searches.
- */
+/** Returns whether a slot starts too soon for an offer of `minutes`, or too soon by the notice of its program. */
 function isTooLate({ startsAt, offeredUntil }: OfferableSlot, nowMs: number, minutes: number): boolean {
   return !isOfferable(startsAt.getTime(), nowMs, minutes) || offeredUntil.getTime() < nowMs;
 }

@@ -29,7 +29,7 @@ import { capacityExhausted, isAny, refusalOf } from "../appointments/time-confli
 
 /** The terms of a hold: the limit of its principal, its duration and the time of the call. */
 export interface HoldTerms {
-  /** The highest number of live holds of the principal. Undefined for an offer, which is not counted. */
+  /** The highest number of unexpired holds of the principal. Undefined for an offer, which is not counted. */
   readonly perPrincipal: number | undefined;
   /** The waitlist entry that receives the offer. The entry must be open. */
   readonly waitlistEntryId?: string;
@@ -51,15 +51,15 @@ export type Judge = (error: unknown) => unknown;
 
 const FIELD = "optionToken";
 
-/** The highest number of live holds of a patient. */
+/** The highest number of holds that a patient can have at a time. Ended and expired holds do not count. */
 export const MAX_OF_PATIENT = 3;
 
-/** Returns the patient to book or the appointment to move with an option. */
+/** Returns the subject of an option: the patient of a booking, or the appointment to move. */
 export function subjectOf({ subject: { kind, id } }: OptionClaims): BusySubject {
   return kind === "PATIENT" ? { patientId: id } : { appointmentId: id };
 }
 
-/** Returns the rows to lock for a patient to book or for an appointment to move. */
+/** Returns the rows to lock for the patient of a booking, or for an appointment to move. */
 export function locksOf(subject: BusySubject) {
   return "patientId" in subject ? { patient: { id: subject.patientId } } : { patient: subject, ...subject };
 }
@@ -154,8 +154,8 @@ function countForPrincipal(
 
 /**
  * Returns the patient of the locked subject, and the conflicts of the patient, the waitlist entry and the tenant's
- * limits. `live` is the number of live holds of the patient. Throws 409 if the appointment cannot be moved, or if it is
- * too late for this caller to move it. Throws 410 if the patient does not exist.
+ * limits. `live` is the number of holds of the patient that have not ended or expired. Throws 409 if the appointment
+ * cannot be moved, or if it is too late for this caller to move it. Throws 410 if the patient does not exist.
  */
 function requireSubject(
   { patient, appointment, waitlistEntry }: Locked,

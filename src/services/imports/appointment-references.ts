@@ -26,9 +26,9 @@ export interface AppointmentDraft {
   readonly patientId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly serviceId: string | undefined;
-  /** Undefined if the row names no location, or if the location is unknown. */
+  /** Undefined if the row has no location, or if the location is unknown. */
   readonly locationId: string | undefined;
-  /** Undefined if the row names no payer, or if the payer is unknown. */
+  /** Undefined if the row has no payer, or if the payer is unknown. */
   readonly payerId: string | undefined;
   readonly programId: string;
 }

@@ -89,8 +89,8 @@ function visibleIds({ call }: ImportBatch, table: Pick<ResourceTable<object>, "n
 }
 
 /**
- * Creates resources of the caller's organization and company, at version 1. Rejects rows whose code is taken. `member`
- * is the row's field with the resource. Errors name this field.
+ * Creates resources of the caller's organization and company, at version 1. Rejects a row if another resource has its
+ * code. `member` is the field of the row that contains the resource. The error names `code` in this field.
  */
 async function createAll<A extends object>(
   batch: ImportBatch,

@@ -2,18 +2,21 @@ import type { Transaction } from "../../call.js";
 import { readHolidaysAfter, readWaitLimits } from "../../postgres/tables/catalogs/wait-limits.js";
 import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
 
-/** A wait: the appointment type or the service that limits it, and its first local date, YYYY-MM-DD. */
+/**
+ * A wait of a patient. `holderId` is the id of the appointment type or service that limits the wait. `requestedOn` is
+ * the first local date of the wait, YYYY-MM-DD.
+ */
 export interface Waiting {
   readonly holderId: string;
   readonly requestedOn: string;
 }
 
-/** Returns the last local date on which a wait is within its limit; undefined if no limit applies. */
+/** Returns the last local date (YYYY-MM-DD) on which a wait is within its limit; undefined if no limit applies. */
 export type DueDateOf = (waiting: Waiting) => string | undefined;
 
 /**
- * Reads the limits of these waits from the current opportunity definitions, as a booking does. Returns a function that
- * applies the limits.
+ * Reads the limits of these waits from the current opportunity definitions, which also apply to bookings. Returns a
+ * function that applies the limits.
  */
 export async function readDueDates(
   transaction: Transaction,

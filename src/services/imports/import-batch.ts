@@ -31,7 +31,10 @@ export interface RowOf<Resource> {
 
 type Outcome = MessageInitShape<typeof ImportOutcomeSchema>;
 
-/** A running batch: the outcomes so far, and the imported resources of its rows and their references. */
+/**
+ * An import that is running: the outcomes so far, and the imported resources of its rows and of rows that they
+ * reference.
+ */
 export class ImportBatch {
   readonly #outcomes: (Outcome | undefined)[];
   readonly #known = new Map<string, ImportedResource>();
@@ -47,7 +50,7 @@ export class ImportBatch {
     this.#outcomes = Array.from({ length: size });
   }
 
-  /** Reads the resources that earlier imports created from these rows and from the rows that they reference. */
+  /** Reads the resources that earlier imports created from these rows, and from the rows that these rows reference. */
   async readKnown(rows: readonly BatchRow[]): Promise<void> {
     const referred = rows
       .flatMap(({ row }) => referencesOf(row))
@@ -94,7 +97,7 @@ export class ImportBatch {
     this.#outcomes[index] = { state: ImportOutcome_State.REJECTED, errors: [...errors], ...known };
   }
 
-  /** Writes to the database that the new resources were imported. */
+  /** Inserts a record of each resource that this batch created. */
   record(): void {
     if (this.#created.length > 0) insertImported(this.call.transaction, this.source, this.#created);
   }

@@ -20,14 +20,14 @@ import { mapInTurns } from "./turns.js";
 
 /** The dependencies of imports. */
 export interface ImportPorts {
-  /** Returns milliseconds since the epoch. */
+  /** Returns the current time, in milliseconds since the epoch. */
   readonly now: () => number;
   readonly margins: VisitMargins;
   /** Compiles the validation of messages by the rules of their protos. */
   readonly validatorOf: ValidatorOf;
 }
 
-/** The service that imports resources from other systems. */
+/** Creates the service that imports resources from other systems. */
 export function createImportService({ validatorOf, ...ports }: ImportPorts): Implementation<typeof ImportService> {
   const validateRow = createRowValidation(validatorOf);
   return {

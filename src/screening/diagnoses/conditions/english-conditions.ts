@@ -44,7 +44,9 @@ export const englishConditions = `
   autoimmune disease, endometriosis, preeclampsia, miscarriage, ectopic pregnancy, chronic fatigue syndrome,
   rare disease, terminal illness, genetic disorder`;
 
-/** Ailments, symptoms and ambiguous words in English. They count only right after a word for a diagnosis. */
+/**
+ * Ailments, symptoms and ambiguous words in English. They count as conditions only right after a word for a diagnosis.
+ */
 export const englishOnlyAsDiagnosis = `
   flu, influenza, cold, common cold, fever, cough, infection, virus, diarrhea, vomiting, pain, back pain, chronic pain,
   headache, dizziness, vertigo, fracture, sprain, concussion, burn, burns, wound, poisoning, allergy, allergies, stress,
