@@ -80,8 +80,8 @@ async function listPage(request: ListPatientsRequest, call: ReadyCall) {
 
 /**
  * Changes the status of a patient. Throws 404 for an unknown patient. Throws 409 for a stale version, for a DECEASED or
- * merged patient, and if another ACTIVE patient has the document. Setting the current status again also increments the
- * version.
+ * merged patient, and if the new status is ACTIVE and another ACTIVE patient has the same document. Setting the current
+ * status again also increments the version.
  */
 async function setStatus(
   request: SetPatientStatusRequestValid,

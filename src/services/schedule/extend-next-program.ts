@@ -21,17 +21,18 @@ export type Turn =
   | { readonly kind: "BUSY" }
   /** The tenant has reached its limit of open slots. */
   | { readonly kind: "FULL"; readonly openSlots: number }
-  /** The schedules of all active programs reach the horizon. */
+  /** Every program that needs slots already has them up to its last date ({@link plannedThrough}). */
   | { readonly kind: "DONE" };
 
 /** How long free slots are kept after their start, in milliseconds. */
 const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /**
- * Finds the program whose schedule ends first, and adds at most {@link MAX_SLOTS_IN_PART} slots to the schedule, within
- * the tenant's limit of open slots. When the schedule reaches the horizon, deletes free slots that began more than
- * {@link KEEP_PAST_SLOTS_MS} ago. It never waits for locks: it skips locked programs. It does nothing while a
- * transaction holds the calendar exclusively, for example to change the holidays.
+ * Finds the program whose schedule ends first, and adds at most {@link MAX_SLOTS_IN_PART} slots to its schedule, within
+ * the tenant's limit of open slots. When the schedule reaches its last date ({@link plannedThrough}), deletes free
+ * slots of the program that began more than {@link KEEP_PAST_SLOTS_MS} ago. The function never waits for locks: it
+ * skips locked programs. It does nothing while a transaction holds the calendar exclusively, for example to change the
+ * holidays.
  */
 export async function extendNextProgram(transaction: Transaction, nowMs: number, maxOpenSlots: number): Promise<Turn> {
   const now = new Date(nowMs);
@@ -56,8 +57,8 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
 }
 
 /**
- * Plans the next slots of a program. Slots of past dates are never added. If the next date of the schedule is in the
- * past, planning starts today, with all practitioners.
+ * Plans the slots that come after the schedule that a program already has. If that date is in the past, plans the slots
+ * of all practitioners from today instead, because past slots are never added.
  */
 async function planPart(
   transaction: Transaction,

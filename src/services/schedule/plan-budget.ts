@@ -12,7 +12,7 @@ import { firstSent, type SentAttributes } from "./program-rule-change.js";
 export interface SlotLimits {
   /** The highest number of slots in the plan of one program, over all dates of its schedule. */
   readonly perPlan: number;
-  /** The highest number of open future slots of one tenant. */
+  /** The highest number of free future slots of one tenant. */
   readonly perTenant: number;
 }
 
@@ -52,10 +52,10 @@ export function enlargingField(sent: SentAttributes): string {
 }
 
 /**
- * Checks a change against the slot limits of the program and the tenant. Throws 422 TOO_MANY with the number of slots.
+ * Requires that a change keeps the slot limits of the program and the tenant. Otherwise throws 422 TOO_MANY on `field`.
  *
- * A change that does not make the plan larger always passes. Limits can be lowered later, and a tenant above its limit
- * must be able to make its plans smaller.
+ * A change that does not make the plan larger always passes. So a tenant above a limit that was lowered can still make
+ * its plans smaller.
  */
 export async function requireRoomForPlan(
   transaction: Transaction,

@@ -24,7 +24,7 @@ import { slotRunOn } from "../../scheduling/slots.js";
 /** A rule with its id. */
 export type IdentifiedRule = ProgramRuleAttributes & { readonly id: string };
 
-/** Differences from the stored state. The slots of a program are planned as if these were already stored. */
+/** Changes that are not stored yet. The plan of a program treats them as stored. An absent member changes nothing. */
 export interface PlanChanges {
   readonly rules?: readonly IdentifiedRule[];
   readonly practitionerIds?: readonly string[];
