@@ -13,7 +13,7 @@ import type { DeliveryPorts } from "./delivery-ports.js";
 /** The highest number of events of the feed that are read at once. */
 const PAGE_EVENTS = 500;
 
-/** Makes deliveries of the events after the cursor of a leased webhook. */
+/** Creates deliveries of the events after the cursor of a leased webhook. */
 export class FanOut {
   readonly #filter: EventFilter;
   #cursor: StoredCursor;

@@ -5,7 +5,7 @@ import { vaultForm } from "../option-tokens/token-form.js";
 
 /** Encrypts and decrypts stored values that must not be readable, such as the secrets of webhooks. */
 export interface Vault {
-  /** Encrypts bytes with the current key of the ring (AES-256-GCM). */
+  /** Encrypts bytes with the current key of the key ring (AES-256-GCM). */
   seal(bytes: Uint8Array): string;
   /** Decrypts a result of {@link Vault.seal}. Rejects if its key is unknown or the text was altered. */
   open(sealed: string): Promise<Uint8Array>;
