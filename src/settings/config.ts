@@ -160,10 +160,7 @@ function visitMarginsOf({ read }: Source): Config["visitMargins"] {
   };
 }
 
-/**
- * Returns the value of `other`, the URL of the database for another role or on another server. Adds a problem if
- * `other` is set without DATABASE_URL.
- */
+/** Returns the value of `other`, another URL of the database. Adds a problem if `other` is set without DATABASE_URL. */
 function otherUrlOf({ read, isGiven }: Source, other: Setting<string>, problems: string[]): string | undefined {
   if (isGiven(other) && !isGiven(settings.databaseUrl))
     problems.push(`DATABASE_URL is missing; it is required with ${other.name}`);
@@ -216,9 +213,7 @@ function shown<T>(setting: Setting<T>, held: string): string {
   return setting.isSecret ? "invalid (its value is secret and not shown)" : quoted(held);
 }
 
-/**
- * Returns a value in quotes. Replaces the user and password of a URL, because a secret can be in the wrong variable.
- */
+/** Quotes a value. Hides user and password of a URL, because a secret can be in the wrong variable. */
 function quoted(held: string): string {
   return JSON.stringify(held.replace(/:\/\/.*@/s, "://…@"));
 }
