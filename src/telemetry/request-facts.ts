@@ -16,9 +16,9 @@ export interface RequestFacts {
   readonly kind: "http" | "rpc" | "stream";
   /** Name of the span: the RPC, or the HTTP method and the route. */
   readonly name: string;
-  /** Name of the operation; undefined for a request that calls no known operation. */
+  /** Attributes by OpenTelemetry's semantic conventions for HTTP and RPC servers, and attributes of the project. */
   readonly attributes: Attributes;
-  /** Name of the operation; undefined for other requests. */
+  /** Name of the operation; undefined for a request that calls no known operation. */
   readonly operation: string | undefined;
   /** Whether the response repeats the response to an earlier call with the same idempotency key. */
   readonly isReplay: boolean;

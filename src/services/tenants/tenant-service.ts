@@ -27,11 +27,9 @@ import { toTenant } from "./tenant-messages.js";
 
 /** The dependencies of the tenant service. */
 export interface TenantPorts {
-  /**
-   * Whether the principal may manage other tenants: its tenant is the operators' tenant. The scope alone is not enough.
-   */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** Whether the principal may reach other tenants. The scope alone is not enough. */
+  /** Returns whether the principal may manage other tenants. A token with the scope is not enough. */
   readonly isOperator: (principal: Principal) => boolean;
 }
 
