@@ -25,7 +25,7 @@ export interface Config extends LimitsConfig {
   readonly migrationDatabaseUrl: string | undefined;
   /** URL of a streaming replica of the database for reads; undefined if there is none. */
   readonly replicaUrl: string | undefined;
-  /** Database connections of one process for calls and for background jobs. */
+  /** Numbers of database connections of one process, for calls and for background jobs. */
   readonly databaseConnections: { readonly calls: number; readonly jobs: number };
   /** Months for which the audit trail and the access records are kept; undefined to keep them forever. */
   readonly auditRetentionMonths: number | undefined;
@@ -44,7 +44,7 @@ export interface Config extends LimitsConfig {
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** How long a call waits for each of these: permission to run, a database connection, a share of a quota. */
+  /** How long a call waits at most for permission to run, and again for a database connection or a shared quota. */
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;

@@ -11,8 +11,7 @@ import { SEND_TIMEOUT_MS } from "./send-event.js";
 import { openSigner, type Signer } from "./sign-delivery.js";
 
 /**
- * For this many milliseconds after it leased a webhook, a run may start to send events. Then the worker is free for
- * other webhooks.
+ * A run starts to send events for at most this many milliseconds. After that, the worker is free for other webhooks.
  */
 const RUN_MS = 10_000;
 /** A run leaves this many milliseconds of the lease for storing the result of the last event. */

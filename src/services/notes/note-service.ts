@@ -27,8 +27,8 @@ import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { toChangedNote, toNote } from "./note-messages.js";
 
 /**
- * Notes of staff about patients and appointments. Each read of a note records an access to the patient in the same
- * transaction. `now` returns milliseconds since the epoch.
+ * Returns the service for notes of staff about patients and appointments. Each read of a note also records an access to
+ * the patient, in the same transaction. `now` returns milliseconds since the epoch.
  */
 export function createNoteService(now: () => number): Implementation<typeof NoteService> {
   return {

@@ -128,8 +128,8 @@ async function emptyRecords(call: ReadyCall, patientId: string, locked: LockedFo
 }
 
 /**
- * Removes the texts of an appointment. An overbooking reason becomes an empty text, so that the appointment still shows
- * that it was overbooked.
+ * Removes the texts of an appointment. An overbooking reason becomes an empty text, which shows that the appointment
+ * had a reason.
  */
 function emptyAppointment(call: ReadyCall, appointment: AppointmentRecord, at: Date): void {
   const overbookingReason = appointment.overbookingReason === undefined ? undefined : "";

@@ -27,7 +27,7 @@ import { changeAfter, idAfter } from "../resources/page-keys.js";
 import { nextFrom, readPage } from "../resources/pages.js";
 import { toAccessRecord, toConsent, toPatientChange, toPatientDetails } from "./patient-messages.js";
 
-/** A part of an export: the resources of one kind of one patient, ordered by id. */
+/** A part of an export: the resources of one kind of one patient, in a fixed order. */
 interface Section {
   /**
    * Unique within the export and the same on every page. The page token contains the name of the section at which the

@@ -34,8 +34,8 @@ import { patientSearchMethods } from "./patient-search-methods.js";
 import { duplicateDocument } from "./patient-service.js";
 
 /**
- * The patients of a clinic, for internal callers. Each read of a patient's data records the access in the same
- * transaction. `now` returns milliseconds since the epoch.
+ * Returns the service with which internal callers manage the patients of a clinic. Each read of a patient's data also
+ * records the access, in the same transaction. `now` returns milliseconds since the epoch.
  */
 export function createPatientDirectoryService(now: () => number): Implementation<typeof PatientDirectoryService> {
   return {

@@ -21,7 +21,10 @@ import { parseOpaqueId, requireFound, requireVersion } from "../resources/precon
 import { changesOf } from "../resources/resources.js";
 import { toPatient } from "./patient-messages.js";
 
-/** Registration and update of patients (specification section 4.2). `now` returns milliseconds since the epoch. */
+/**
+ * Returns the service that registers and updates patients (specification section 4.2). `now` returns milliseconds since
+ * the epoch.
+ */
 export function createPatientService(now: () => number): Implementation<typeof PatientService> {
   return {
     async registerPatient(request, call) {

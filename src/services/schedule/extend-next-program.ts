@@ -19,7 +19,7 @@ export type Turn =
   | { readonly kind: "ADDED"; readonly programId: string; readonly through: string }
   /** Another transaction has locked the calendar or all programs that need slots. */
   | { readonly kind: "BUSY" }
-  /** The tenant has reached its limit of open slots. */
+  /** The tenant has reached its limit of open slots: free slots that start in the future. */
   | { readonly kind: "FULL"; readonly openSlots: number }
   /** Every program that needs slots already has them up to its last date ({@link plannedThrough}). */
   | { readonly kind: "DONE" };
@@ -57,8 +57,8 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
 }
 
 /**
- * Plans the slots that come after the schedule that a program already has. If that date is in the past, plans the slots
- * of all practitioners from today instead, because past slots are never added.
+ * Plans the next slots of a program, beginning after the slots that its schedule already has. If the schedule ends in
+ * the past, the plan begins today, because past slots are never added.
  */
 async function planPart(
   transaction: Transaction,

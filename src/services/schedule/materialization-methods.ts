@@ -34,8 +34,8 @@ type MaterializationMethods = Pick<
 >;
 
 /**
- * The methods of ProgramService that create the slots of a program and report how far its schedule reaches, and that
- * change its horizon and minimum notice. `now` returns milliseconds since the epoch.
+ * The methods of ProgramService for the slots of a program, and for its horizon and minimum notice. `now` returns
+ * milliseconds since the epoch.
  */
 export function createMaterializationMethods(now: () => number, limits: SlotLimits): MaterializationMethods {
   return {

@@ -14,7 +14,7 @@ import { earlierDate, previousDate } from "../../scheduling/local-date.js";
 import { differingSpan, gainingSpan, inputsWithin, nextPartOf, planWithin } from "./plan-parts.js";
 import { type PlanChanges, type PlanInputs, type ProgramPlan, planOn, readPlanInputs } from "./plan-slots.js";
 
-/** The state of a program's materialized schedule, and the inputs of its plan on all dates that can have slots. */
+/** The state of a program's schedule, and the inputs of its plan on all dates that can have slots. */
 export interface ScheduleInputs {
   readonly state: MaterializationState;
   readonly inputs: PlanInputs;

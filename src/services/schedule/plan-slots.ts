@@ -53,7 +53,8 @@ export interface PlanInputs {
   readonly holidays: ReadonlySet<string>;
   readonly standing: ProgramStanding | undefined;
   /**
-   * Practitioners with appointments in the range, except CANCELLED and NO_SHOW ones. They may have left the program.
+   * Practitioners with appointments on the dates of `span`, except CANCELLED and NO_SHOW ones. They may have left the
+   * program.
    */
   readonly booked: readonly string[];
   /** The practitioners of the plan who are inactive. */

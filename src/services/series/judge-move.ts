@@ -26,8 +26,8 @@ export interface ReadMove {
   readonly busy: BusyPeople;
   readonly limits: MoveLimits;
   /**
-   * Whether the moved appointment is a first visit. Undefined for a move within one calendar year, because the mark of
-   * the appointment then stays the same.
+   * Whether the moved appointment is a first visit. Undefined for a move within one calendar year: the appointment then
+   * stays what it was.
    */
   readonly isFirst: boolean | undefined;
 }
@@ -65,8 +65,8 @@ function yearOf(localDate: string): string {
 
 /**
  * Returns the moves with two values adjusted for the other moves of the same service in this call: the number of
- * appointments on the new day, and the first-visit mark. The number on the new day excludes all other moved
- * appointments that leave this day. It includes only those that an earlier move brings to this day.
+ * appointments on the new day, and the first-visit mark. The number does not count moved appointments that leave this
+ * day. It counts the appointments that earlier elements of `moves` bring to this day.
  */
 export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly ReadMove[] {
   return moves.map((read, index) => {

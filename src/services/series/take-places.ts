@@ -24,14 +24,14 @@ export interface WantedPlace {
 
 /** A requested time with its slots, as they were before the transaction locked them. */
 export interface FoundPlace extends WantedPlace {
-  /** Undefined if no slot begins at the requested time, or if the requested time cannot be booked. */
+  /** The adjacent slots from the requested time. Undefined if no slot begins then, or if the time cannot be booked. */
   readonly run: SlotRun | undefined;
 }
 
 /** The result of checking a {@link FoundPlace}. */
 export interface JudgedPlace {
   readonly field: string;
-  /** Undefined if the slots are too short, or if the service is not offered in them. */
+  /** The slots to take. Undefined if they are too short, or if the service is not offered in them. */
   readonly taken: TakenSlots | undefined;
   /** The day on which the appointment already uses a unit of capacity; undefined if it uses none. */
   readonly heldDay: DayOfRule | undefined;

@@ -40,7 +40,7 @@ export interface SettingsPorts {
   readonly visitMargins: VisitMargins;
 }
 
-/** Reads, previews and changes the settings of a tenant. */
+/** Returns the service that reads, previews and changes the settings of a tenant. */
 export function createTenantSettingsService({
   now,
   slotLimits,

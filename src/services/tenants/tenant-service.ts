@@ -35,7 +35,9 @@ export interface TenantPorts {
 
 const SCOPE = "tenants:manage";
 
-/** Manages tenants, for operators. A method accesses another tenant only through {@link reach}. */
+/**
+ * Returns the service with which operators manage tenants. A method accesses another tenant only through {@link reach}.
+ */
 export function createTenantService(ports: TenantPorts): Implementation<typeof TenantService> {
   return {
     async createTenant(request, call) {

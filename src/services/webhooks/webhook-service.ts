@@ -42,7 +42,7 @@ export const MAX_WEBHOOKS = 20;
 /** After a rotation, events are signed with the previous secret too, for this many milliseconds. */
 const FORMER_SECRET_MS = 24 * 60 * 60 * 1_000;
 
-/** The webhooks of a tenant. `now` returns milliseconds since the epoch. */
+/** Returns the service for the webhooks of a tenant. `now` returns milliseconds since the epoch. */
 export function createWebhookService(now: () => number, ports: WebhookPorts): Implementation<typeof WebhookService> {
   return {
     async createWebhook(request, call) {

@@ -64,7 +64,7 @@ export interface ServiceMetrics {
 const REPLICA_OUTCOMES = ["served", "behind", "promoted", "away", "unable"] as const;
 type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
 
-/** Outcomes of an attempt to send an event. `dropped` means that the event no longer applied, so it was not sent. */
+/** Outcomes of an attempt to send an event. `dropped`: the event was outdated and not sent, such as an old reminder. */
 const DELIVERY_OUTCOMES = ["delivered", "failed", "dropped"] as const;
 type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
