@@ -140,8 +140,8 @@ export function joinPlans(plans: readonly SlotPlan[], span: DateSpan, practition
 }
 
 /**
- * Joins the obstacles of several plans. A block of a practitioner is in the plan of each of their programs, but only
- * once in the result.
+ * Joins the obstacles of several plans. The plan of each program of a practitioner has the practitioner's blocks; the
+ * result has each block once.
  */
 function joinObstacles(all: readonly PlanObstacles[]): PlanObstacles {
   const blocks = new Map(

@@ -29,7 +29,7 @@ import { toTenant } from "./tenant-messages.js";
 export interface TenantPorts {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** Returns whether the principal may manage other tenants. A token with the scope is not enough. */
+  /** Returns whether the principal may manage other tenants. The scope `tenants:manage` alone is not enough. */
   readonly isOperator: (principal: Principal) => boolean;
 }
 

@@ -46,7 +46,7 @@ export interface ServiceMetrics {
   sentToWebhook(outcome: DeliveryOutcome): void;
   /** Records that a webhook was disabled. */
   disabledWebhook(reason: WebhookFault): void;
-  /** Measures whether the database accepts writes. `takesWrites` resolves to undefined if this is unknown. */
+  /** Measures whether the database accepts writes. Reports an unknown state (undefined) as a database that does not. */
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
   /** Measures the age of the issuer's keys in milliseconds. */
   watchKeys(ageMs: () => number | undefined): void;
