@@ -35,9 +35,7 @@ export interface Config extends LimitsConfig {
   readonly issuer: IssuerConfig | undefined;
   readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
   readonly tokenTypes: readonly string[];
-  /**
-   * The tenant whose principals manage all tenants, in lower case. Undefined: none, or all for the development issuer.
-   */
+  /** The tenant, in lower case, that manages all tenants. Undefined: none, or all with the development issuer. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
   /** Earliest check-in and attendance before the start of an appointment, and earliest no-show after the start. */

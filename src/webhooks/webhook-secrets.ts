@@ -32,8 +32,8 @@ export function createVault(keyRing: KeyRing): Vault {
 }
 
 /**
- * Returns a ring that seals with the first of the given keys, 32 bytes each. Without given keys, it seals with the ring
- * `behind`. It opens values that were sealed with a given key or by `behind`.
+ * Returns a key ring that encrypts with the first key in `given`, or with the current key of `behind` if `given` is
+ * empty. The ring decrypts with all keys of `given` and `behind`. Each given key has 32 bytes.
  */
 export function withGivenKeys(given: readonly Uint8Array[], behind: KeyRing): KeyRing {
   const keys = given.map((secret) => ({ kid: keyIdOf(secret), key: createSecretKey(secret) }));
