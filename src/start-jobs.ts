@@ -17,13 +17,13 @@ export interface StartedJobsPorts {
   readonly webhooks: Webhooks;
   /** How many milliseconds a receiver of webhooks has to answer. */
   readonly sendTimeoutMs?: number | undefined;
-  /** Called after a commit of a job that added an event to the feed of the tenant. */
+  /** Called after a job commits a transaction that added an event to the feed of the tenant. */
   readonly onCommitted: (tenantId: string) => void;
 }
 
 /**
- * Starts the background jobs of a process. Start them after the listeners and stop them after the listeners, because
- * requests queue jobs. Requests do not wait for jobs. Returns a function that stops the jobs.
+ * Starts the background jobs of a process. Returns a function that stops the jobs. Start the jobs after the listeners,
+ * because requests do not wait for jobs. Stop the jobs after the listeners, because requests queue jobs.
  */
 export function startJobs(
   { webhooks, onCommitted, ...ports }: StartedJobsPorts,

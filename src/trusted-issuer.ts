@@ -48,8 +48,8 @@ export async function openTrustedIssuer(
 type Expectations = Omit<TokenVerifierOptions, "now" | "onRefused">;
 
 /**
- * Tokens of the development issuer always have the default form. The settings for the form of tokens apply only to a
- * real issuer.
+ * Opens the development issuer, and returns what its tokens must have. These tokens always have the default form,
+ * because the settings for the form of tokens apply only to a real issuer.
  */
 async function expectDevelopmentIssuer(dataDir: string, now: () => number): Promise<Expectations> {
   const { issuer, audience, keySet } = await openDevelopmentIssuer({ dataDir, now });

@@ -67,7 +67,7 @@ export interface ServicePorts extends Pick<TenantPorts, "isOperator"> {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly slotLimits: SlotLimits;
-  /** The highest number of live holds of a principal. */
+  /** The highest number of holds that a principal can have at the same time. Ended and expired holds do not count. */
   readonly holdsPerPrincipal: number;
   readonly visitMargins: VisitMargins;
   readonly events: WatchPorts;

@@ -25,7 +25,7 @@ export interface Config extends LimitsConfig {
   readonly migrationDatabaseUrl: string | undefined;
   /** URL of a streaming replica of the database for reads; undefined if there is none. */
   readonly replicaUrl: string | undefined;
-  /** Database connections of one process for calls and for background jobs. */
+  /** Numbers of database connections of one process, for calls and for background jobs. */
   readonly databaseConnections: { readonly calls: number; readonly jobs: number };
   /** Months for which the audit trail and the access records are kept; undefined to keep them forever. */
   readonly auditRetentionMonths: number | undefined;
@@ -35,7 +35,7 @@ export interface Config extends LimitsConfig {
   readonly issuer: IssuerConfig | undefined;
   readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
   readonly tokenTypes: readonly string[];
-  /** The tenant whose principals manage all tenants, in lower case; undefined for none. */
+  /** The tenant, in lower case, that manages all tenants. Undefined: none, or all with the development issuer. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
   /** Earliest check-in and attendance before the start of an appointment, and earliest no-show after the start. */
@@ -44,7 +44,7 @@ export interface Config extends LimitsConfig {
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** How long a call waits for each of these: permission to run, a database connection, a share of a quota. */
+  /** How long a call waits at most for permission to run, and again for a database connection or a shared quota. */
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
@@ -160,7 +160,7 @@ function visitMarginsOf({ read }: Source): Config["visitMargins"] {
   };
 }
 
-/** Returns the URL of another role or server. Adds a problem if the URL is set without DATABASE_URL. */
+/** Returns the value of `other`, another URL of the database. Adds a problem if `other` is set without DATABASE_URL. */
 function otherUrlOf({ read, isGiven }: Source, other: Setting<string>, problems: string[]): string | undefined {
   if (isGiven(other) && !isGiven(settings.databaseUrl))
     problems.push(`DATABASE_URL is missing; it is required with ${other.name}`);
@@ -213,7 +213,7 @@ function shown<T>(setting: Setting<T>, held: string): string {
   return setting.isSecret ? "invalid (its value is secret and not shown)" : quoted(held);
 }
 
-/** Returns a quoted value without user and password of a URL, because a secret can be in the wrong variable. */
+/** Quotes a value. Hides user and password of a URL, because a secret can be in the wrong variable. */
 function quoted(held: string): string {
   return JSON.stringify(held.replace(/:\/\/.*@/s, "://…@"));
 }

@@ -13,7 +13,9 @@ export interface LimitsConfig {
   /** Limits of the open connections of each listener, in total and from one IPv4 address or IPv6 /64 network. */
   readonly connections: { readonly maxConnections: number; readonly maxConnectionsPerNetwork: number };
   readonly runningCalls: {
-    /** Calls of all tenants that may wait; undefined for a number derived from the database connections. */
+    /**
+     * The highest number of calls that wait, over all tenants; undefined to derive it from the database connections.
+     */
     readonly waiting: number | undefined;
     readonly perPrincipal: number;
     readonly perTenant: number;
@@ -22,11 +24,14 @@ export interface LimitsConfig {
   };
   /** Limits of the streams that are open at the same time. */
   readonly streams: { readonly perPrincipal: number; readonly perTenant: number };
-  /** The highest number of live holds of a principal. */
+  /** The highest number of holds that a principal can have at the same time. Ended and expired holds do not count. */
   readonly holdsPerPrincipal: number;
 }
 
-/** Returns the limits. An invalid setting becomes 0, its default or undefined, and `read` reports the setting. */
+/**
+ * Returns the limits. For an invalid setting, the result has 0, the default or undefined, because `read` has already
+ * reported the setting.
+ */
 export function limitsOf(read: <T>(setting: Setting<T>) => T | undefined): LimitsConfig {
   return {
     rateLimit: {

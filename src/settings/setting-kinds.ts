@@ -78,12 +78,14 @@ function isNetwork(held: string): boolean {
   return family > 0 && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
-/** Returns a parser of whole numbers in a range, both ends included. */
+/**
+ * Returns a parser of whole numbers in a range, both ends included. The parser returns undefined for any other text.
+ */
 export function whole(from: number, to: number): (held: string) => number | undefined {
   return (held) => (/^\d{1,10}$/.test(held) && Number(held) >= from && Number(held) <= to ? Number(held) : undefined);
 }
 
-/** Returns a parser of texts that match a pattern. */
+/** Returns a parser that returns the text if it matches a pattern, otherwise undefined. */
 export function matching(pattern: RegExp): (held: string) => string | undefined {
   return (held) => (pattern.test(held) ? held : undefined);
 }
@@ -120,8 +122,8 @@ export function origins(held: string): readonly string[] | undefined {
 }
 
 /**
- * Parses the URL of a key set: https, or http on a loopback address. Returns undefined for another URL and for one with
- * user or password.
+ * Parses the URL of a key set: https, or http on a loopback address. Returns undefined for any other URL, and for a URL
+ * with user or password.
  */
 export function jwksUrl(held: string): string | undefined {
   const url = urlOf(held);

@@ -44,7 +44,7 @@ export interface TelemetryOptions {
 const NOTHING: TelemetryConfig = { warnings: [] };
 const LOAD_AFTER_MS = 250;
 const CLOSE_MS = 1_000;
-/** Milliseconds for which the page of one collection serves all requests. */
+/** How many milliseconds a metrics page is reused by default. */
 const PAGE_MAX_AGE_MS = 1_000;
 const PAGE_PATIENCE_MS = 5_000;
 

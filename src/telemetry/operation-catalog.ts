@@ -26,7 +26,7 @@ export function catalogOf(services: readonly DescService[], basePath: string): O
   );
 }
 
-/** Converts the variables of a template from proto names to JSON names. */
+/** Converts the variables of a REST path template from proto names to JSON names. */
 function inJsonNames(template: string): string {
   return template.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -18,13 +18,13 @@ export interface RequestFacts {
   readonly name: string;
   /** Attributes by OpenTelemetry's semantic conventions for HTTP and RPC servers, and attributes of the project. */
   readonly attributes: Attributes;
-  /** Name of the operation; undefined for other requests. */
+  /** Name of the operation; undefined for a request that calls no known operation. */
   readonly operation: string | undefined;
   /** Whether the response repeats the response to an earlier call with the same idempotency key. */
   readonly isReplay: boolean;
   /**
-   * Problem code or status if the service is at fault, otherwise undefined. The attribute `error.type` has the same
-   * value.
+   * The problem code, or the status without a problem code, if the service is at fault; otherwise undefined. The
+   * attribute `error.type` has the same value.
    */
   readonly errorType: string | undefined;
 }

@@ -28,8 +28,8 @@ const GLOBAL_IPV6 = [["2000::", 3]] as const;
 
 /**
  * Networks within {@link GLOBAL_IPV6} that are not on the public internet, or that contain IPv4 addresses: protocol
- * assignments with Teredo, documentation, 6to4. Mapped addresses, NAT64 and unique local addresses are outside {@link
- * GLOBAL_IPV6}.
+ * assignments with Teredo, documentation, 6to4. Mapped addresses, NAT64 and unique local addresses are outside
+ * {@link GLOBAL_IPV6}.
  */
 const BLOCKED_IPV6 = [
   ["2001::", 23],

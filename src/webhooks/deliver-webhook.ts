@@ -9,7 +9,7 @@ import { DeliveryRun } from "./delivery-run.js";
 /**
  * The result of {@link deliverWebhook}.
  *
- * - BUSY: another process sends for the webhook.
+ * - BUSY: another process sends the events of the webhook.
  * - MORE: sending ended early, so there may be more to send now.
  * - LATER: the next attempt is due at `at`, by the clock of the database.
  * - RESTING: the receiver accepted nothing. The lease is kept, and nothing is sent until it expires.

@@ -1,6 +1,6 @@
 import type { TransactionLimits } from "../postgres/transaction-start.js";
 
-/** Time limits of each transaction for deliveries to webhooks. The statements are small. */
+/** Time limits of each transaction for deliveries to webhooks. They are short, because the statements are small. */
 export const DELIVERY_LIMITS: TransactionLimits = {
   statementTimeoutMs: 5_000,
   lockTimeoutMs: 2_000,

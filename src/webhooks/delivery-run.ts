@@ -10,17 +10,19 @@ import { recordAttempt, recordDrop } from "./record-attempt.js";
 import { SEND_TIMEOUT_MS } from "./send-event.js";
 import { openSigner, type Signer } from "./sign-delivery.js";
 
-/** After this many milliseconds, no further events of a webhook are sent. Then other webhooks have their turn. */
+/**
+ * A run starts to send events for at most this many milliseconds. After that, the worker is free for other webhooks.
+ */
 const RUN_MS = 10_000;
-/** Milliseconds of the lease that are left for storing the result of the last event. */
+/** A run leaves this many milliseconds of the lease for storing the result of the last event. */
 const MARGIN_MS = 4_000;
 /** The highest number of events of different resources that are sent to a webhook at once. */
 const PARALLEL = 8;
-/** The highest number of events that are fetched at once. */
+/** The highest number of due events that one query reads. */
 const FETCHED = 64;
 /** With this many pending deliveries, a webhook gets no new deliveries. */
 const MAX_PENDING = 500;
-/** While answers are awaited, the run looks for other due events after this many milliseconds. */
+/** While a run waits for answers of the receiver, it looks for other due events every this many milliseconds. */
 const LOOK_MS = 500;
 
 /**
@@ -99,7 +101,7 @@ export class DeliveryRun {
     return !this.isCut;
   }
 
-  /** Fetches due events. If no event is due, it makes deliveries of new events of the feed. */
+  /** Reads due events. If no event is due, creates deliveries of new events of the feed and reads again. */
   async #refill(): Promise<void> {
     for (;;) {
       const { heads, pending } = await runAsTenant(this.ports.database, this.tenantId, DELIVERY_LIMITS, (transaction) =>

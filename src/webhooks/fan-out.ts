@@ -13,7 +13,7 @@ import type { DeliveryPorts } from "./delivery-ports.js";
 /** The highest number of events of the feed that are read at once. */
 const PAGE_EVENTS = 500;
 
-/** Makes deliveries of the events after the cursor of a leased webhook. */
+/** Creates deliveries of the events after the cursor of a leased webhook. */
 export class FanOut {
   readonly #filter: EventFilter;
   #cursor: StoredCursor;
@@ -36,7 +36,8 @@ export class FanOut {
 
   /**
    * Reads the next events. Inserts deliveries of the events that match the webhook's filters, together with the new
-   * cursor. Returns false if there are no more events or the lease was lost.
+   * cursor. Returns false if there are no more events, or if nothing was inserted because {@link FanOut.isLost} is now
+   * true.
    */
   async advance(): Promise<boolean> {
     const page = await this.ports.reader.read(this.tenantId, Number(this.#cursor.position), PAGE_EVENTS);

@@ -30,7 +30,7 @@ export function createDnsResolver(): ResolveHost {
 }
 
 /**
- * Returns a lookup for sockets that fails if one address of a name is not allowed. The socket connects to an address
+ * Returns a lookup for sockets that fails if any address of a name is not allowed. The socket connects to an address
  * that was checked. So an attacker gains nothing by changing the addresses of a name (DNS rebinding).
  */
 export function createGuardedLookup(

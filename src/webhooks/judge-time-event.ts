@@ -24,9 +24,9 @@ const HOLDS: ReadonlyMap<string, Holds> = new Map([
 ]);
 
 /**
- * Returns a function that drops events that no longer apply. It drops an event of an appointment that was moved since,
- * or that is no longer pending or confirmed. It drops an event of a waitlist entry that was closed or whose last date
- * has not passed yet. `now` returns milliseconds since the epoch.
+ * Returns a function that drops outdated events. It drops an event of an appointment that was moved after the event, or
+ * that is no longer pending or confirmed. It drops an event of a waitlist entry that was closed or whose last date has
+ * not passed yet. `now` returns milliseconds since the epoch.
  */
 export function createTimeEventJudge(database: TransactionSource, now: () => number): JudgeDelivery {
   return async (delivery, tenantId) => {

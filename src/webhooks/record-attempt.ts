@@ -10,7 +10,7 @@ import { pauseMs, RETRY_HOURS } from "./retry-schedule.js";
 import type { Attempt } from "./send-event.js";
 
 const GONE = 410;
-/** The operation in the audit trail when the service disables a webhook. */
+/** The name of the operation in the audit trail when the service disables a webhook. */
 const DISABLING = "disable_webhook";
 
 /** Stores that an event was dropped, because it no longer applies. */

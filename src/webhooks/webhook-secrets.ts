@@ -5,7 +5,7 @@ import { vaultForm } from "../option-tokens/token-form.js";
 
 /** Encrypts and decrypts stored values that must not be readable, such as the secrets of webhooks. */
 export interface Vault {
-  /** Encrypts bytes with the current key of the ring (AES-256-GCM). */
+  /** Encrypts bytes with the current key of the key ring (AES-256-GCM). */
   seal(bytes: Uint8Array): string;
   /** Decrypts a result of {@link Vault.seal}. Rejects if its key is unknown or the text was altered. */
   open(sealed: string): Promise<Uint8Array>;
@@ -19,7 +19,7 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
 
-/** Creates the vault with the keys of a ring that never removes a key. */
+/** Creates the vault. `keyRing` must keep all its keys, because stored values cannot be decrypted without their key. */
 export function createVault(keyRing: KeyRing): Vault {
   return {
     seal: (bytes) => sealBytes(keyRing, vaultForm, bytes),
@@ -32,8 +32,8 @@ export function createVault(keyRing: KeyRing): Vault {
 }
 
 /**
- * Returns a ring that seals with the first of the given keys, 32 bytes each. Without given keys, it seals with the ring
- * `behind`. It opens values that were sealed with a given key or by `behind`.
+ * Returns a key ring that encrypts with the first key in `given`, or with the current key of `behind` if `given` is
+ * empty. The ring decrypts with all keys of `given` and `behind`. Each given key has 32 bytes.
  */
 export function withGivenKeys(given: readonly Uint8Array[], behind: KeyRing): KeyRing {
   const keys = given.map((secret) => ({ kid: keyIdOf(secret), key: createSecretKey(secret) }));

@@ -14,7 +14,10 @@ export interface WebhookWakesPorts {
   readonly findActive: (tenantIds: readonly string[]) => Promise<readonly WebhookKey[]>;
   /** Queues a job for each of these webhooks. */
   readonly addJobs: (webhooks: readonly WebhookKey[]) => Promise<void>;
-  /** Called with the first failure after a success. Every minute, a job finds the webhooks that were not queued. */
+  /**
+   * Called for the first failure after a success. Webhooks that were not queued are not lost: every minute, a job finds
+   * them.
+   */
   readonly onError: (error: unknown) => void;
 }
 

@@ -4,8 +4,8 @@ import { setImmediate } from "node:timers/promises";
 const ROWS_A_TURN = 10;
 
 /**
- * Maps items in order, at most {@link ROWS_A_TURN} in each turn of the event loop. So other calls do not wait for a
- * whole batch.
+ * Maps items in order. Maps at most {@link ROWS_A_TURN} items in each turn of the event loop, so that other calls can
+ * run between the turns.
  */
 export async function mapInTurns<T, R>(items: readonly T[], map: (item: T, index: number) => R): Promise<R[]> {
   const mapped: R[] = [];

@@ -11,7 +11,10 @@ import { type DueDateOf, readDueDates } from "./due-dates.js";
 import type { BatchRow, ImportBatch, RowOf } from "./import-batch.js";
 import { absentReference, inactiveReference } from "./row-references.js";
 
-/** A waitlist entry to import. An id is undefined if its reference is absent or unknown. */
+/**
+ * A waitlist entry to import. An id is undefined if the row does not name the resource, or if the named resource is
+ * unknown.
+ */
 interface Draft {
   readonly row: BatchRow;
   readonly value: ImportedWaitlistEntryValid;
@@ -24,8 +27,8 @@ interface Draft {
 type References = Awaited<ReturnType<typeof readReferences>>;
 
 /**
- * Imports open waitlist entries. Rejects a row if a resource that it refers to is missing or not active, or if a date
- * is out of range.
+ * Imports waitlist entries as ACTIVE. Rejects a row if a referenced resource is missing or not active, if `dateTo` is
+ * before today, or if `requestedOn` is after today.
  */
 export async function importWaitlistEntries(
   batch: ImportBatch,

@@ -27,8 +27,8 @@ import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { toChangedNote, toNote } from "./note-messages.js";
 
 /**
- * Notes of staff about patients and appointments. Each read of a note records an access to the patient in the same
- * transaction. `now` returns milliseconds since the epoch.
+ * Returns the service for notes of staff about patients and appointments. Each read of a note also records an access to
+ * the patient, in the same transaction. `now` returns milliseconds since the epoch.
  */
 export function createNoteService(now: () => number): Implementation<typeof NoteService> {
   return {
@@ -117,8 +117,8 @@ function subjectField({ appointmentId }: NoteSubject): string {
 }
 
 /**
- * Locks and returns the patient of a new note, so that the patient cannot be merged or erased meanwhile. Returns
- * undefined if the tenant has no such patient or appointment.
+ * Locks the patient of a new note, so that the patient cannot be merged or erased during the transaction. Returns the
+ * patient; undefined if the tenant does not have the patient or the appointment of `NoteSubject`.
  */
 async function holdSubject({ patientId, appointmentId }: NoteSubject, { transaction }: ReadyCall) {
   if (appointmentId !== undefined) return holdPatientOf(transaction, appointmentId);
@@ -126,8 +126,8 @@ async function holdSubject({ patientId, appointmentId }: NoteSubject, { transact
 }
 
 /**
- * Returns the id of the patient of a note or of its appointment. Undefined if the tenant has no such patient or
- * appointment.
+ * Returns the id of the patient of a note or of its appointment; undefined if the tenant does not have the patient or
+ * the appointment.
  */
 async function findPatientOf(
   { patientId, appointmentId }: NoteSubject,

@@ -5,7 +5,7 @@ import type { OperationsService } from "../../gen/cupo/clinic/v1/operations_serv
 import type { Implementation } from "../../implementation.js";
 import { type InvariantFindings, verifyInvariants } from "../../postgres/tables/operations/invariants.js";
 
-/** Checks of the stored data, for the operators of the service. `now` returns milliseconds since the epoch. */
+/** Returns the service with which operators check the stored data. `now` returns milliseconds since the epoch. */
 export function createOperationsService(now: () => number): Implementation<typeof OperationsService> {
   return {
     async verifyInvariants(_, call) {

@@ -14,7 +14,8 @@ import { readIndicators } from "./indicators.js";
 const LIST = "opportunity breaches";
 
 /**
- * Indicators of waiting times, and breaches of the opportunity definitions. `now` returns milliseconds since the epoch.
+ * Returns the service that reports waiting times, and the appointments and waitlist entries that breach an opportunity
+ * definition. `now` returns milliseconds since the epoch.
  */
 export function createOpportunityService(now: () => number): Implementation<typeof OpportunityService> {
   return {

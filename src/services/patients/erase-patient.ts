@@ -24,7 +24,7 @@ import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { refuseNaming } from "./erasure-reason.js";
 import { refuseMerged } from "./patient-record-methods.js";
 
-/** The result of an erasure: the change record that remains, and the ids of the changed resources. */
+/** The result of an erasure: the change record that the erasure inserts, and the ids of the changed resources. */
 export interface Erasure {
   readonly record: PatientChangeRecord;
   readonly mergedIds: readonly string[];
@@ -38,9 +38,9 @@ export interface Erasure {
 const MAX_REPORTED = 100;
 
 /**
- * Erases the personal data of a patient and of all patients who were merged into it. Appointments, cases and waitlist
- * entries remain without their texts. Holds are deleted. Returns the change record and the ids of the changed
- * resources.
+ * Erases the personal data of a patient and of all patients who were merged into it. Appointments, cases, waitlist
+ * entries and notes remain without their texts. Holds are deleted. Returns the new change record and the ids of the
+ * changed resources.
  *
  * Throws, in this order:
  * - 404 if the patient does not exist
@@ -127,7 +127,10 @@ async function emptyRecords(call: ReadyCall, patientId: string, locked: LockedFo
   };
 }
 
-/** Removes the texts of an appointment. An overbooking reason becomes an empty text: this shows that there was one. */
+/**
+ * Removes the texts of an appointment. An overbooking reason becomes an empty text, which shows that the appointment
+ * had a reason.
+ */
 function emptyAppointment(call: ReadyCall, appointment: AppointmentRecord, at: Date): void {
   const overbookingReason = appointment.overbookingReason === undefined ? undefined : "";
   const version = appointment.version + 1;
@@ -139,8 +142,8 @@ function emptyAppointment(call: ReadyCall, appointment: AppointmentRecord, at: D
 }
 
 /**
- * Erases the patient and all patients who were merged into it, with a change record for each. Returns the record of the
- * patient.
+ * Erases the patient and all patients who were merged into it. Inserts a change record for each of these patients, and
+ * returns the change record of `patientId`.
  */
 function erasePatients(
   call: ReadyCall,
@@ -165,7 +168,10 @@ function erasePatients(
   );
 }
 
-/** Ends the live holds of the patient, then deletes all holds of the patient. The counters of holds are locked last. */
+/**
+ * Ends the holds of the patient that have not expired, then deletes all holds of the patient. Call it after all other
+ * changes, because the counters of days and holds, which it locks, are at the end of the lock order.
+ */
 function deleteHolds(call: ReadyCall, patientId: string, { holds }: LockedForErasure, at: Date): void {
   const live = holds.filter((hold) => isLiveHold(hold, at.getTime()));
   releaseHolds(call.transaction, live, at);

@@ -9,7 +9,8 @@ type Sign = (reason: string) => boolean;
 const PARTICLES: ReadonlySet<string> = new Set(["DEL", "LAS", "LOS", "SAN", "VAN", "VON"]);
 const MIN_LETTERS = 3;
 /**
- * The fewest digits or letters of a number that identifies a person. Shorter numbers appear in many texts by chance.
+ * The fewest characters (digits or letters) of a document or phone number that identifies a person. Shorter numbers
+ * appear in many texts by chance.
  */
 const MIN_NUMBER = 5;
 
@@ -24,10 +25,12 @@ export interface ErasedPerson {
 /**
  * Requires that the reason of an erasure does not identify the person, because the reason is kept. Throws 422 if it
  * contains:
- * - a word of a name, except short and common words
+ * - a word of a name with at least {@link MIN_LETTERS} letters, except common words such as DEL
  * - a current or earlier document number, in any notation
  * - a telephone number, in any notation
  * - an email address
+ *
+ * A document or telephone number with fewer than {@link MIN_NUMBER} letters and digits is allowed.
  */
 export function refuseNaming(reason: string, { patients, formerDocumentNumbers }: ErasedPerson): void {
   const signs = [
@@ -41,8 +44,8 @@ export function refuseNaming(reason: string, { patients, formerDocumentNumbers }
 }
 
 /**
- * Returns for each attribute a function that finds it in a reason; undefined if the attribute identifies nobody. The
- * type requires an entry for each new attribute.
+ * Returns for each attribute a function that finds the attribute in a reason; undefined if the attribute identifies
+ * nobody. The return type requires an entry for each attribute, so that a new attribute is not forgotten.
  */
 function signsOf(patient: PatientRecord): Readonly<Record<keyof PatientRecord, Sign | undefined>> {
   const { documentNumber, fullName, phone, email } = patient;
@@ -80,8 +83,8 @@ function contains(text: string, number: string): boolean {
 }
 
 /**
- * Reduces a text to letters and digits, normalized like the document numbers in the search index. The text may have any
- * length.
+ * Removes everything except letters and digits from a text, and normalizes the rest like document numbers in the search
+ * index.
  */
 function together(text: string): string {
   return text

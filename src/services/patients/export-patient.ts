@@ -27,22 +27,23 @@ import { changeAfter, idAfter } from "../resources/page-keys.js";
 import { nextFrom, readPage } from "../resources/pages.js";
 import { toAccessRecord, toConsent, toPatientChange, toPatientDetails } from "./patient-messages.js";
 
-/** A part of an export: one kind of resource of one patient, in a fixed order. */
+/** A part of an export: the resources of one kind of one patient, in a fixed order. */
 interface Section {
   /**
-   * Unique within the export and the same on every page. The page token contains the name of the section that
-   * continues.
+   * Unique within the export and the same on every page. The page token contains the name of the section at which the
+   * next page begins.
    */
   readonly name: string;
   /**
-   * Adds at most `size` rows to the response, beginning after the key `after`. Returns how many, and where to continue.
+   * Adds at most `size` rows to the response: the rows after the key `after`, or from the start if `after` is
+   * undefined.
    */
   show(after: readonly string[] | undefined, size: number): Promise<Shown>;
 }
 
 /**
- * `count` is the number of rows that were added. If the section has more rows, `next` is the key to continue after. An
- * empty key is the start of the section.
+ * `count` is the number of rows that were added. `next` is undefined if the section has no more rows. Otherwise the
+ * next page continues after the row with the key `next`; an empty key stands for the start of the section.
  */
 interface Shown {
   readonly count: number;
@@ -83,8 +84,9 @@ export async function exportPage(
 }
 
 /**
- * Returns the sections of an export. A merge does not move consents, changes, decisions and access records. Notes can
- * be added to the duplicate later. So these five kinds are read for the survivor and for each duplicate.
+ * Returns the sections of an export. Consents, patient changes, eligibility decisions and access records stay with the
+ * duplicate in a merge, and notes can be added to the duplicate after the merge. So these five kinds are read for the
+ * survivor and for each duplicate.
  */
 function sectionsOf(
   transaction: Transaction,
@@ -154,8 +156,9 @@ function appointmentChanges(transaction: Transaction, patientId: string, into: E
 }
 
 /**
- * Returns the number of the section's rows on this page, and the key to continue after. If the page was full before the
- * section, the key is empty: the next page starts at the first row of the section.
+ * Returns the number of the section's rows on this page, and the key after which the next page continues. The key is
+ * undefined if the section has no more rows. If the page was full before the section, the key is empty: the next page
+ * starts at the first row of the section.
  */
 function shown<Row>(rows: readonly Row[], size: number, keyOf: (row: Row) => readonly string[]): Shown {
   if (rows.length <= size) return { count: rows.length, next: undefined };

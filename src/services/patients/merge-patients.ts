@@ -107,8 +107,8 @@ async function moveWithEffects(call: ReadyCall, { table, resourceType, from, to 
 }
 
 /**
- * Moves an appointment to the survivor. It keeps its slots, so the practitioner's time and the day's capacity do not
- * change.
+ * Moves an appointment to the survivor. The appointment keeps its slots, so the practitioner's time and the day's
+ * capacity do not change.
  */
 function moveAppointment(call: ReadyCall, appointment: AppointmentRecord, patientId: string, nowMs: number): void {
   const { id, version } = appointment;
@@ -119,8 +119,9 @@ function moveAppointment(call: ReadyCall, appointment: AppointmentRecord, patien
 }
 
 /**
- * Moves all holds of the duplicate to the survivor. Ends the live ones, because they can overlap holds of the survivor.
- * The counters of holds are locked last.
+ * Moves all holds of the duplicate to the survivor. Ends the holds that have not expired, because they can overlap
+ * holds of the survivor. Call it after all other changes, because the counters of days and holds, which it locks, are
+ * at the end of the lock order.
  */
 function endHolds(call: ReadyCall, holds: readonly HoldRecord[], survivorId: string, nowMs: number): void {
   const [first] = holds;

@@ -34,8 +34,8 @@ import { patientSearchMethods } from "./patient-search-methods.js";
 import { duplicateDocument } from "./patient-service.js";
 
 /**
- * The patients of a clinic, for internal callers. Each read of a patient's data records the access in the same
- * transaction. `now` returns milliseconds since the epoch.
+ * Returns the service with which internal callers manage the patients of a clinic. Each read of a patient's data also
+ * records the access, in the same transaction. `now` returns milliseconds since the epoch.
  */
 export function createPatientDirectoryService(now: () => number): Implementation<typeof PatientDirectoryService> {
   return {
@@ -80,8 +80,8 @@ async function listPage(request: ListPatientsRequest, call: ReadyCall) {
 
 /**
  * Changes the status of a patient. Throws 404 for an unknown patient. Throws 409 for a stale version, for a DECEASED or
- * merged patient, and if another ACTIVE patient has the document. Setting the current status again also increments the
- * version.
+ * merged patient, and if the new status is ACTIVE and another ACTIVE patient has the same document. Setting the current
+ * status again also increments the version.
  */
 async function setStatus(
   request: SetPatientStatusRequestValid,

@@ -54,8 +54,8 @@ export function createPatientRecordMethods(now: () => number): RecordMethods {
 }
 
 /**
- * Requires that a patient was not merged into another. Otherwise throws 409 on `field`; the survivor can be changed
- * instead.
+ * Requires that a patient was not merged into another. Otherwise throws 409 on `field`. The message asks the caller to
+ * use the survivor instead.
  */
 export function refuseMerged({ mergedInto }: PatientRecord, field: string): void {
   if (mergedInto === undefined) return;
@@ -67,8 +67,8 @@ export function refuseMerged({ mergedInto }: PatientRecord, field: string): void
 }
 
 /**
- * Requires that the tenant has or had this patient. Otherwise throws 404. The records about an erased patient can still
- * be read.
+ * Requires that the tenant has or had this patient. Otherwise throws 404. An erased patient is accepted, because the
+ * records about the erasure can still be read.
  */
 export async function requireOnRecord(transaction: Transaction, patientId: string): Promise<void> {
   requireFound((await isOnRecord(transaction, patientId)) || undefined, "patientId");
@@ -76,8 +76,8 @@ export async function requireOnRecord(transaction: Transaction, patientId: strin
 
 /**
  * Corrects the document of a patient. Throws 404 for an unknown patient. Throws 409 for a stale version, for a merged
- * patient, and if another ACTIVE patient has the document. Setting the current document again also increments the
- * version.
+ * patient, and if the patient is ACTIVE and another ACTIVE patient has the same document. Setting the current document
+ * again also increments the version.
  */
 async function correctDocument(
   { patientId, documentType, documentNumber, reason, expectedVersion }: CorrectPatientDocumentRequestValid,

@@ -21,7 +21,10 @@ import { parseOpaqueId, requireFound, requireVersion } from "../resources/precon
 import { changesOf } from "../resources/resources.js";
 import { toPatient } from "./patient-messages.js";
 
-/** Registration and update of patients (specification section 4.2). `now` returns milliseconds since the epoch. */
+/**
+ * Returns the service that registers and updates patients (specification section 4.2). `now` returns milliseconds since
+ * the epoch.
+ */
 export function createPatientService(now: () => number): Implementation<typeof PatientService> {
   return {
     async registerPatient(request, call) {
@@ -66,8 +69,9 @@ function registerPatient(
 }
 
 /**
- * Updates a patient of any status. Throws 404 for an unknown patient, and 409 for a stale version. An absent email
- * stays the same. A request without changes is a read of the patient, so it records an access like every read.
+ * Updates a patient of any status. Throws 404 for an unknown patient, and 409 for a stale version. An attribute outside
+ * the update mask stays the same. A request without changes only reads the patient, so it records an access like every
+ * read.
  */
 async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall, nowMs: number): Promise<Patient> {
   const transaction = call.transaction;

@@ -3,8 +3,8 @@ import { readWaitLimit, type WaitLimitSubject } from "../../postgres/tables/cata
 import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
 
 /**
- * Returns the last local date of a wait that begins on `requestedOn`, by the current opportunity definition of a
- * subject. Undefined if no definition applies.
+ * Returns the due date of a request made on the local date `requestedOn`: the last local date that meets the subject's
+ * active opportunity definition. Returns undefined if the subject has no such definition.
  */
 export async function findDueDate(
   transaction: Transaction,

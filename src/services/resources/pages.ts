@@ -9,7 +9,7 @@ export interface PageRequest {
 
 /** One page of a list: how many rows to read, and after which row. */
 export interface Page {
-  /** The highest number of rows of the page. Read one more to see whether another page follows. */
+  /** The highest number of rows of the page. Read one row more to see whether another page follows. */
   readonly size: number;
   /** The sort key of the last row of the previous page, one text per column; undefined for the first page. */
   readonly after: readonly string[] | undefined;
@@ -39,10 +39,10 @@ export function readPage(request: PageRequest, list: string, filters: readonly u
 }
 
 /**
- * Cuts rows to the page size, and makes the token of the next page. Pass one row more than the page holds if the list
- * has more rows.
+ * Cuts rows to the page size, and makes the token of the next page. Read up to one row more than the page size and pass
+ * all rows: the additional row shows that another page follows.
  *
- * Spread `next` into the response. It holds the page token of the next page, and nothing on the last page. The
+ * Spread `next` into the response. It holds the page token of the next page; it is empty on the last page. The
  * page-tokens interceptor encrypts the token before it is sent.
  */
 export function cutPage<T>(
@@ -80,8 +80,8 @@ function fingerprintOf(list: string, filters: readonly unknown[]): string {
 }
 
 /**
- * A replacer for JSON.stringify that sorts members by name. Two releases may build the same filter with different
- * orders of members.
+ * A replacer for JSON.stringify that sorts members by name, because two releases may build the same filter with
+ * different orders of members.
  */
 function inOrderOfNames(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

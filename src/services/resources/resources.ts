@@ -135,7 +135,10 @@ function noteEffect<A extends object>(
   call.effects.push({ resourceType: table.type, resourceId, action, version, ownedBy: ownerOf(resource) });
 }
 
-/** Returns the owner of a resource. Effects on the resource and on its parts have this owner. */
+/**
+ * Returns the owner of a resource. Effects on the resource, or on a part of it such as a rule of a program, name this
+ * owner.
+ */
 export function ownerOf({ organizationId, companyId }: Owner): Owner {
   return { organizationId, companyId };
 }
@@ -143,15 +146,15 @@ export function ownerOf({ organizationId, companyId }: Owner): Owner {
 /** Fields of update requests that are not attributes. Most requests also have an id field of another name. */
 type NotAttributes = "$typeName" | "$unknown" | "id" | "expectedVersion" | "updateMask";
 
-/** The changed attributes of an update request. Attributes that stay the same are absent. */
+/** The attributes that an update request sets. Attributes outside its update mask are absent. */
 export type Changes<R, Id extends keyof R = never> = {
   readonly [K in keyof R as K extends NotAttributes | Id ? never : K]?: Exclude<R[K], undefined>;
 };
 
 /**
  * Returns the attributes in the update mask of a request, by their names in the message. An attribute to remove is
- * undefined. The validation interceptor has set the mask, which contains only attributes. `_id` is the id field of the
- * request.
+ * undefined. The validation interceptor has set the mask, which contains only attributes. `_id` is the name of the id
+ * field of the request; it only serves the return type.
  */
 export function changesOf<R extends { readonly updateMask?: FieldMask | undefined }, Id extends keyof R = never>(
   request: R,

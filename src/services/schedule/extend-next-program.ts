@@ -18,13 +18,13 @@ import { planOn, readPlanInputs } from "./plan-slots.js";
 /** The result of {@link extendNextProgram}. ADDED: the schedule of a program now reaches `through`. */
 export type Turn =
   | { readonly kind: "ADDED"; readonly programId: string; readonly through: string }
-  /** The slots of a program on dates far ahead were compared with its changed rules. */
+  /** The outdated slots of a program were compared with its rules. Those that did not fit were withdrawn. */
   | { readonly kind: "COMPARED"; readonly programId: string }
   /** Another transaction has locked the calendar or all programs that need slots. */
   | { readonly kind: "BUSY" }
-  /** The tenant has reached its limit of open slots. */
+  /** The tenant has reached its limit of open slots: free slots that start in the future. */
   | { readonly kind: "FULL"; readonly openSlots: number }
-  /** The schedules of all active programs reach the horizon. */
+  /** Every program that needs slots already has them up to its last date ({@link plannedThrough}). */
   | { readonly kind: "DONE" };
 
 /** How long free slots are kept after their start, in milliseconds. */
@@ -32,10 +32,10 @@ const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /**
  * Finds the program whose schedule ends first. If a change of its rules left outdated slots, withdraws those that no
- * longer fit. Otherwise adds at most {@link MAX_SLOTS_IN_PART} slots to the schedule, within the tenant's limit of open
- * slots. When the schedule reaches the horizon, deletes free slots that began more than {@link KEEP_PAST_SLOTS_MS} ago.
- * It skips programs that are locked. It does nothing while a transaction holds the calendar exclusively, for example to
- * change the holidays.
+ * longer fit. Otherwise adds at most {@link MAX_SLOTS_IN_PART} slots to its schedule, within the tenant's limit of open
+ * slots. When the schedule reaches its last date ({@link plannedThrough}), deletes free slots of the program that began
+ * more than {@link KEEP_PAST_SLOTS_MS} ago. The function skips locked programs. It does nothing while a transaction
+ * holds the calendar exclusively, for example to change the holidays.
  */
 export async function extendNextProgram(transaction: Transaction, nowMs: number, maxOpenSlots: number): Promise<Turn> {
   const now = new Date(nowMs);
@@ -78,8 +78,8 @@ async function withdrawOutdated(
 }
 
 /**
- * Plans the next slots of a program. Slots of past dates are never added. If the next date of the schedule is in the
- * past, planning starts today, with all practitioners.
+ * Plans the next slots of a program, beginning after the slots that its schedule already has. If the schedule ends in
+ * the past, the plan begins today, because past slots are never added.
  */
 async function planPart(
   transaction: Transaction,

@@ -34,8 +34,8 @@ type MaterializationMethods = Pick<
 >;
 
 /**
- * The methods of ProgramService for the materialized schedule and how far it reaches. `now` returns milliseconds since
- * the epoch.
+ * The methods of ProgramService for the slots of a program, and for its horizon and minimum notice. `now` returns
+ * milliseconds since the epoch.
  */
 export function createMaterializationMethods(now: () => number, limits: SlotLimits): MaterializationMethods {
   return {
@@ -88,8 +88,8 @@ async function updateWindow(
 }
 
 /**
- * Returns the effects of a change of a program's horizon or notice. Writes nothing. Throws 404 for an unknown program,
- * and 422 if a longer horizon has too many slots.
+ * Returns how a change of a program's horizon or minimum notice affects slots and appointments. Writes nothing. Throws
+ * 404 for an unknown program, and 422 if a longer horizon has too many slots.
  */
 async function previewWindow(
   request: PreviewProgramWindowChangeRequestValid,
@@ -115,8 +115,8 @@ async function previewWindow(
 }
 
 /**
- * Returns the horizon and notice of a program before and after a change. A value that the program does not have comes
- * from the settings of the tenant.
+ * Returns the horizon and the minimum notice of a program before and after a change. If the program has no value of its
+ * own, the value comes from the tenant's settings. If the tenant has none either, the horizon is {@link HORIZON_DAYS}.
  */
 function windowsOf(program: BookingWindow, changes: Partial<BookingWindow>, settings: BookingWindow) {
   const effective = (own: BookingWindow) => ({
@@ -126,7 +126,9 @@ function windowsOf(program: BookingWindow, changes: Partial<BookingWindow>, sett
   return { before: effective(program), after: effective({ ...program, ...changes }) };
 }
 
-/** Returns the number of slots that a longer horizon of a program adds. Throws 422 if the slots are too many. */
+/**
+ * Returns the number of slots that a longer horizon of a program adds. Throws 422 like {@link requireRoomForHorizon}.
+ */
 function roomFor(
   { transaction }: ReadyCall,
   programId: string,

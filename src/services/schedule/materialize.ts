@@ -16,7 +16,7 @@ import { addCalendarDays, earlierDate, laterDate, previousDate } from "../../sch
 import { differingSpan, gainingSpan, inputsWithin, nextPartOf, planWithin } from "./plan-parts.js";
 import { type PlanChanges, type PlanInputs, type ProgramPlan, planOn, readPlanInputs } from "./plan-slots.js";
 
-/** The state of a program's materialized schedule, and the inputs of its plan on all dates that can have slots. */
+/** The state of a program's schedule, and the inputs of its plan on all dates that can have slots. */
 export interface ScheduleInputs {
   readonly state: MaterializationState;
   readonly inputs: PlanInputs;
@@ -39,11 +39,11 @@ export async function readScheduleInputs(
 }
 
 /**
- * Brings the slots of a program in line with its plan, up to the horizon. The transaction must hold the shared calendar
- * lock and the lock of the program.
+ * Creates and removes slots of a program until they equal its plan, up to the horizon. The transaction must hold the
+ * shared calendar lock and the lock of the program.
  *
- * Slots that are not in the plan are withdrawn at once. This call adds at most `MAX_SLOTS_IN_PART` missing slots, and
- * jobs add the others. A program that is not active gets no slots.
+ * Slots that are not in the plan are withdrawn at once, see {@link withdrawSlots}. This call adds at most
+ * `MAX_SLOTS_IN_PART` missing slots, and jobs add the others. A program that is not active gets no slots.
  */
 export async function materializeProgram(
   transaction: Transaction,
@@ -60,14 +60,14 @@ export async function materializeProgram(
 }
 
 /**
- * Starts a new generation of a program's schedule after a change of its rules, practitioners, location or activity. The
- * transaction must also write that change, and it needs the locks of {@link materializeProgram}. Pass `changes` if
- * `schedule` was read before the change. Only the dates on which the plan differs are then compared with their slots.
+ * Updates the slots of a program after a change of its rules, practitioners, location or `active`, and increments the
+ * generation of its schedule. The transaction must also write that change, and it needs the locks of
+ * {@link materializeProgram}. Pass `changes` if `schedule` was read before the change. Then only the dates on which the
+ * plan differs are compared with their slots.
  *
- * Slots that no longer fit are withdrawn before the change commits, so nobody can book them. With `changes`, this holds
- * for the default horizon. Later slots are marked as outdated, so nobody can book them either, and jobs compare them. So
- * the time that a change takes does not grow with the horizon. If the schedule was never made, it is requested as by
- * {@link askForSchedule}.
+ * Slots that are no longer in the plan are withdrawn before the change commits, so nobody can book them. With `changes`,
+ * this holds for the dates of {@link datesChangedAtOnce}. The slots of later dates become outdated: nobody can book them
+ * until a job has compared them. If the program never had a schedule, this function only calls {@link askForSchedule}.
  */
 export async function remakeProgram(
   transaction: Transaction,
@@ -96,8 +96,8 @@ export async function remakeProgram(
 }
 
 /**
- * Makes jobs build the first schedule of a locked program after the commit, if the program is complete and active by
- * then. Call it after each change that may complete a program.
+ * Makes jobs build the first schedule of a locked program after the commit. The jobs do so once the program and its
+ * location are active and the program has a service. Call it after each change that may fulfil this condition.
  */
 export function askForSchedule(transaction: Transaction, programId: string, nowMs: number): void {
   wantMaterialization(transaction, programId, previousDate(horizonFrom(nowMs).from));
@@ -111,7 +111,7 @@ export function isMade({ through, at }: MaterializationState): boolean {
 
 /**
  * Returns the slot changes that {@link remakeProgram} would make with these rules and practitioners, and the last date
- * of the comparison. Writes nothing. Returns undefined if the schedule was never made.
+ * that was compared. Writes nothing. Returns undefined if the program never had a schedule.
  */
 export async function previewRemake(
   transaction: Transaction,
@@ -142,8 +142,8 @@ function addOnDates(
 }
 
 /**
- * Adds the missing slots among the first `MAX_SLOTS_IN_PART` slots of a plan. If the plan has no other slots, records
- * that the schedule is made through the date `made`. Otherwise jobs add the others.
+ * Adds the missing slots among the first `MAX_SLOTS_IN_PART` slots of a plan. If these are all slots of the plan,
+ * records that the schedule is made through the date `made`. Otherwise jobs add the remaining slots.
  */
 function addPart(transaction: Transaction, plan: ProgramPlan, made: string, now: Date): void {
   const [programId] = plan.programIds;

@@ -12,7 +12,7 @@ import { firstSent, type SentAttributes } from "./program-rule-change.js";
 export interface SlotLimits {
   /** The highest number of slots in the plan of one program, over all dates of its schedule. */
   readonly perPlan: number;
-  /** The highest number of open future slots of one tenant. */
+  /** The highest number of open slots of one tenant: free slots that start in the future. */
   readonly perTenant: number;
 }
 
@@ -52,10 +52,10 @@ export function enlargingField(sent: SentAttributes): string {
 }
 
 /**
- * Checks a change against the slot limits of the program and the tenant. Throws 422 TOO_MANY with the number of slots.
+ * Requires that a change keeps the slot limits of the program and the tenant. Otherwise throws 422 TOO_MANY on `field`.
  *
- * A change that does not make the plan larger always passes. Limits can be lowered later, and a tenant above its limit
- * must be able to make its plans smaller.
+ * A change that does not make the plan larger always passes. So a tenant above a limit that was lowered can still make
+ * its plans smaller.
  */
 export async function requireRoomForPlan(
   transaction: Transaction,
@@ -75,8 +75,8 @@ export async function requireRoomForPlan(
 }
 
 /**
- * Requires that the tenant has not reached its limit of open slots, if the schedule does not reach the horizon yet.
- * Otherwise throws 422 TOO_MANY.
+ * Throws 422 TOO_MANY if the schedule of a program does not reach its horizon yet, and the tenant has already reached
+ * its limit of open slots.
  */
 export async function requireRoomForSchedule(
   transaction: Transaction,

@@ -92,7 +92,7 @@ function onAnyDate(plan: ProgramPlan) {
   return { ...plan, runs: [], obstacles: { ...plan.obstacles, holidays: [] } };
 }
 
-/** Returns a text for each date, made from its planned slots and the rules that a holiday closes on it. */
+/** Returns for each date a text to compare: its planned slots, and the rules that a holiday closes on the date. */
 function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const each of [...runs, ...obstacles.holidays]) {

@@ -24,7 +24,7 @@ import { slotRunOn } from "../../scheduling/slots.js";
 /** A rule with its id. */
 export type IdentifiedRule = ProgramRuleAttributes & { readonly id: string };
 
-/** Differences from the stored state. The slots of a program are planned as if these were already stored. */
+/** Changes that are not stored yet. The plan of a program treats them as stored. An absent member changes nothing. */
 export interface PlanChanges {
   readonly rules?: readonly IdentifiedRule[];
   readonly practitionerIds?: readonly string[];
@@ -53,7 +53,8 @@ export interface PlanInputs {
   readonly holidays: ReadonlySet<string>;
   readonly standing: ProgramStanding | undefined;
   /**
-   * Practitioners with appointments in the range, except CANCELLED and NO_SHOW ones. They may have left the program.
+   * Practitioners with appointments on the dates of `span`, except CANCELLED and NO_SHOW ones. They may have left the
+   * program.
    */
   readonly booked: readonly string[];
   /** The practitioners of the plan who are inactive. */
@@ -139,8 +140,8 @@ export function joinPlans(plans: readonly SlotPlan[], span: DateSpan, practition
 }
 
 /**
- * Joins the obstacles of several plans. A block of a practitioner is in the plan of each of their programs, but only
- * once in the result.
+ * Joins the obstacles of several plans. The plan of each program of a practitioner has the practitioner's blocks; the
+ * result has each block once.
  */
 function joinObstacles(all: readonly PlanObstacles[]): PlanObstacles {
   const blocks = new Map(

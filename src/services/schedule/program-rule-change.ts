@@ -35,7 +35,7 @@ export function mergeRule(
   };
 }
 
-/** Returns the rules of a program with one of them replaced. */
+/** Returns the rules of a program. `changed` replaces the rule with the same id. */
 export function withRule(rules: readonly ProgramRuleRecord[], changed: ProgramRuleRecord): ProgramRuleRecord[] {
   return rules.map((rule) => (rule.id === changed.id ? changed : rule));
 }

@@ -45,7 +45,10 @@ export interface SchedulePorts {
 /** The highest number of rules of one program, active or not. Each new rule is compared with all of them. */
 const MAX_RULES = 500;
 
-/** Programs with their rules, services and practitioners, and holidays, for internal callers. */
+/**
+ * Returns the service with which internal callers manage programs with their rules, services and practitioners, and
+ * holidays.
+ */
 export function createProgramService({ now, slotLimits }: SchedulePorts): Implementation<typeof ProgramService> {
   return {
     async createProgram({ code, name, emergency, locationId, active }, call) {

@@ -35,7 +35,7 @@ export async function lockProgramSet(
   return { before, ownedBy: ownerOf(program) };
 }
 
-/** Replaces all services or all practitioners of a locked program, and returns the new set. `table` decides which. */
+/** Replaces all services or all practitioners of a locked program, as `table` selects. Returns the new set. */
 export function replaceProgramSet(
   transaction: Transaction,
   table: ProgramSetTable,

@@ -53,11 +53,12 @@ export async function previewSpan(transaction: Transaction, change: SpanChange, 
 
 /**
  * Updates the slots of programs on a range of dates for a change that the same transaction writes. The transaction must
- * hold the exclusive calendar lock, so that no other transaction makes slots. Returns the changes.
+ * hold the exclusive calendar lock, so that no other transaction creates slots. Returns the changes.
  *
- * Slots that no longer fit are withdrawn at once. Slots that fit again are added at once, unless they are more than one
- * transaction should add or the tenant has no room for them. In these cases jobs add them later. A program that never
- * had a schedule gets no slots, but its overbooked appointments can become displaced.
+ * Free slots that are no longer in the plan are deleted at once. Occupied slots that are no longer in it stay for their
+ * appointments, which become displaced. Slots that are in the plan again are added at once, unless they are more than
+ * one transaction should add or the tenant has no room for them. In these cases jobs add them later. A program that
+ * never had a schedule gets no slots, but its overbooked appointments can become displaced.
  */
 export async function remakeSpan(transaction: Transaction, change: SpanChange, nowMs: number): Promise<SlotChanges> {
   const plan = await planSpan(transaction, change, nowMs);
@@ -74,7 +75,8 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
 }
 
 /**
- * Waits in the indicators end at most this many days after today, because a patient can be attended before the start.
+ * Waits in the indicators end at most this many days after today. A wait can end after today, because an appointment
+ * can be marked as attended before its start.
  */
 const LAST_WAIT_DAYS = 2;
 
@@ -96,10 +98,10 @@ export async function remakeDate(
 }
 
 /**
- * Compares the slots of an appointment with the schedule of its program. Retains the slots that the schedule does not
- * have, and records the cause. If only the location of the program differs, adds free slots in their place. The
- * transaction must have taken the slots, and must share the locks of the calendar and the program. Past slots do not
- * change.
+ * Compares the future slots of an appointment with the schedule of its program. Marks the slots that the schedule does
+ * not have as retained: they exist only for the appointment, which is displaced. Records the cause. If only the
+ * location of the program differs, adds free slots at the same times. The transaction must have assigned the slots to
+ * the appointment, and must share the locks of the calendar and the program.
  */
 export async function retainUnfit(
   transaction: Transaction,

@@ -41,8 +41,8 @@ import { toScheduleBlockDetails, toScheduleBlockEffect } from "./schedule-block-
 const MAX_BLOCKS_AHEAD = 500;
 
 /**
- * Blocks: times without slots in all programs that they affect. Each change of a block locks the calendar of the tenant
- * exclusively.
+ * Returns the service that manages blocks. A block is a time without free slots for a practitioner, a location or a
+ * program. Each change of a block locks the calendar of the tenant exclusively.
  */
 export function createScheduleBlockService({
   now,

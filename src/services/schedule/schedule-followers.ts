@@ -7,9 +7,10 @@ import type { SlotLimits } from "./plan-budget.js";
 import { remakeSpan } from "./remake-span.js";
 
 /**
- * Returns the functions that update the schedules when a practitioner or a location becomes active or inactive. Up to
- * the horizon, free slots are withdrawn or restored, and booked slots are retained, as with a block. `nowMs` is in
- * milliseconds since the epoch.
+ * Returns the functions that update the slots when a practitioner or a location becomes active or inactive. An inactive
+ * practitioner or location has no free slots, and its future appointments are displaced, as with a block. When it
+ * becomes active again, the slots return and the appointments are no longer displaced. `nowMs` is in milliseconds since
+ * the epoch.
  *
  * The practitioner must not be locked yet, because slots come before practitioners in the lock order of
  * `tables/locks.ts`. The location must be locked, and its new `active` value already written.

@@ -28,8 +28,8 @@ import { remakeDate } from "./remake-span.js";
 import { toHoliday, toProgram, toProgramPractitioners, toProgramRule } from "./schedule-messages.js";
 
 /**
- * Administration of programs, their rules and practitioners, and of holidays (specification section 4.7). Each change
- * of a part of a program locks the row of the program.
+ * Returns the service that manages programs, their rules and practitioners, and holidays (specification section 4.7).
+ * Each change of a part of a program locks the row of the program.
  */
 export function createSchedulingConfigurationService({
   now,

@@ -13,8 +13,8 @@ import { noSlot } from "./take-places.js";
 
 /**
  * Books visits of different patients back to back, in the order of the request: all of them, or none. Returns the new
- * appointments. Throws 422 for a start that cannot be booked, then like {@link bookVisits}. Throws 409 if the visits
- * would have gaps.
+ * appointments. Throws 422 for a start that cannot be booked, then throws like {@link bookVisits}. Throws 409 if a
+ * visit cannot begin at the end of the previous one.
  */
 export async function bookTogether(
   request: BookTogetherRequestValid,
@@ -45,7 +45,10 @@ export async function bookTogether(
   return appointments;
 }
 
-/** Returns a visit with its checked references and its length. The ids of rows to lock are in lower case. */
+/**
+ * Returns a visit with its checked references and its length. The ids of its patient and waitlist entry are in lower
+ * case.
+ */
 async function judgeVisit(
   stated: GroupVisitValid & { readonly requestSourceId: string },
   call: ReadyCall,
@@ -72,7 +75,7 @@ function wholeSlots(minutes: number, first: SlotRecord | undefined): number {
 
 /**
  * Throws 409 if a visit does not begin at the end of the previous one. This happens if a visit takes slots of another
- * rule with another length.
+ * rule, and these slots have another length.
  */
 function requireBackToBack(appointments: readonly AppointmentRecord[]): void {
   const found = appointments.flatMap(({ startsAt }, index) => {

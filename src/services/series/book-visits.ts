@@ -40,7 +40,9 @@ export interface StatedReferences {
   readonly references: JudgedReferences;
 }
 
-/** The practitioner, program and service of the visits, and how far the program can be booked. */
+/**
+ * The practitioner, program and service of the visits. The program can be booked for `horizonDays` days after today.
+ */
 export interface VisitsTarget {
   readonly target: BookingTarget;
   readonly errors: TargetErrors;
@@ -142,7 +144,7 @@ function at(path: string, errors: readonly FieldError[]): FieldError[] {
   return errors.map((error) => (error.field === SHARED ? error : { ...error, field: `${path}${error.field}` }));
 }
 
-/** The reference that all visits of a request share. */
+/** The field of the reference that all visits of a request share. */
 const SHARED = "requestSourceId";
 
 function once(errors: readonly FieldError[]): FieldError[] {
@@ -150,8 +152,8 @@ function once(errors: readonly FieldError[]): FieldError[] {
 }
 
 /**
- * Returns the visits with adjusted limits and first-visit marks. Earlier visits of the same patient in this call count
- * as booked.
+ * Returns the visits with the limits and first-visit marks that they have if the earlier visits of the same patient in
+ * this call are already booked.
  */
 function countOneAfterTheOther(visits: readonly ReadVisit[]): readonly ReadVisit[] {
   return visits.map((read, index) => {

@@ -21,10 +21,10 @@ import { requireFound } from "../resources/preconditions.js";
 import { changeableFrom, slotsHeldBy } from "./series-appointments.js";
 
 /**
- * Cancels the appointments of a series that can still be changed, and returns them. With `fromAppointmentId`, cancels
- * only those that do not start before this appointment. Throws 404 for an unknown series, appointment or reason, and
- * 422 for a reason that cannot be used. Throws 409 if no appointment can be changed. Throws 409 with every appointment
- * whose latest time to cancel has passed.
+ * Cancels the appointments of a series that are PENDING or CONFIRMED and have not begun, and returns them. With
+ * `fromAppointmentId`, cancels only this appointment and those that start at the same time or later. Throws 404 for an
+ * unknown series, appointment or reason, and 422 for a reason that cannot be used. Throws 409 if there is no
+ * appointment to cancel. Throws 409 with every appointment whose latest time to cancel has passed.
  */
 export async function cancelSeries(
   { seriesId, fromAppointmentId, cancellationReasonId, comment }: CancelSeriesRequestValid,

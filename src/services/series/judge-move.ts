@@ -26,8 +26,8 @@ export interface ReadMove {
   readonly busy: BusyPeople;
   readonly limits: MoveLimits;
   /**
-   * Whether the moved appointment is a first visit. Undefined for a move within one calendar year, because such a move
-   * cannot change this.
+   * Whether the moved appointment is a first visit. Undefined for a move within one calendar year: the appointment then
+   * stays what it was.
    */
   readonly isFirst: boolean | undefined;
 }
@@ -64,9 +64,9 @@ function yearOf(localDate: string): string {
 }
 
 /**
- * Returns the moves with two values adjusted for the other moves of this call: the number of appointments on the new
- * day, and the first-visit mark. All other appointments have left their old days. Only earlier moves count on their new
- * days.
+ * Returns the moves with two values adjusted for the other moves of the same service in this call: the number of
+ * appointments on the new day, and the first-visit mark. The number does not count moved appointments that leave this
+ * day. It counts the appointments that earlier elements of `moves` bring to this day.
  */
 export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly ReadMove[] {
   return moves.map((read, index) => {
@@ -84,7 +84,7 @@ export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly Read
   });
 }
 
-/** Returns the slots and the conflicts of a move. `takePlaces` checks the capacity of the new day. */
+/** Returns the slots and the conflicts of a move. Does not check the capacity of the new day; `takePlaces` does. */
 export function judgeMove(
   { move, offer, busy, limits }: ReadMove,
   locked: LockedTimes,

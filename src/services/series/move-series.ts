@@ -112,8 +112,8 @@ async function findMoves(
 }
 
 /**
- * Writes the moves. Frees the slots of all appointments first, because one appointment may move to slots that another
- * one leaves.
+ * Writes the moves and returns the moved appointments. Frees the slots of all appointments first, because one
+ * appointment may move to slots that another one leaves.
  */
 function carryOut(
   moves: readonly ReadMove[],

@@ -8,7 +8,10 @@ import { bookTogether } from "./book-together.js";
 import { cancelSeries } from "./cancel-series.js";
 import { moveSeries } from "./move-series.js";
 
-/** Series of appointments, and visits back to back. `now` returns milliseconds since the epoch. */
+/**
+ * Returns the service for series of appointments, and for visits back to back. `now` returns milliseconds since the
+ * epoch.
+ */
 export function createSeriesService(now: () => number): Implementation<typeof SeriesService> {
   return {
     async bookSeries(request, call) {

@@ -22,28 +22,28 @@ export interface WantedPlace {
   readonly visitMinutes: number | undefined;
 }
 
-/** A requested time with its slots, as they were read before the locks. */
+/** A requested time with its slots, as they were before the transaction locked them. */
 export interface FoundPlace extends WantedPlace {
-  /** Undefined if no slot begins at the wanted time, or if that time cannot be booked. */
+  /** The adjacent slots from the requested time. Undefined if no slot begins then, or if the time cannot be booked. */
   readonly run: SlotRun | undefined;
 }
 
-/** The result of checking a place. */
+/** The result of checking a {@link FoundPlace}. */
 export interface JudgedPlace {
   readonly field: string;
-  /** Undefined if the slots are too short, or if the service is not offered in them. */
+  /** The slots to take. Undefined if they are too short, or if the service is not offered in them. */
   readonly taken: TakenSlots | undefined;
-  /** The day on which the appointment already uses a unit of capacity; undefined if there is none. */
+  /** The day on which the appointment already uses a unit of capacity; undefined if it uses none. */
   readonly heldDay: DayOfRule | undefined;
   readonly found: readonly FieldError[];
 }
 
-/** The facts that decide whether a place can be taken, apart from its slots. */
+/** The data, besides the slots, that decides whether an appointment can take a {@link FoundPlace}. */
 export interface PlaceTerms {
   /** The location of the slots; undefined if the service is not offered in them. */
   readonly locationId: string | undefined;
   readonly busy: BusyPeople;
-  /** The slots of the appointment to move. */
+  /** The slots that the appointment to move occupies before the move; absent for a new appointment. */
   readonly held?: readonly SlotRecord[];
   /** The appointments that leave their slots in the same call. */
   readonly leaving?: ReadonlySet<string | undefined>;
@@ -74,7 +74,8 @@ export function runsOf(places: readonly FoundPlace[]): readonly SlotRun[] {
 }
 
 /**
- * Returns the locked slots of a place and the conflicts of its time. {@link takePlaces} checks the capacity of its day.
+ * Returns the locked slots of a place and the conflicts at its time. Does not check the capacity of the day;
+ * {@link takePlaces} does.
  */
 export function judgePlace(
   { field, run, minutes, visitMinutes }: FoundPlace,

@@ -40,7 +40,7 @@ export interface SettingsPorts {
   readonly visitMargins: VisitMargins;
 }
 
-/** The settings of tenants. */
+/** Returns the service that reads, previews and changes the settings of a tenant. */
 export function createTenantSettingsService({
   now,
   slotLimits,
@@ -109,8 +109,8 @@ async function preview(
 type Horizon = Partial<Pick<TenantSettingsAttributes, "horizonDays">>;
 
 /**
- * Returns the number of slots that a longer horizon adds; 0 if the horizon is not longer. Throws 422 if the slots are
- * too many.
+ * Returns the number of slots that a longer horizon adds; 0 if the horizon is not longer. Throws 422 if a program or
+ * the tenant would have too many slots.
  */
 async function roomFor(
   { transaction }: ReadyCall,

@@ -14,7 +14,10 @@ export interface DefaultAppointmentType
   readonly opportunity: string;
 }
 
-/** The first catalogs of a new tenant, in Spanish. The larger demo clinic has them too. */
+/**
+ * The first catalogs of a new tenant, in Spanish. The large demo clinic (`src/demo/large-clinic.ts`) has the same
+ * catalogs.
+ */
 export interface DefaultCatalogs {
   readonly opportunities: readonly Default<Omit<OpportunityDefinitionAttributes, "caseCategory">>[];
   readonly appointmentTypes: readonly DefaultAppointmentType[];

@@ -54,7 +54,8 @@ async function exportRows(request: ExportTenantRequestValid, transaction: Transa
 }
 
 /**
- * Returns the number of rows of each table, read from a page token. The token has the numbers in the order of `tables`.
+ * Returns the number of rows that the previous pages read from each table. `counted` is the part of the page token that
+ * has these numbers, in the order of `tables`. Throws 422 if it does not have one number per table.
  */
 function countsIn(counted: string | undefined, tables: readonly TenantTable[]): Record<string, number> {
   if (counted === undefined) return {};

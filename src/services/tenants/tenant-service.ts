@@ -29,13 +29,15 @@ import { toTenant } from "./tenant-messages.js";
 export interface TenantPorts {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** Whether the principal may reach other tenants. The scope alone is not enough. */
+  /** Returns whether the principal may manage other tenants. The scope `tenants:manage` alone is not enough. */
   readonly isOperator: (principal: Principal) => boolean;
 }
 
 const SCOPE = "tenants:manage";
 
-/** Tenants, for operators. A method enters another tenant only by {@link reach}. */
+/**
+ * Returns the service with which operators manage tenants. A method accesses another tenant only through {@link reach}.
+ */
 export function createTenantService(ports: TenantPorts): Implementation<typeof TenantService> {
   return {
     async createTenant(request, call) {
@@ -75,7 +77,7 @@ export function createTenantService(ports: TenantPorts): Implementation<typeof T
   };
 }
 
-/** Runs work of an operator's call within the tenant with this id. Throws 403 for any other caller. */
+/** Runs work of an operator's call within the tenant with this id. Throws 403 if the caller is not an operator. */
 function reach<T>(
   tenantId: string,
   call: ReadyCall,

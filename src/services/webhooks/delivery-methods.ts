@@ -83,8 +83,8 @@ async function listPage(request: ListWebhookDeliveriesRequestValid, call: ReadyC
 
 /**
  * Moves a webhook to a cursor, by default its current position: the events after the cursor are sent again. Deletes the
- * pending deliveries after the cursor, because these events get new deliveries. Throws 409 if the events after the
- * cursor are no longer kept.
+ * pending deliveries after the cursor, because these events get new deliveries. Throws 404 for an unknown webhook.
+ * Throws 409 for a stale version, and if the events after the cursor are no longer kept.
  */
 async function replay(request: ReplayWebhookRequestValid, call: ReadyCall, nowMs: number) {
   const cursor = cursorOf(request);

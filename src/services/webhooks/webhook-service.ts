@@ -42,7 +42,7 @@ export const MAX_WEBHOOKS = 20;
 /** After a rotation, events are signed with the previous secret too, for this many milliseconds. */
 const FORMER_SECRET_MS = 24 * 60 * 60 * 1_000;
 
-/** The webhooks of a tenant. `now` returns milliseconds since the epoch. */
+/** Returns the service for the webhooks of a tenant. `now` returns milliseconds since the epoch. */
 export function createWebhookService(now: () => number, ports: WebhookPorts): Implementation<typeof WebhookService> {
   return {
     async createWebhook(request, call) {
@@ -75,9 +75,9 @@ export function createWebhookService(now: () => number, ports: WebhookPorts): Im
 }
 
 /**
- * Creates a webhook that begins at the end of the feed. Returns the webhook and its secret. Throws 422 for a URL that
- * is not allowed, and if the tenant already has {@link MAX_WEBHOOKS}. Reading the end locks the feed. So the creations
- * of one tenant run one after the other, and the count of webhooks is exact.
+ * Creates a webhook for the events after the current end of the tenant's event feed. Returns the webhook and its
+ * secret. Throws 422 for a URL that is not allowed, and if the tenant already has {@link MAX_WEBHOOKS}. Reading the end
+ * locks the feed. So the creations of one tenant run one after the other, and the count of webhooks is exact.
  */
 async function create(
   { url, resourceTypes, eventTypes }: CreateWebhookRequestValid,

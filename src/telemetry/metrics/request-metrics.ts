@@ -9,8 +9,8 @@ export interface RequestMetrics {
 }
 
 /**
- * Histogram boundaries in seconds. Each boundary adds a line per operation to the Prometheus page. Most calls take a
- * few milliseconds.
+ * Histogram boundaries in seconds. They are few, because each boundary adds a line per operation to the Prometheus
+ * page. Most calls take a few milliseconds.
  */
 const LATENCIES = [0.005, 0.05, 0.3, 1, 2.5];
 const LIVES = [1, 10, 60, 300, 1_800, 3_600, 21_600, 86_400];
@@ -59,7 +59,10 @@ function leanOf(attributes: Attributes): Attributes {
   return lean;
 }
 
-/** Counts the active requests of each listener. */
+/**
+ * Creates the instrument of the active requests. Returns the numbers that the instrument reports; the caller updates
+ * them.
+ */
 function countActive(meter: Meter): Record<ListenerName, number> {
   const active: Record<ListenerName, number> = { public: 0, internal: 0 };
   meter

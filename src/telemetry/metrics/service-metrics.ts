@@ -46,7 +46,7 @@ export interface ServiceMetrics {
   sentToWebhook(outcome: DeliveryOutcome): void;
   /** Records that a webhook was disabled. */
   disabledWebhook(reason: WebhookFault): void;
-  /** Measures whether the database accepts writes. `takesWrites` resolves to undefined if this is unknown. */
+  /** Measures whether the database accepts writes. Reports an unknown state (undefined) as a database that does not. */
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
   /** Measures the age of the issuer's keys in milliseconds. */
   watchKeys(ageMs: () => number | undefined): void;
@@ -64,7 +64,7 @@ export interface ServiceMetrics {
 const REPLICA_OUTCOMES = ["served", "behind", "promoted", "away", "unable"] as const;
 type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
 
-/** Outcomes of an attempt to send an event. `dropped` means that the event no longer applied, so it was not sent. */
+/** Outcomes of an attempt to send an event. `dropped`: the event was outdated and not sent, such as an old reminder. */
 const DELIVERY_OUTCOMES = ["delivered", "failed", "dropped"] as const;
 type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 

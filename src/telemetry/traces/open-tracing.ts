@@ -16,7 +16,7 @@ export interface Tracing {
 
 /**
  * Opens tracing and its exporter. OTEL_TRACES_SAMPLER sets the sampler. By default, the trace context of the caller
- * decides. Requests without a trace context are sampled.
+ * decides whether a request is sampled. Requests without a trace context are sampled.
  */
 export async function openTracing(config: ExporterConfig): Promise<Tracing> {
   const exporter = await openExporter(config);

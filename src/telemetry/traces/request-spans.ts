@@ -24,9 +24,9 @@ export interface RequestSpans {
 const PROBES: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
 
 /**
- * Returns functions that create a span for each request. The span belongs to the trace of the caller (W3C Trace
- * Context: `traceparent` and `tracestate`). `began` also sets the trace of the call. The span omits the caller's
- * address. It also omits the URL, because URLs contain ids.
+ * Returns functions that create and end a span for each request, except for {@link PROBES}. If the request has a trace
+ * context (W3C Trace Context: `traceparent` and `tracestate`), the span belongs to that trace. `began` also sets the
+ * trace of the call. The span omits the caller's address. It also omits the URL, because URLs contain ids.
  */
 export function createRequestSpans(tracer: Tracer, propagator: TextMapPropagator): RequestSpans {
   const spans = new WeakMap<Call, Span>();

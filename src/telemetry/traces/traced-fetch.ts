@@ -10,7 +10,8 @@ import { endSpan } from "./call-spans.js";
 
 /**
  * Wraps `fetch`: creates a span for each request and sends the trace context (W3C Trace Context). The span contains
- * host and port of the URL, not its path. The headers of `init` are sent. The headers of a Request object are not.
+ * host and port of the URL, not its path. The wrapper sends the headers of `init`, but drops the headers of a Request
+ * object.
  */
 export function tracedFetch(fetch: typeof globalThis.fetch, tracer: Tracer, propagator: TextMapPropagator) {
   return async (...[input, init]: Parameters<typeof fetch>): Promise<Response> => {

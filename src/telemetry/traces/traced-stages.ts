@@ -5,12 +5,14 @@ import { type Call, callOf, type EndOfPart } from "../../call.js";
 /** Compiles an interceptor for a method, or returns undefined if the method needs none. */
 type Stage = (method: DescMethod) => Interceptor | undefined;
 
-/** Returns `stage` with a span `name`. The span ends when the stage passes the call on or rejects it. */
+/**
+ * Adds a span `name` to `stage`. The span ends when the stage passes the call to the next stage, or rejects the call.
+ */
 export function tracedJudgement(name: string, stage: Stage): Stage {
   return (method) => traced(stage(method), (interceptor) => judging(name, interceptor));
 }
 
-/** Returns `stage` with a span `name`. The span also covers all later stages. */
+/** Adds a span `name` to `stage`. The span also covers all later stages. */
 export function tracedWork(name: string, stage: Stage): Stage {
   return (method) => traced(stage(method), (interceptor) => working(name, interceptor));
 }
@@ -43,8 +45,8 @@ function working(name: string, stage: Interceptor): Interceptor {
 }
 
 /**
- * Returns two stages, `begin` and `end`. One span `name` lasts from the first to the second. The transport reads the
- * message between these stages.
+ * Returns two stages, `begin` and `end`. One span `name` lasts from `begin` to `end`. Between them, the transport reads
+ * the message.
  */
 export function tracedReading(name: string): { readonly begin: Stage; readonly end: Stage } {
   const ends = new WeakMap<Call, EndOfPart>();
