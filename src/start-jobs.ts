@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { logStoppedJobs } from "./jobs/log-stopped-jobs.js";
+import { logFailedJobs } from "./jobs/log-failed-jobs.js";
 import { runJobs } from "./jobs/run-jobs.js";
 import { runWebhookJobs } from "./jobs/run-webhook-jobs.js";
 import { openDeliveries, type Webhooks } from "./open-webhooks.js";
@@ -31,7 +31,7 @@ export function startJobs(
   { pools, service }: Telemetry,
 ): () => Promise<void> {
   const { database, logger } = ports;
-  const onError = logStoppedJobs(logger);
+  const onError = logFailedJobs(logger);
   const queuePool = openJobQueuePool({ url, maxConnections: databaseConnections.jobs, onIdleError: onError });
   pools.watch("jobs", queuePool);
   database.whenUnreachable(breakerOf(queuePool));

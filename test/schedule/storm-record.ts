@@ -98,6 +98,6 @@ export function recordStorm({ both }: Twins): StormRecord {
  */
 export function failuresLogged({ both }: Twins): readonly Record<string, unknown>[] {
   const isBusy = (msg: unknown) =>
-    String(msg).startsWith("background jobs stopped for a while: the database cannot be reached");
+    String(msg).startsWith("background jobs failed and will be repeated: the database cannot be reached");
   return both.flatMap(({ log }) => log).filter(({ cause, msg }) => cause !== undefined && !isBusy(msg));
 }

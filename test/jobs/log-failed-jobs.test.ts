@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import pino from "pino";
 import { afterEach, expect, inject, test, vi } from "vitest";
-import { logStoppedJobs } from "../../src/jobs/log-stopped-jobs.js";
+import { logFailedJobs } from "../../src/jobs/log-failed-jobs.js";
 import { openJobQueuePool } from "../../src/postgres/job-queue-pool.js";
 import { withDatabase } from "../support/database.js";
 
 function logged(error: unknown): Record<string, unknown> {
   const lines: string[] = [];
-  logStoppedJobs(pino({}, { write: (line) => void lines.push(line) }))(error);
+  logFailedJobs(pino({}, { write: (line) => void lines.push(line) }))(error);
   return JSON.parse(lines.join(""));
 }
 
@@ -49,17 +49,17 @@ test.each<[string, () => Promise<unknown>, string, string]>([
     "a job or the queue failed (22P02)",
     "22P02",
   ],
-])("the log line of stopped jobs has the reason and its code if %s", async (_, fail, reason, code) => {
+])("the log line of failed jobs has the reason and its code if %s", async (_, fail, reason, code) => {
   const line = logged(await fail());
   expect(line).toMatchObject({
-    msg: `background jobs stopped for a while: ${reason}`,
+    msg: `background jobs failed and will be repeated: ${reason}`,
     component: "job queue",
     cause: { code },
   });
   expect(JSON.stringify(line)).not.toContain("Ana");
 });
 
-test("the log line of stopped jobs says that the database cannot be reached if it accepts connections and is silent", async () => {
+test("the log line of failed jobs says that the database cannot be reached if it accepts connections and is silent", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -18,11 +18,11 @@ const REASONS: Readonly<Partial<Record<DatabaseFailure, string>>> = {
  * Returns a function that logs why a job failed or the job queue stopped. The reason is part of the message, so that
  * both log formats show it. The error's own message is omitted, because it can contain data of rows.
  */
-export function logStoppedJobs(logger: Logger): (error: unknown) => void {
+export function logFailedJobs(logger: Logger): (error: unknown) => void {
   return (error) => {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const code = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
     const reason = `${REASONS[classifyFailure(cause)] ?? "a job or the queue failed"}${code}`;
-    logger.warn({ component: "job queue", cause: describe(cause) }, `background jobs stopped for a while: ${reason}`);
+    logger.warn({ component: "job queue", cause: describe(cause) }, `background jobs failed and will be repeated: ${reason}`);
   };
 }
