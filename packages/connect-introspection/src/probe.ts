@@ -1,12 +1,18 @@
-/** Asks a program whether it, or one of its services, can take requests. Never rejects. */
+/** Asks whether the server, or one of its services, can take requests. No method rejects. */
 export interface Probe {
-  /** Asks now. */
+  /** Asks now and returns the answer. */
   now(): Promise<boolean>;
-  /** Returns the last answer if it was asked for less than `maxAgeMs` ago or is still awaited. Otherwise asks now. */
+  /**
+   * Returns the answer of the last `recent` if that is still awaited or began less than `maxAgeMs` milliseconds ago.
+   * Otherwise asks now.
+   */
   recent(): Promise<boolean>;
 }
 
-/** Creates a probe. An exception and a rejection of `ask` count as false. */
+/**
+ * Creates a probe that asks by calling `ask`. An exception or a rejection of `ask` counts as false. `maxAgeMs` is the
+ * maximum age of an answer that {@link Probe.recent} returns.
+ */
 export function createProbe(ask: () => boolean | Promise<boolean>, maxAgeMs: number): Probe {
   let last: { readonly answer: Promise<boolean>; readonly at: number } | undefined;
   let isAwaited = false;
