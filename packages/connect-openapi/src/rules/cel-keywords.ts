@@ -3,10 +3,10 @@ import { celCondition, unescape } from "./cel-condition.js";
 import { escapePattern, patternOf } from "./pattern.js";
 import { joined, keywords, type Translation } from "./translation.js";
 
-/** The JSON type of a value, as far as keywords depend on it. */
+/** The JSON type of a value, if the translation of its rules depends on this type; otherwise "other". */
 export type ValueKind = "string" | "number" | "list" | "map" | "other";
 
-/** A rule in CEL. */
+/** A CEL rule of protovalidate (`buf.validate.Rule`). */
 export interface CelRule {
   readonly id: string;
   readonly message: string;
@@ -15,7 +15,11 @@ export interface CelRule {
   readonly value?: string | number;
 }
 
-/** Returns schemas for one condition, "PATTERN" if its pattern cannot be used, or undefined for another form. */
+/**
+ * Translates one condition to schemas. `groups` are the groups of the regular expression that the condition matches.
+ * Returns "PATTERN" if JSON Schema tools could read its pattern in another way, and undefined if no keyword expresses
+ * it.
+ */
 type Translate = (groups: readonly string[], rule: CelRule, kind: ValueKind) => JsonObject[] | "PATTERN" | undefined;
 
 const TEXT = String.raw`(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")`;
