@@ -12,7 +12,7 @@ import { createReflection } from "./reflection.js";
 export interface IntrospectionOptions {
   /**
    * The services whose health and definitions are published. Health and reflection are added if they are registered.
-   * Defaults to all services that the router has at the first request.
+   * Defaults to all services that the router has at the first request for health or reflection.
    */
   readonly services?: readonly DescService[] | undefined;
   /**

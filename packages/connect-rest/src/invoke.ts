@@ -94,7 +94,7 @@ export function createUnaryInvoke(
   };
 }
 
-/** Runs the implementation with the request of the last interceptor. */
+/** Runs the implementation with the request that it receives from the interceptors. */
 async function implement(spec: UnaryImplementation, request: UnaryRequest): Promise<UnaryResponse> {
   const { method, contextValues, header: requestHeader, signal } = request;
   const context = contextValues.get(openContext);

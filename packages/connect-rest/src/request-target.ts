@@ -8,8 +8,8 @@ export interface RequestTarget {
 const absoluteForm = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Splits a request target (RFC 9112 section 3.2) into path and query. Accepts the origin-form, and the absolute-form
- * without its authority. The path of any other form does not start with a slash, so it matches no route.
+ * Splits a request target (RFC 9112 section 3.2) in origin-form or absolute-form into path and query. Drops the
+ * authority of an absolute-form. The path of any other form does not start with a slash, so it matches no route.
  */
 export function splitTarget(target: string): RequestTarget {
   const local = target.startsWith("/") ? target : target.replace(absoluteForm, "");

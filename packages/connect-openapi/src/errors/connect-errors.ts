@@ -4,7 +4,7 @@ import { type DescribeErrors, sharedErrors } from "./describe-errors.js";
 
 /** The documentation of the details in an application's Connect errors. */
 export interface ConnectErrorDetails {
-  /** A sentence about the details. Defaults to "Details of the error." */
+  /** The description of the member `details` in the schema of an error. Defaults to "Details of the error." */
   readonly description?: string;
   /**
    * Schemas of messages that can be details, or references to such schemas. Defaults to none. Any other message is also

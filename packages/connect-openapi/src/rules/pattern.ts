@@ -1,4 +1,4 @@
-/** Syntax of RE2 that JSON Schema's patterns (ECMA-262) lack or read in another way. */
+/** Matches syntax of RE2 that patterns of JSON Schema (ECMA-262) do not have or read in another way. */
 const re2Only = /\\[pPAzZQEC]|\\x\{|\[\[:|\(\?(?!:)/;
 const beyondPlaneZero = /[\u{10000}-\u{10ffff}](?:-[\u{10000}-\u{10ffff}])?/gu;
 const oneClass = /^\[[^^\]](?:[^\]\\]|\\.)*\]$/su;

@@ -61,7 +61,7 @@ export function readMembers(
   }
 }
 
-/** Returns a reader that adds a violation, and reads nothing, if another field of the same oneof is already set. */
+/** Returns a reader that calls `read`, unless another field of the same oneof is already set: this is a violation. */
 export function oneofReader(field: DescField, read: ReadInto): ReadInto {
   if (field.oneof === undefined) return read;
   return (tree, into, at, violations) => {
