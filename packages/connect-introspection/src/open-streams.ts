@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
 /**
- * Opens a stream. `call` is the signal of the stream's call. Returns the signal of the stream, which aborts when `call`
- * aborts or the server stops. Throws resource_exhausted if the maximum number of streams is open.
+ * Opens a stream. `call` is the abort signal of the stream's RPC. Returns the signal of the stream, which aborts when
+ * `call` aborts or the server stops. Throws resource_exhausted if the maximum number of streams is open.
  */
 export type OpenStream = (call: AbortSignal) => AbortSignal;
 

@@ -1,17 +1,17 @@
-/** Asks whether the server, or one of its services, can take requests. No method rejects. */
+/** Checks whether the server, or one of its services, can take requests. No method rejects. */
 export interface Probe {
-  /** Asks now and returns the answer. */
+  /** Checks now whether the server or service can take requests, and returns the result. */
   now(): Promise<boolean>;
   /**
-   * Returns the answer of the last `recent` if that is still awaited or began less than `maxAgeMs` milliseconds ago.
-   * Otherwise asks now.
+   * Returns the result of the last check by `recent` if this check still runs or began less than `maxAgeMs`
+   * milliseconds ago. Otherwise checks now.
    */
   recent(): Promise<boolean>;
 }
 
 /**
- * Creates a probe that asks by calling `ask`. An exception or a rejection of `ask` counts as false. `maxAgeMs` is the
- * maximum age of an answer that {@link Probe.recent} returns.
+ * Creates a probe that checks by calling `ask`. An exception or a rejection of `ask` counts as false. `maxAgeMs` is the
+ * maximum age, in milliseconds, of a result that {@link Probe.recent} returns.
  */
 export function createProbe(ask: () => boolean | Promise<boolean>, maxAgeMs: number): Probe {
   let last: { readonly answer: Promise<boolean>; readonly at: number } | undefined;

@@ -22,8 +22,8 @@ export interface BindOptions extends BodyLimits, ProfileOptions, Pick<ReadRules,
    */
   validate?<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**
-   * Returns whether a top-level string field in the path accepts any text, including U+0000. The implementation then
-   * treats such a text as an unknown id. Otherwise the text is a violation. Defaults to no field.
+   * Returns whether a top-level string field in the path accepts every text, including U+0000. The implementation then
+   * receives even a text that no id can have. For all other fields, such a text is a violation. Defaults to no field.
    */
   takesAnyText?(field: DescField): boolean;
 }

@@ -54,8 +54,8 @@ export interface RestHandler {
   /** The answer if an error cannot be rendered or an answer cannot be sent: 500 without a body. */
   readonly lastResort: RestResponse;
   /**
-   * Answers a request. Resolves to undefined if the request fails and the caller has disconnected. Rejects only if
-   * `errors` throws.
+   * Answers a request. Resolves to undefined if the request fails and the caller has disconnected. Rejects only if the
+   * option `errors` throws.
    */
   handle(request: RestRequest): Promise<RestResponse | undefined>;
 }

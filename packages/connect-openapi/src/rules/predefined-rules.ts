@@ -9,7 +9,10 @@ import {
 import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { predefined as predefinedOption, type Rule } from "../gen/buf/validate/validate_pb.js";
 
-/** A predefined rule of protovalidate that a field sets. The CEL expression calls the set value `rule`. */
+/**
+ * A predefined rule of protovalidate that a field sets. In the CEL expression of the rule, `rule` is the value that the
+ * field sets.
+ */
 export interface PredefinedRule {
   readonly rule: Rule;
   /** The value that the field sets; 1 for true. Undefined for bytes, lists and messages. */

@@ -10,11 +10,12 @@ import type { FieldPath, SchemaContext } from "./schema-context.js";
 import type { Direction } from "./schema-options.js";
 import { keySchema, scalarKind, scalarSchema, valueKind } from "./value-schemas.js";
 
-/** The use of a field for which a schema is created. */
+/** One use of a field. The schema of the field depends on its use. */
 export interface FieldPlace {
   readonly direction: Direction;
   /**
-   * The paths of fields that the schema leaves out. Each path starts in the message of this field. Defaults to none.
+   * Paths of fields that the schema leaves out. The first item of each path is a field of the message in this field.
+   * Defaults to none.
    */
   readonly excluded?: readonly FieldPath[];
 }

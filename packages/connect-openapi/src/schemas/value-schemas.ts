@@ -41,7 +41,9 @@ const wellKnown: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** The schemas of map keys, which are always strings in JSON. The other key types are signed integers. */
+/**
+ * The schemas of map keys, which are always strings in JSON. The key types that are missing here are signed integers.
+ */
 const keys: Readonly<Partial<Record<ScalarType, JsonObject>>> = {
   [ScalarType.STRING]: {},
   [ScalarType.BOOL]: { enum: ["true", "false"] },

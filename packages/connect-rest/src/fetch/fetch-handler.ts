@@ -13,8 +13,8 @@ export interface FetchHandlerOptions<Args extends readonly unknown[] = readonly 
   /** Answers a request whose path no route has. Defaults to the handler's 404. */
   next?(request: Request, ...args: Args): Response | Promise<Response>;
   /**
-   * Receives an error that no answer can report: for example `errors` threw, the answer is not a valid Response, or a
-   * body in chunks failed after its start. Defaults to ignoring the error.
+   * Receives an error that no answer can report: for example the handler's error renderer threw, the answer is not a
+   * valid Response, or a body in chunks failed after its start. Defaults to ignoring the error.
    */
   onFailure?(error: unknown): void;
 }

@@ -3,8 +3,8 @@ import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import type { JsonProfile, ReadValue } from "./json-profile.js";
 
 /**
- * Returns whether the values of the field are scalars, enums, or messages with a special JSON form. A list counts by
- * its items. Maps and google.protobuf.Any are not leaves.
+ * Returns whether the values of the field are scalars, enums, or messages with a special JSON form. For a list, the
+ * type of its items decides. Maps and google.protobuf.Any are not leaves.
  */
 export function isLeaf(field: DescField, profile: JsonProfile): boolean {
   return field.fieldKind !== "map" && leafReader(field, profile) !== undefined;

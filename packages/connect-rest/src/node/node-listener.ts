@@ -11,8 +11,8 @@ export interface NodeListenerOptions {
    */
   contextValues?(request: NodeRequest): ContextValues;
   /**
-   * Receives an error that no answer can report: for example `errors` threw, Node.js rejected the status or a header,
-   * or a body in chunks failed after its start. Defaults to ignoring the error.
+   * Receives an error that no answer can report: for example the handler's error renderer threw, Node.js rejected the
+   * status or a header, or a body in chunks failed after its start. Defaults to ignoring the error.
    */
   onFailure?(error: unknown): void;
 }

@@ -120,7 +120,7 @@ function createNode(): RouteNode {
   return { literals: new Map(), single: undefined, ends: new Map(), rest: new Map() };
 }
 
-/** Adds a route to the tree. Returns false if an equal route is already there. */
+/** Adds a route to the tree. Returns false, and adds nothing, if the tree already contains an equal route. */
 function addRoute(root: RouteNode, route: Route): boolean {
   const verb = route.template.verb ?? "";
   let node = root;
