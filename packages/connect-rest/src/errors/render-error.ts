@@ -4,7 +4,7 @@ import { RestError, type RestErrorReason } from "../rest-error.js";
 import type { RestResponse } from "../rest-message.js";
 import type { Route } from "../routes/routes.js";
 
-/** The data about the failed request that is known. */
+/** The known data about the failed request. */
 export interface ErrorContext {
   readonly values: ContextValues;
   /** Undefined if no route matched. */
