@@ -9,26 +9,29 @@ import {
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
-/** Files with definitions, and what they define. */
+/** Proto files, indexed by their name, by the symbols that they define and by the extensions that they define. */
 export interface Definitions {
-  /** Returns a file and all its imports, at any depth. The file is first. */
+  /** Returns the file, followed by all its direct and indirect imports. */
   withImports(file: DescFile): readonly DescFile[];
-  /** Serializes the descriptor of a file. */
+  /** Returns the serialized descriptor of a file. */
   bytesOf(file: DescFile): Uint8Array;
   /** Files by name, such as `google/protobuf/timestamp.proto`. */
   readonly files: ReadonlyMap<string, DescFile>;
   /**
-   * Files by the full name of each symbol that they define: types, services, extensions, and methods, fields, oneofs and
-   * enum values within them.
+   * The full name of a symbol → the file that defines the symbol. Symbols are types, services, extensions, methods,
+   * fields, oneofs and enum values.
    */
   readonly symbols: ReadonlyMap<string, DescFile>;
-  /** For each message by its full name, the files of its extensions by number. */
+  /**
+   * The full name of a message → the field number of an extension of the message → the file that defines the extension.
+   * A message without extensions has an empty map.
+   */
   readonly extensions: ReadonlyMap<string, ReadonlyMap<number, DescFile>>;
 }
 
 /**
- * Indexes the files of services, with all their imports. If two packages bring a file of the same name, the first one
- * counts: clients refuse a name that is defined twice.
+ * Indexes the files that define the services, and all their imports. If two npm packages contain a file of the same
+ * name, only the first one is indexed, because clients refuse a name that is defined twice.
  */
 export function indexDefinitions(services: readonly DescService[]): Definitions {
   const files = new Map<string, DescFile>();
@@ -58,7 +61,9 @@ export function indexDefinitions(services: readonly DescService[]): Definitions 
   };
 }
 
-/** Returns files and all their imports, at any depth, each name once. The list grows during the loop. */
+/**
+ * Returns the files and their direct and indirect imports. Of several files with the same name it returns the first.
+ */
 function closure(files: readonly DescFile[]): readonly DescFile[] {
   const found = new Map<string, DescFile>();
   const waiting = [...files];
@@ -77,8 +82,8 @@ function extensionsOf(extensions: Map<string, Map<number, DescFile>>, typeName: 
 }
 
 /**
- * Returns the full names of a type and its members. The value of an enum is a sibling of the enum in protobuf; tools
- * also look for it within.
+ * Returns the full names of a type and its members. In protobuf an enum value is named beside its enum
+ * (`library.v1.OPEN`). Some tools look for it inside the enum (`library.v1.State.OPEN`), so both names are returned.
  */
 function namesIn(type: DescMessage | DescEnum | DescExtension | DescService): readonly string[] {
   const { typeName } = type;

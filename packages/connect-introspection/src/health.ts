@@ -11,7 +11,10 @@ export interface HealthOptions {
   readonly services: () => readonly string[];
   /** Returns whether the server can take requests now. */
   readonly isServing: () => boolean | Promise<boolean>;
-  /** Returns whether a service can take requests now. Without it, each service has the status of the server. */
+  /**
+   * Returns whether the service of this full name can take requests now. Without this function, each service has the
+   * status of the server.
+   */
   readonly isServiceServing?: ((service: string) => boolean | Promise<boolean>) | undefined;
   /** Aborts when the server stops. */
   readonly stopping?: AbortSignal | undefined;
@@ -20,11 +23,12 @@ export interface HealthOptions {
 }
 
 /**
- * Implements the health service (github.com/grpc/grpc/blob/master/doc/health-checking.md). The empty name is the whole
- * server. A service serves only while the server does, and nothing serves once the server stops.
+ * Implements the health service (github.com/grpc/grpc/blob/master/doc/health-checking.md). The empty name stands for
+ * the whole server. A service is SERVING only while the server is. When the server stops, every status becomes
+ * NOT_SERVING.
  *
- * A watcher receives a change within two intervals, and NOT_SERVING when the server stops. The number of watchers does
- * not affect the number of checks.
+ * Watchers receive a change within two times `watchIntervalMs`, and NOT_SERVING when the server stops. All watchers
+ * share the results of the same checks, so more watchers do not cause more checks.
  */
 export function createHealth(options: HealthOptions): ServiceImpl<typeof Health> {
   const { isServing, watchIntervalMs, openStream, stopping } = options;
@@ -64,15 +68,18 @@ export function createHealth(options: HealthOptions): ServiceImpl<typeof Health>
 
 const unknown = Promise.resolve(Status.SERVICE_UNKNOWN);
 
-/** Returns the probe of each service by its name. Without `isServiceServing` no service has one. */
+/**
+ * Returns the probe of each service by its name. The probe is undefined for "" (the server); without `isServiceServing`
+ * it is undefined for every service.
+ */
 function probesOf({ services, isServiceServing, watchIntervalMs }: HealthOptions): Map<string, Probe | undefined> {
   const probeOf = (name: string) => isServiceServing && createProbe(() => isServiceServing(name), watchIntervalMs);
   return new Map([["", undefined], ...services().map((name) => [name, probeOf(name)] as const)]);
 }
 
 /**
- * Throws the error that aborted a stream: its expired deadline, or the reason of the stopping server. Any other reason,
- * such as a caller that left, ends the stream without an error.
+ * Throws the reason of an aborted stream if the reason is a ConnectError other than `canceled`, such as an expired
+ * deadline. Does nothing for other reasons, such as a caller that disconnected.
  */
 function throwReason({ reason }: AbortSignal): void {
   if (reason instanceof ConnectError && reason.code !== Code.Canceled) throw reason;

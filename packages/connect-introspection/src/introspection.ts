@@ -11,36 +11,40 @@ import { createReflection } from "./reflection.js";
 /** Options of {@link introspection}. Each has a default. */
 export interface IntrospectionOptions {
   /**
-   * The services whose health and definitions are published, beside health and reflection themselves. By default all
-   * services of the router, including those that are registered later.
+   * The services whose health and definitions are published. Health and reflection are added if they are registered.
+   * Defaults to all services that the router has at the first request for health or reflection.
    */
   readonly services?: readonly DescService[] | undefined;
   /**
-   * Returns whether the server can take requests now. By default it always can. An exception and a rejection count as
+   * Returns whether the server can take requests now. Defaults to always true. An exception or a rejection counts as
    * false.
    */
   readonly isServing?: (() => boolean | Promise<boolean>) | undefined;
   /**
-   * Returns whether one service can take requests now, by its full name. It decides only while `isServing` returns true.
-   * By default each service has the status of the server.
+   * Returns whether the service of this full name can take requests now. While `isServing` returns false, no service
+   * can. By default each service has the status of the server. An exception or a rejection counts as false.
    */
   readonly isServiceServing?: ((service: string) => boolean | Promise<boolean>) | undefined;
   /**
-   * Aborts when the server stops. Nothing serves from then on, watchers receive NOT_SERVING, and open streams end.
-   * Without this option the `shutdownSignal` of an adapter ends streams without that status.
+   * Aborts when the server stops. Every status is then NOT_SERVING, watchers receive NOT_SERVING, and open streams end.
+   * Without this option, the `shutdownSignal` of a Connect adapter ends streams, but watchers do not receive
+   * NOT_SERVING.
    */
   readonly stopping?: AbortSignal | undefined;
   /** Whether health (grpc.health.v1) is registered. Defaults to true. */
   readonly health?: boolean | undefined;
   /** Whether reflection (grpc.reflection v1 and v1alpha) is registered. Defaults to true. */
   readonly reflection?: boolean | undefined;
-  /** The number of watches and reflection streams that are open at once. Defaults to 100; one more is refused. */
+  /**
+   * Maximum number of open streams: watches of health and reflection streams together. Further streams fail with
+   * resource_exhausted. Defaults to 100.
+   */
   readonly maxStreams?: number | undefined;
-  /** Milliseconds between two checks for the watchers of a service. Defaults to 1000. */
+  /** Milliseconds between two checks of a service that is watched. Defaults to 1000. */
   readonly watchIntervalMs?: number | undefined;
   /**
-   * The interceptors of health and reflection, instead of those of the router. With an empty list, callers need no
-   * token.
+   * The interceptors of health and reflection. They replace the interceptors of the router, so with an empty list
+   * callers need no token. Defaults to the interceptors of the router.
    */
   readonly interceptors?: readonly Interceptor[] | undefined;
 }
@@ -48,8 +52,9 @@ export interface IntrospectionOptions {
 const MAX_MESSAGE_BYTES = 64 * 1024;
 
 /**
- * Returns a function that registers gRPC health and server reflection on a router of Connect, and returns the router.
- * Messages of callers are at most 64 KiB. Throws a RangeError for a limit that is not a positive integer.
+ * Returns a function that registers gRPC health and server reflection on a Connect router. This function returns the
+ * router. Both services refuse request messages over 64 KiB. Throws a RangeError if `maxStreams` or `watchIntervalMs`
+ * is not a positive integer.
  */
 export function introspection(options: IntrospectionOptions = {}): (router: ConnectRouter) => ConnectRouter {
   const { health = true, reflection = true, maxStreams = 100, watchIntervalMs = 1_000 } = options;
@@ -76,7 +81,7 @@ export function introspection(options: IntrospectionOptions = {}): (router: Conn
   };
 }
 
-/** Returns the published services, each name once. */
+/** Returns the published services, including health and reflection if they are registered. Each service occurs once. */
 function servicesOf({ handlers }: ConnectRouter, options: IntrospectionOptions): readonly DescService[] {
   const { health = true, reflection = true } = options;
   const own = [...(health ? [Health] : []), ...(reflection ? [ServerReflection, ServerReflectionAlpha] : [])];

@@ -1,4 +1,7 @@
-/** Returns a function that calls `make` at its first call and returns that value at every call. */
+/**
+ * Returns a function that calls `make` at its first call, and returns the result of `make` at this and every later
+ * call.
+ */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

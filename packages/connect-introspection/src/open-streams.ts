@@ -1,17 +1,17 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
 /**
- * Takes a place for a stream, given the signal of its call. Returns the signal of the stream, which also aborts when the
- * server stops. Throws resource_exhausted if there is no place.
+ * Opens a stream. `call` is the abort signal of the stream's RPC. Returns the signal of the stream, which aborts when
+ * `call` aborts or the server stops. Throws resource_exhausted if the maximum number of streams is open.
  */
 export type OpenStream = (call: AbortSignal) => AbortSignal;
 
 /**
- * Limits the streams that are open at once, and ends them when the server stops.
+ * Limits the number of open streams to `max`. All streams end when `stopping` aborts.
  *
- * A place is free again when the signal of the call aborts, not when the implementation returns: some servers never
- * resume a stream whose caller has left. The signal of the server has one listener for all streams, because Node.js
- * reports more than ten as a leak.
+ * A stream counts as open until the signal of its call aborts. The end of its implementation does not matter, because
+ * some servers never resume an implementation whose caller has disconnected. All streams share one listener of
+ * `stopping`, because Node.js reports more than ten listeners as a leak.
  */
 export function createOpenStreams(max: number, stopping: AbortSignal | undefined): OpenStream {
   const open = new Set<AbortController>();

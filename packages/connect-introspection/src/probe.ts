@@ -1,12 +1,18 @@
-/** Asks a program whether it, or one of its services, can take requests. Never rejects. */
+/** Checks whether the server, or one of its services, can take requests. No method rejects. */
 export interface Probe {
-  /** Asks now. */
+  /** Checks now whether the server or service can take requests, and returns the result. */
   now(): Promise<boolean>;
-  /** Returns the last answer if it was asked for less than `maxAgeMs` ago or is still awaited. Otherwise asks now. */
+  /**
+   * Returns the result of the last check by `recent` if this check still runs or began less than `maxAgeMs`
+   * milliseconds ago. Otherwise checks now.
+   */
   recent(): Promise<boolean>;
 }
 
-/** Creates a probe. An exception and a rejection of `ask` count as false. */
+/**
+ * Creates a probe that checks by calling `ask`. An exception or a rejection of `ask` counts as false. `maxAgeMs` is the
+ * maximum age, in milliseconds, of a result that {@link Probe.recent} returns.
+ */
 export function createProbe(ask: () => boolean | Promise<boolean>, maxAgeMs: number): Probe {
   let last: { readonly answer: Promise<boolean>; readonly at: number } | undefined;
   let isAwaited = false;

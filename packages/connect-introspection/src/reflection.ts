@@ -5,7 +5,7 @@ import { once } from "./once.js";
 import type { OpenStream } from "./open-streams.js";
 import { untilAborted } from "./until-aborted.js";
 
-/** A question: the common fields of the v1 and v1alpha messages. */
+/** A request of a reflection stream: the fields that the messages of v1 and v1alpha share. */
 interface Question {
   readonly host: string;
   readonly messageRequest:
@@ -32,7 +32,7 @@ interface ExtensionNumbers {
   readonly extensionNumber: number[];
 }
 
-/** Answers the questions of a stream. Each answer contains its question. */
+/** Answers the requests of a reflection stream in their order. Each answer contains its request. */
 export type Reflect = <Q extends Question>(
   questions: AsyncIterable<Q>,
   context: Pick<HandlerContext, "signal">,
@@ -46,15 +46,15 @@ interface Reflected<Q extends Question> {
 
 /** Options of the reflection services. */
 export interface ReflectionOptions {
-  /** Returns the services to publish. Called once, at the first request. */
+  /** Returns the services to publish. Called only at the first request. */
   readonly services: () => readonly DescService[];
   readonly openStream: OpenStream;
 }
 
 /**
  * Implements server reflection (github.com/grpc/grpc/blob/master/doc/server-reflection.md), so that tools need no proto
- * files. An answer contains a file and all of its imports that the stream has not sent yet. Unknown names are answered
- * with not_found.
+ * files. An answer contains the requested file, and those of its imports that the stream has not sent before. The
+ * answer to an unknown name is an error response with the code not_found, and the stream continues.
  */
 export function createReflection({ services, openStream }: ReflectionOptions): Reflect {
   const published = once(() => ({ definitions: indexDefinitions(services()), list: listOf(services()) }));

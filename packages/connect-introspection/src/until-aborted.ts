@@ -1,6 +1,6 @@
 /**
- * Resolves or rejects as the promise does, or resolves with undefined when the signal aborts first. Leaves no listener
- * on the signal.
+ * Resolves or rejects as the promise does. Resolves with undefined if the signal aborts first. The listener on the
+ * signal is removed when the promise settles.
  */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
@@ -11,7 +11,7 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
   });
 }
 
-/** Yields the items until the signal aborts, even while the next item is awaited. */
+/** Yields the items until they end or the signal aborts. An abort also ends the wait for the next item. */
 export async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = items[Symbol.asyncIterator]();
   for (;;) {

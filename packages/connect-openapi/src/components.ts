@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
-/** The `components` object of OpenAPI: members by name for each kind. */
+/** The `components` object of OpenAPI. Each property holds the components of one kind by their names. */
 export interface Components {
   readonly securitySchemes?: JsonObject;
   readonly parameters?: JsonObject;

@@ -2,8 +2,9 @@ import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import type { OpenApiRoute } from "./route.js";
 
 /**
- * Returns the routes that the Connect protocol has for the unary methods of services: `POST /package.Service/Method` with
- * the request as JSON. Streams have no form in OpenAPI, so they are left out.
+ * Returns a route for each unary method of the services, as the Connect protocol serves it:
+ * `POST /package.Service/Method` with the request as JSON. Leaves out streaming methods, because OpenAPI cannot
+ * describe Connect's streams.
  */
 export function connectRoutes(services: readonly DescService[]): OpenApiRoute[] {
   return services

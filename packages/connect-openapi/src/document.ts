@@ -13,15 +13,15 @@ const OPENAPI_VERSION = "3.1.1";
 /** The HTTP methods that a path item can have. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"]);
 
-/** The kinds of components that come first, in this order. */
+/** The order of the kinds in `components`. Other kinds follow them. */
 const KINDS = ["securitySchemes", "parameters", "headers", "responses", "schemas"] as const;
 
 /**
- * Describes routes as an OpenAPI 3.1 document: paths, parameters and bodies from the HTTP rules, schemas from the messages,
- * keywords from the rules of protovalidate, texts from the caller.
+ * Returns an OpenAPI 3.1 document that describes the routes. Paths, parameters and bodies come from the HTTP rules, and
+ * schemas from the messages. Rules of protovalidate become keywords of the schemas. Texts come from the options.
  *
- * Throws for a route whose HTTP method OpenAPI does not have, for two routes with the same path and method, and for a route
- * outside of `basePath`.
+ * Throws for a route whose HTTP method OpenAPI does not have, for two routes with the same path and method, and for a
+ * route outside of `basePath`.
  */
 export function openApiDocument<R extends OpenApiRoute>(options: OpenApiOptions<R>): JsonObject {
   const services = [...new Set(options.routes.map(({ method }) => method.parent))];

@@ -20,11 +20,13 @@ export interface RequestExample {
 }
 
 /**
- * Parts that the caller adds to an operation. Members of OpenAPI's operation object replace the generated ones, except
- * where a comment says otherwise.
+ * The parts of an OpenAPI operation that the caller provides. A member replaces the generated member of the same name,
+ * unless the comment of the member says otherwise.
  */
 export interface OperationParts {
-  /** Defaults to the method's name in lowerCamelCase, made unique. */
+  /**
+   * Defaults to the method's name in lowerCamelCase. If another route has this name, the service or a number is added.
+   */
   readonly operationId?: string;
   /** Defaults to the name of the service. */
   readonly tags?: string[];
@@ -33,15 +35,17 @@ export interface OperationParts {
   /** Defaults to the comment of the method. */
   readonly description?: string;
   readonly security?: JsonObject[];
-  /** Parameters after those of the path and the query, such as headers. */
+  /** Additional parameters, such as headers. They follow the generated parameters of the path and the query. */
   readonly parameters?: JsonObject[];
-  /** Examples of requests by name. Each is divided among path, query and body; parameters show the first one. */
+  /**
+   * Example requests by name. The request body shows all of them. The parameters of path and query show only the first.
+   */
   readonly examples?: Readonly<Record<string, RequestExample>>;
-  /** The HTTP status of the answer. Defaults to 200. */
+  /** The HTTP status of the response to a request that succeeds. Defaults to 200. */
   readonly successStatus?: number;
-  /** Headers of the answer by name. */
+  /** The headers, by name, of the response to a request that succeeds. */
   readonly responseHeaders?: JsonObject;
-  /** Responses by status. They replace the generated ones with the same status. */
+  /** Responses by HTTP status. A response replaces the generated response of the same status. */
   readonly responses?: JsonObject;
   readonly externalDocs?: JsonObject;
   readonly deprecated?: boolean;
@@ -50,7 +54,7 @@ export interface OperationParts {
   readonly [extension: `x-${string}`]: JsonValue;
 }
 
-/** The generated texts of an operation, for the caller's own texts. */
+/** The generated texts of an operation. The caller can use them in its own texts. */
 export interface OperationDefaults {
   /** The name of the method in words: "Create book". */
   readonly summary: string;
@@ -59,23 +63,31 @@ export interface OperationDefaults {
   readonly refer: Refer;
 }
 
-/** The input of a document. Everything except `routes` and `info` has a default. */
+/** The options of an OpenAPI document. All except `routes` and `info` have a default. */
 export interface OpenApiOptions<R extends OpenApiRoute = OpenApiRoute> extends SchemaOptions {
-  /** The operations: `restRoutes()` of `@cupo/connect-rest`, or the result of `connectRoutes`. */
+  /** The routes to describe: the result of `restRoutes()` of `@cupo/connect-rest`, or of `connectRoutes`. */
   readonly routes: readonly R[];
   readonly info: DocumentInfo;
   /**
-   * Literal segments with which every route begins. They are in the server's URL and not in the paths. Defaults to "".
+   * The literal segments at the start of every route, such as "/api/v1". The URL of the server contains them, and the
+   * paths do not. Defaults to "".
    */
   readonly basePath?: string;
-  /** Defaults to `basePath` at the origin of the document. */
+  /**
+   * The `servers` of OpenAPI. Defaults to one server with the relative URL `basePath`, or "/" if `basePath` is empty.
+   */
   readonly servers?: JsonObject[];
-  /** Defaults to `[]` (no requirement) unless an operation has its own. */
+  /**
+   * The `security` of the document, for operations without their own `security`. Defaults to `[]` (no requirement), or
+   * to no member if any operation has its own.
+   */
   readonly security?: JsonObject[];
   /** Returns the parts that the caller adds to the operation of a route. */
   readonly operation?: (route: NoInfer<R>, defaults: OperationDefaults) => OperationParts;
   /** Describes the errors of operations. Defaults to `problemErrors()`. */
   readonly errors?: DescribeErrors<NoInfer<R>>;
-  /** Further components. A function is called after all operations are described. */
+  /**
+   * Additional components, or a function that returns them. The function is called after all operations are described.
+   */
   readonly components?: Components | ((refer: Refer) => Components);
 }

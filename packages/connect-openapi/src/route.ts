@@ -7,8 +7,8 @@ export type RouteSegment =
   | { readonly kind: "rest" };
 
 /**
- * A path variable and its segments: from `start` to `end`, not including `end`. With `**`, `end` is undefined and the
- * variable takes all remaining segments.
+ * A path variable. It has the template's segments from index `start` to index `end`, not including `end`. If its
+ * pattern ends with `**`, `end` is undefined and the variable takes all remaining segments.
  */
 export interface RouteVariable {
   /** The path of fields from the request message to the field that receives the value. */
@@ -20,15 +20,16 @@ export interface RouteVariable {
 /** One HTTP binding of one method. The routes of `@cupo/connect-rest` have this shape. */
 export interface OpenApiRoute {
   readonly method: DescMethod;
-  /** In upper case. */
+  /** The HTTP method in upper case. */
   readonly httpMethod: string;
   readonly template: { readonly segments: readonly RouteSegment[]; readonly verb: string | undefined };
   readonly variables: readonly RouteVariable[];
   /**
-   * "none": no body; "message": the whole request except the fields of the path; else the one field that is the body.
+   * "none": no body; "message": the body is the request message without the fields in the path; a field: the body is
+   * its value.
    */
   readonly body: "none" | "message" | DescField;
-  /** The field of the response message that is the answer; undefined for the whole message. */
+  /** The field of the response message whose value is the response body; undefined if the body is the whole message. */
   readonly responseBody: DescField | undefined;
 }
 

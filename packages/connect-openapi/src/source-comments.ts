@@ -7,12 +7,12 @@ import type {
 } from "@bufbuild/protobuf/wkt";
 import { type Definition, definitionName } from "./schemas/schema-options.js";
 
-/** A definition's name, and its place in the file as SourceCodeInfo writes it. */
+/** The full name of a definition, and its `path` in SourceCodeInfo as text, such as "4,0,2,1". */
 type Place = readonly [name: string, path: string];
 
 /**
- * Returns a function for the option `comment`, from descriptors with source info: `buf build --as-file-descriptor-set` or
- * `protoc --include_source_info --descriptor_set_out`. Only leading comments count.
+ * Returns a function for the option `comment`. It returns the leading comments in descriptors with source info.
+ * `buf build --as-file-descriptor-set` and `protoc --include_source_info --descriptor_set_out` write such descriptors.
  */
 export function sourceComments({ file: files }: FileDescriptorSet): (definition: Definition) => string | undefined {
   const comments = new Map<string, string>();
@@ -24,7 +24,10 @@ export function sourceComments({ file: files }: FileDescriptorSet): (definition:
   return (definition) => comments.get(definitionName(definition));
 }
 
-/** Returns the places of all definitions. Their numbers are field numbers in google/protobuf/descriptor.proto. */
+/**
+ * Returns the names and paths of all definitions in a file. A path consists of field numbers in
+ * google/protobuf/descriptor.proto, each followed by the index of an item.
+ */
 function placesIn({ package: name, messageType, enumType, service }: FileDescriptorProto): Place[] {
   const prefix = name === "" ? "" : `${name}.`;
   return [

@@ -14,16 +14,16 @@ import { noViolations, type Violations } from "./violations/collect-violations.j
 import { listViolations } from "./violations/list-violations.js";
 import type { Violation } from "./violations/violation.js";
 
-/** Options of binding, in addition to the route. */
+/** Options for building request messages, in addition to the route. */
 export interface BindOptions extends BodyLimits, ProfileOptions, Pick<ReadRules, "maxItems" | "registry"> {
   /**
-   * Compiles the validation of messages whose JSON could be read only in part, so that one answer lists every
-   * violation. The compiled function returns all violations, in any order of fields. Defaults to none.
+   * Compiles a validator for a message type. The validator receives a message whose JSON could be read only in part. It
+   * returns all violations, in any order of fields, so that one answer lists every violation. Defaults to none.
    */
   validate?<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**
-   * Returns whether a top-level string field of the path accepts any text, including U+0000. Such a text is then an
-   * unknown id, not a violation. Defaults to no field.
+   * Returns whether a top-level string field in the path accepts every text, including U+0000. The implementation then
+   * receives even a text that no id can have. For all other fields, such a text is a violation. Defaults to no field.
    */
   takesAnyText?(field: DescField): boolean;
 }
@@ -31,25 +31,26 @@ export interface BindOptions extends BodyLimits, ProfileOptions, Pick<ReadRules,
 /** A request whose path matched a route. */
 export interface RoutedRequest {
   readonly http: RestRequest;
-  /** The raw path segments, as the route matched them. */
+  /** The segments of the path, percent-encoded as the caller sent them, without a verb. */
   readonly segments: readonly string[];
-  /** The raw query, without its question mark. */
+  /** The raw query without the question mark; "" if there is none. */
   readonly query: string;
 }
 
-/** Builds the request message of a route. Rejects with a {@link RestError}. */
+/** Builds the request message of a route. Rejects with a {@link RestError} if the request is invalid. */
 export type BindRequest = (request: RoutedRequest) => Promise<Message>;
 
 /**
- * Compiles a function that builds the request message of a route. In the strict profile path, query and body are
- * disjoint: each field is read from one of them only. In the protojson profile a field of the path may be in the others
- * too, where it is ignored.
+ * Compiles a function that builds the request message of a route. In the strict profile each field is read only from
+ * the path, the query or the body. In the protojson profile a field of the path may also be in the query or the body;
+ * it is ignored there.
  *
- * Errors, in this order:
- * - MALFORMED: the path, the query or a header is invalid, or the body is not JSON.
- * - INVALID: the body is JSON but violates the schema. It lists every violation, including those of `validate`.
- * - MALFORMED instead of INVALID: `validate` reports a field of the path, because then the address is wrong for every
- *   body.
+ * The function rejects with the first of these errors:
+ * - MALFORMED: a parameter of the path or the query is invalid. The error lists all such violations.
+ * - UNSUPPORTED_MEDIA_TYPE, TOO_LONG or MALFORMED: the body cannot be read, see {@link readJsonBody}.
+ * - MALFORMED: the body violates the schema, and `validate` reports a field of the path. The path is then wrong for
+ *   every body.
+ * - INVALID: the body violates the schema. The error lists every violation, including those of `validate`.
  */
 export function createBinder(route: Route, options: BindOptions): BindRequest {
   const profile = requestProfile(options);
@@ -72,7 +73,7 @@ export function createBinder(route: Route, options: BindOptions): BindRequest {
   };
 }
 
-/** Compiles the reader of the path and the query. The reader throws if it finds a violation. */
+/** Compiles the reader of the path and the query. The reader throws a MALFORMED error if there is a violation. */
 function createAddressReader(
   route: Route,
   options: BindOptions,

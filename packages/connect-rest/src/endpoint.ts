@@ -19,12 +19,11 @@ export interface EndpointOptions extends BindOptions, EntityTagOptions, EventIdO
   readonly headerInterceptors?: Interceptors;
   /** Interceptors that run after the request message is built. Defaults to none. */
   readonly interceptors?: Interceptors;
-  /** Returns the HTTP status of a successful answer, 200 to 299. Defaults to 200. */
+  /** Returns the HTTP status of a successful answer, 200 to 299. Defaults to 200 for every method. */
   successStatus?(method: DescMethod): number;
   /**
-   * The format of the answers of server-streaming methods: "ndjson" is one JSON object per line, `{"result": …}`, "sse"
-   * is server-sent events. Defaults to server-sent events for requests whose Accept header names text/event-stream, and
-   * NDJSON for others.
+   * The format of streams: "ndjson" is one JSON object `{"result": …}` per line; "sse" is server-sent events. Defaults
+   * to "sse" for requests whose Accept header names text/event-stream, and to "ndjson" for others.
    */
   readonly streamFormat?: StreamFormatName;
 }
@@ -32,9 +31,8 @@ export interface EndpointOptions extends BindOptions, EntityTagOptions, EventIdO
 /** A route, compiled for serving requests. */
 export interface Endpoint {
   /**
-   * Calls the method and renders its answer: status, body, and the headers that belong to them. Rejects if a unary call
-   * fails, or if a stream fails before its first response message. `renderError` renders the error of a stream that
-   * fails later.
+   * Calls the method and returns its answer. Rejects if a unary call fails, or if a stream fails before its first
+   * response message. `renderError` renders the error of a stream that fails later.
    */
   answer(
     request: RoutedRequest,
@@ -46,10 +44,11 @@ export interface Endpoint {
 const routedRequest = createContextKey<RoutedRequest | undefined>(undefined, { description: "rest.routedRequest" });
 
 /**
- * Compiles a route. Calls pass the `headerInterceptors`, then the interceptor that binds the request, then the
- * `interceptors`. No path variable, query or byte of the body is read before the `headerInterceptors` accept the call.
+ * Compiles a route. A call runs through the `headerInterceptors`, the interceptor that builds the request message, the
+ * `interceptors`, and the interceptors of the service. The path variables, the query and the body are not read before
+ * the `headerInterceptors` accept the call.
  *
- * Throws when the success status is not from 200 to 299.
+ * Throws if `methods` has no implementation of the method, or if the success status is not from 200 to 299.
  */
 export function createEndpoint(
   route: Route,
@@ -140,7 +139,9 @@ function bindInterceptor(route: Route, options: BindOptions, eventIds: CompiledE
   };
 }
 
-/** Returns a stream of one message that several interceptors can iterate over. */
+/**
+ * Returns a stream with one message. Each iteration starts again, so several interceptors can iterate over the stream.
+ */
 function streamOf(message: Message): AsyncIterable<Message> {
   return {
     async *[Symbol.asyncIterator]() {

@@ -3,22 +3,24 @@ import { headerValues } from "./raw-headers.js";
 import type { Rendered } from "./render.js";
 import type { Route } from "./routes/routes.js";
 
-/** A successful answer, before it is sent. */
+/** The response message and the body of a successful answer that has not been sent yet. */
 export interface TaggedAnswer {
   readonly message: Message;
   readonly body: Rendered["body"];
 }
 
-/** Returns the entity tag of an answer: a quoted text, after `W/` if it is weak (RFC 9110 section 8.8.3). */
+/**
+ * Returns the entity tag of an answer: a quoted text, with the prefix `W/` if the tag is weak (RFC 9110 section 8.8.3).
+ */
 export type EntityTag = (answer: TaggedAnswer) => string;
 
 /** Options of entity tags. */
 export interface EntityTagOptions {
   /**
-   * Returns the function that creates the ETags of a unary method's answers to GET, or undefined for none. It runs once
-   * per route, when the handler is created. A GET whose If-None-Match names the tag is answered with 304 and no body;
-   * interceptors and implementation run as for any GET. Everything that can change the body must change the tag.
-   * Defaults to none.
+   * Returns a function that creates the ETags of a unary method's answers to GET, or undefined for no ETags. Called
+   * once for each route, when the handler is created. A GET whose If-None-Match contains the tag is answered with 304
+   * and no body. Interceptors and the implementation run first, as for any GET. Everything that can change the body
+   * must change the tag. Defaults to no ETags.
    */
   entityTag?(method: DescMethod): EntityTag | undefined;
 }
@@ -40,7 +42,10 @@ export function entityTagOf({ method, httpMethod }: Route, options: EntityTagOpt
   };
 }
 
-/** Whether the If-None-Match of a request names a tag, by weak comparison, or is `*` (RFC 9110 section 13.1.2). */
+/**
+ * Returns whether the If-None-Match of a request is `*` or contains the tag. Ignores `W/` in the comparison (RFC 9110
+ * section 13.1.2).
+ */
 export function isKnownTag(tag: string, rawHeaders: readonly string[]): boolean {
   const list = headerValues("if-none-match", rawHeaders).join(", ");
   if (list === "") return false;

@@ -18,15 +18,18 @@ import {
 } from "./routes/route-table.js";
 import type { Route } from "./routes/routes.js";
 
-/** Options of a REST handler. Everything except the services has a default. */
+/** Options of a REST handler. Each has a default. The handler serves the services of `services` and of `routes`. */
 export interface RestHandlerOptions extends Partial<EndpointOptions>, TableOptions {
   /** The services to serve, see {@link restService}. A method without a binding or an implementation has no route. */
   readonly services?: readonly RestService[];
-  /** Registers services on a router of Connect, as for `connectNodeAdapter`. They are served with `services`. */
+  /**
+   * Registers services on a router of Connect, as for `connectNodeAdapter`. The handler serves them in addition to
+   * `services`.
+   */
   readonly routes?: (router: ConnectRouter) => void;
-  /** Prefix of every route's path: literal segments such as "/api/v1". Defaults to "". */
+  /** The prefix of every route's path: literal segments such as "/api/v1". Defaults to "". */
   readonly basePath?: string;
-  /** Maximum bytes of a body. Defaults to 4 MiB. */
+  /** Maximum bytes of a request body. Defaults to 4 MiB. */
   readonly maxBodyBytes?: number;
   /** Maximum nesting depth of JSON objects and arrays. Defaults to 100. */
   readonly maxDepth?: number;
@@ -35,8 +38,8 @@ export interface RestHandlerOptions extends Partial<EndpointOptions>, TableOptio
   /** Headers that every answer has. Defaults to none. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /**
-   * Returns the request headers that interceptors and implementations see. Defaults to all. Override this to avoid
-   * building a Headers object that nothing reads.
+   * Returns the request headers that interceptors and implementations receive. Defaults to all headers. Override this
+   * to avoid building a Headers object that nothing reads.
    */
   readonly requestHeader?: (request: RestRequest) => Headers;
 }
@@ -46,11 +49,14 @@ export interface RestHandler {
   /** All routes, in the order of their declaration. */
   readonly routes: readonly Route[];
   readonly maxBodyBytes: number;
-  /** Whether a route has the path of this request target, for any HTTP method. */
+  /** Returns whether any route matches the path of this request target, with any HTTP method. */
   hasPath(url: string): boolean;
   /** The answer if an error cannot be rendered or an answer cannot be sent: 500 without a body. */
   readonly lastResort: RestResponse;
-  /** Answers a request. Resolves to undefined if the caller has disconnected. Rejects only if `errors` throws. */
+  /**
+   * Answers a request. Resolves to undefined if the request fails and the caller has disconnected. Rejects only if the
+   * option `errors` throws.
+   */
   handle(request: RestRequest): Promise<RestResponse | undefined>;
 }
 
@@ -63,18 +69,18 @@ interface Compiled {
 const DEFAULTS = { maxBodyBytes: 4 * 1024 * 1024, maxDepth: 100 };
 
 /**
- * Compiles services into a handler that serves them by their google.api.http options. Throws when the routes are
- * invalid, see {@link createRouteTable}.
+ * Compiles services into a handler that serves them by their google.api.http options. Throws if the routes are invalid,
+ * see {@link createRouteTable}.
  *
  * A request passes these steps in order:
- * - its route: 404, or 405 with the methods that the path supports
- * - the `headerInterceptors`
- * - path, query, headers and body
- * - the `interceptors`
- * - the implementation
+ * - The route is found by path and method. Otherwise the answer is 404, or 405 if the path supports only other methods.
+ * - The `headerInterceptors` run.
+ * - The path variables, the query and the body are read.
+ * - The `interceptors` run, then the interceptors of the service.
+ * - The implementation runs.
  *
- * Headers that interceptors or the implementation set are on a successful answer and on the answer to a ConnectError.
- * The answer to any other error omits them, because they were meant for a success.
+ * A successful answer has the headers that interceptors or the implementation set. The answer to a ConnectError has
+ * them too, except `content-*`. The answer to any other error has none of them, because they were meant for a success.
  */
 export function createRestHandler(options: RestHandlerOptions): RestHandler {
   const settled = { ...DEFAULTS, ...options, errors: options.errors ?? problemJson({ registry: options.registry }) };
@@ -121,7 +127,10 @@ function allowHeader(error: unknown): Record<string, string> {
   return error instanceof RestError && error.allow !== undefined ? { allow: error.allow.join(", ") } : {};
 }
 
-/** Returns headers without those that describe the content of a success, such as Content-Language. */
+/**
+ * Returns the headers without `content-*`. Such headers describe the content of a success, for example
+ * Content-Language.
+ */
 function withoutContentHeaders(header: Headers): RestResponse["headers"] {
   return Object.fromEntries(Object.entries(plainHeaders(header)).filter(([name]) => !name.startsWith("content-")));
 }

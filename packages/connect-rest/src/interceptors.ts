@@ -2,12 +2,12 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 
 /**
- * Interceptors for all methods, or a function that chooses them for a method. The function runs once per method, when
- * the handler is created. The first interceptor is outermost.
+ * Interceptors for all methods, or a function that returns the interceptors of a method. The function is called once
+ * for each route, when the handler is created. The first interceptor is outermost.
  */
 export type Interceptors = readonly Interceptor[] | ((method: DescMethod) => readonly Interceptor[]);
 
-/** Returns the interceptors of a method. */
+/** Returns the interceptors of a method. Calls `interceptors` if it is a function. */
 export function interceptorsOf(method: DescMethod, interceptors: Interceptors = []): readonly Interceptor[] {
   return typeof interceptors === "function" ? interceptors(method) : interceptors;
 }

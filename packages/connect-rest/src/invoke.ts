@@ -17,9 +17,11 @@ export interface InvocationInit {
   readonly url: string;
   readonly requestHeader: Headers;
   readonly values: ContextValues;
-  /** Aborts when the caller disconnects before the answer is sent, or when its time limit expires. */
+  /** Aborts when the caller disconnects before the answer is sent, or when the time limit of the call expires. */
   readonly signal: AbortSignal;
-  /** Returns the remaining time of the caller in milliseconds. Defaults to no limit. */
+  /**
+   * Returns the milliseconds until the time limit of the call expires, or undefined for no limit. Defaults to no limit.
+   */
   readonly timeoutMs?: HandlerContext["timeoutMs"];
   /**
    * Receives the metadata that interceptors and the implementation set, including metadata of a failed call. Defaults
@@ -51,14 +53,14 @@ const openContext = createContextKey<HandlerContext | undefined>(undefined, { de
 
 /**
  * Compiles the call of a unary method through interceptors. The first interceptor is outermost. The call starts with an
- * empty request message, and one interceptor must replace it with the real one. Throws when the method is not unary.
+ * empty request message, and one interceptor must replace it with the real message. Throws if the method is not unary.
  *
- * Each interceptor is applied once, when the method is compiled, and not for each call as in Connect. So it must keep
- * the state of a call inside the function that it returns, and must not replace the context values.
+ * Each interceptor is applied once, when the method is compiled, and not for each call as in Connect. So an interceptor
+ * must keep the state of a call inside the function that it returns. It must not replace the context values.
  *
- * Only this file uses functions that Connect exports without a stability promise. The context is not made by
- * `createHandlerContext`. That function builds three abort controllers and copies three header lists for deadlines and
- * shutdown, which not every protocol has.
+ * The context is created without Connect's `createHandlerContext`. That function builds three abort controllers and
+ * copies three header lists, for deadlines and shutdown. Not every protocol has deadlines and shutdown. Connect does
+ * not promise stability for the functions of `@connectrpc/connect/protocol`, so only this file uses them.
  */
 export function createUnaryInvoke(
   spec: MethodImplSpec,
@@ -92,7 +94,7 @@ export function createUnaryInvoke(
   };
 }
 
-/** Runs the implementation with the request that the interceptors passed on. */
+/** Runs the implementation with the request that it receives from the interceptors. */
 async function implement(spec: UnaryImplementation, request: UnaryRequest): Promise<UnaryResponse> {
   const { method, contextValues, header: requestHeader, signal } = request;
   const context = contextValues.get(openContext);
@@ -103,7 +105,7 @@ async function implement(spec: UnaryImplementation, request: UnaryRequest): Prom
   return { stream: false, service: method.parent, method, header, trailer, message };
 }
 
-/** Replaces the headers of the call by other headers that an interceptor returned. */
+/** Replaces the contents of `to` with the headers in `from`. Does nothing if both are the same object. */
 function replaceHeaders(from: Headers, to: Headers): void {
   if (from === to) return;
   const names = [...to.keys()];
@@ -112,9 +114,9 @@ function replaceHeaders(from: Headers, to: Headers): void {
 }
 
 /**
- * Compiles the call of a server-streaming method through interceptors, which run once for the stream. Like a unary call
- * it starts with an empty request message. Nothing runs before the first message is requested. Throws when the method
- * is not a server-streaming one.
+ * Compiles the call of a server-streaming method through interceptors. The interceptors run once for the stream. The
+ * call starts with an empty request message, which one interceptor must replace. Nothing runs before the first response
+ * message is requested. Throws if the method is not server-streaming.
  */
 export function createStreamInvoke(
   spec: MethodImplSpec,

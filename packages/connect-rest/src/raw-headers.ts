@@ -1,8 +1,8 @@
 import { malformed } from "./rest-error.js";
 
 /**
- * Builds Headers from a list of names and values in turn. Pseudo-headers of HTTP/2 are left out. Throws a
- * MALFORMED {@link RestError} for an invalid header.
+ * Builds Headers from a flat list: name, value, name, value. Omits pseudo-headers of HTTP/2. Throws a MALFORMED
+ * {@link RestError} for an invalid header.
  */
 export function readHeaders(rawHeaders: readonly string[]): Headers {
   const headers = new Headers();
@@ -17,7 +17,10 @@ export function readHeaders(rawHeaders: readonly string[]): Headers {
   }
 }
 
-/** Returns the values of a header in a list of names and values in turn, without blanks around them. */
+/**
+ * Returns the values of a header, without spaces around them. `rawHeaders` is a flat list: name, value, name, value.
+ * `name` is in lower case.
+ */
 export function headerValues(name: string, rawHeaders: readonly string[]): string[] {
   return rawHeaders.flatMap((each, index) =>
     index % 2 === 0 && each.toLowerCase() === name ? [(rawHeaders[index + 1] ?? "").trim()] : [],

@@ -4,14 +4,14 @@ import type { RestRequest } from "./rest-message.js";
 import { isHttpBody } from "./routes/message-types.js";
 import type { Route } from "./routes/routes.js";
 
-/** Reads the body of a request as it is into the request message. */
+/** Reads the body of a request, as raw bytes, into the request message. */
 export type ReadHttpBody = (http: RestRequest, request: Fields) => Promise<void>;
 
 /**
- * Compiles the reader of a body that is a google.api.HttpBody: the whole request message or the field of the body. Its
- * `content_type` is the Content-Type of the request, "" if there is none; its `data` are the bytes. Returns undefined for
- * every other route. The reader rejects with UNSUPPORTED_MEDIA_TYPE for a second Content-Type or a Content-Encoding, and
- * with TOO_LONG for more than `maxBodyBytes`.
+ * Compiles the reader of a body whose type is google.api.HttpBody. Returns undefined for every other route. The reader
+ * stores the bytes in `data`, and the Content-Type of the request in `content_type` ("" if there is none). It rejects
+ * with UNSUPPORTED_MEDIA_TYPE for a second Content-Type or a Content-Encoding, and with TOO_LONG for more than
+ * `maxBodyBytes`.
  */
 export function httpBodyReader({ method, body }: Route, maxBodyBytes: number): ReadHttpBody | undefined {
   const field = typeof body === "string" || body.fieldKind !== "message" ? undefined : body;

@@ -10,22 +10,25 @@ export interface BodyLimits {
   readonly maxDepth: number;
 }
 
-/** Keeps a byte order mark. It is not JSON, so the parser then rejects the body. */
+/** Keeps a byte order mark in the text. The parser then rejects the body, because a byte order mark is not JSON. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the body of a request as JSON in UTF-8 without a byte order mark. Rejects with
- *
+ * Reads the body of a request as JSON in UTF-8. Rejects with:
  * - UNSUPPORTED_MEDIA_TYPE if the headers declare another format
- * - TOO_LONG for a body longer than `maxBodyBytes`
- * - MALFORMED for anything else that is not such JSON
+ * - TOO_LONG if the body is longer than `maxBodyBytes`
+ * - MALFORMED if the body is empty, is not JSON in UTF-8, begins with a byte order mark, or nests deeper than
+ *   `maxDepth`
  */
 export async function readJsonBody(request: RestRequest, { maxBodyBytes, maxDepth }: BodyLimits): Promise<JsonTree> {
   checkJsonHeaders(request.rawHeaders);
   return parseJsonBody(await request.readBody(maxBodyBytes), maxDepth);
 }
 
-/** Parses the bytes of a body as JSON in UTF-8. Throws a MALFORMED {@link RestError} for anything else. */
+/**
+ * Parses the bytes of a body as JSON in UTF-8. Throws a MALFORMED {@link RestError} if they are not such JSON, or if
+ * objects and arrays nest deeper than `maxDepth`.
+ */
 export function parseJsonBody(bytes: Uint8Array, maxDepth: number): JsonTree {
   if (bytes.length === 0) throw malformed("The body is empty; JSON was expected.");
   const text = decodeUtf8(bytes);

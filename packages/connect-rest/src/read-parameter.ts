@@ -6,7 +6,7 @@ import { createFieldReader, type ReadRules } from "./json/read-message.js";
 import { addViolation, type Violations } from "./violations/collect-violations.js";
 import { type FieldPath, pathOf } from "./violations/field-path.js";
 
-/** Reads the texts of one parameter into its field of the request message. */
+/** Reads the values of one parameter, as texts, into the parameter's field in the request message. */
 export type ReadParameter = (texts: readonly string[], request: Fields, violations: Violations) => void;
 
 /** Rules for reading parameters. */
@@ -17,14 +17,14 @@ export interface ParameterRules extends Pick<ReadRules, "maxItems"> {
 const dynamicTypes = new Set(["google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"]);
 
 /**
- * Creates the reader of a path variable or query parameter. `fields` leads from the request message through singular
- * messages to the leaf that receives the value.
+ * Creates the reader of a path variable or query parameter. `fields` is the path from the request message to the field
+ * that receives the value (the leaf). All fields before the leaf are singular messages.
  *
- * Each text is read by the profile as the same value in JSON; strings have no quotes. A repeated field accepts any number
- * of texts, every other field exactly one.
+ * A text is read like the same value in JSON, but a string has no quotes. A repeated field accepts any number of texts,
+ * every other field exactly one.
  *
- * Returns undefined when the leaf has no form as bare text: a map, a dynamic value, or a message without a JSON form of
- * its own.
+ * Returns undefined if a text cannot represent the leaf: a map, a message without a special JSON form, or a
+ * google.protobuf.Any, Struct, Value or ListValue.
  */
 export function createParameterReader(fields: readonly DescField[], rules: ParameterRules): ReadParameter | undefined {
   const leaf = fields.at(-1);

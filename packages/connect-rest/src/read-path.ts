@@ -7,7 +7,7 @@ import type { BoundVariable, Route } from "./routes/routes.js";
 import { addViolation, type Violations } from "./violations/collect-violations.js";
 import { type FieldPath, pathOf } from "./violations/field-path.js";
 
-/** Reads the raw segments of a matched path into the request message. */
+/** Reads the percent-encoded segments of a matched path into the request message. */
 export type ReadPath = (segments: readonly string[], request: Fields, violations: Violations) => void;
 
 interface Variable extends BoundVariable {
@@ -16,11 +16,11 @@ interface Variable extends BoundVariable {
 }
 
 /**
- * Compiles the reader of a route's variables. Each segment is decoded once; the segments of one variable are joined by
+ * Compiles the reader of a route's variables. Each segment is decoded once. The segments of one variable are joined by
  * slashes.
  *
- * A segment that is not percent-encoded UTF-8 is a violation, even when no variable contains it. A text is read
- * as in JSON by the profile, except for fields that `takesAnyText` selects.
+ * A segment that is not percent-encoded UTF-8 is a violation, even if no variable contains the segment. A text is read
+ * like the same value in JSON. If `takesAnyText` returns true, the field receives the text without a check.
  */
 export function createPathReader(
   { template, variables }: Route,

@@ -6,17 +6,20 @@ import { percentDecode } from "./routes/percent-decode.js";
 import { addViolation, type Violations } from "./violations/collect-violations.js";
 import { memberStep } from "./violations/field-path.js";
 
-/** A path of fields, from the request message down. */
+/**
+ * A path to a field. The first item is a field of the request message; each further item is a field of the message in
+ * the item before.
+ */
 type FieldNames = readonly DescField[];
 
 /** The parameters that a query may have. */
 export interface QueryRules extends ParameterRules {
   readonly schema: DescMessage;
-  /** Fields that parameters may name, but whose values are not read. */
+  /** Paths of fields that parameters may name, but whose values are not read. */
   readonly ignored: readonly FieldNames[];
-  /** Fields that no parameter may name. */
+  /** Paths of fields that no parameter may name. */
   readonly excluded: readonly FieldNames[];
-  /** Names that are ignored unless they are fields. */
+  /** Names of parameters that are ignored, unless the name is a field that the query may set. */
   readonly ignoredNames: ReadonlySet<string>;
   /** Maximum number of names in a parameter's path. */
   readonly maxDepth: number;
@@ -25,29 +28,32 @@ export interface QueryRules extends ParameterRules {
 /** Reads a raw query into the request message. */
 export type ReadQuery = (rawQuery: string, request: Fields, violations: Violations) => void;
 
-/** What a parameter's name stands for: a field, or "none" for no allowed field. */
+/**
+ * The meaning of a parameter's name: a field; "ignored" for a field that is not read; "none" for no field or an
+ * excluded field.
+ */
 type Target = FieldTarget | "ignored" | "none";
 
 interface FieldTarget {
   /** The JSON path of the field. */
   readonly path: string;
-  /** Undefined if the field has no form as bare text. */
+  /** Undefined if a text cannot represent the field, such as a map. */
   readonly read: ReadParameter | undefined;
 }
 
-/** The values sent for one field, under any of its names. */
+/** All texts that the query has for one field, under any name of the field. */
 interface Parameter extends FieldTarget {
   readonly texts: string[];
 }
 
 /**
- * Compiles the reader of a raw query: `name=value` pairs, repeated for a repeated field. A name is the path of a field
- * in its JSON or proto spelling. `a.pageSize` and `a.page_size` are the same parameter. Only the fields of the request
- * message itself are compiled. Fields of messages in it are found for each request, because recursive messages have any
- * number of paths.
+ * Compiles the reader of a raw query: `name=value` pairs, with one pair for each item of a repeated field. A name is
+ * the path of a field in its JSON or proto spelling: `a.pageSize` and `a.page_size` are the same parameter. Only the
+ * fields of the request message itself are compiled. Fields of nested messages are found for each request, because
+ * recursive messages have any number of paths.
  *
  * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding that clients' query builders
- * write. A name of no allowed field is a violation, and so is a value that its field rejects.
+ * write. A name that is not an allowed field is a violation, and so is a value that its field rejects.
  */
 export function createQueryReader(rules: QueryRules): ReadQuery {
   const { schema, ignoredNames, profile } = rules;

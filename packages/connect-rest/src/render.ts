@@ -12,9 +12,9 @@ export interface Rendered {
 
 /** Renders the response messages of a route. */
 export interface Render {
-  /** Whether the content is that of a google.api.HttpBody and not JSON. */
+  /** Whether the answer is a google.api.HttpBody: raw bytes, not JSON. */
   readonly isRaw: boolean;
-  /** Renders a message. Throws for a message that cannot be written. */
+  /** Renders a message. Throws if the message cannot be written. */
   render(message: Message): Rendered;
 }
 
@@ -23,12 +23,12 @@ const bytesType = "application/octet-stream";
 const headerValue = /^[\x20-\x7e]*$/;
 
 /**
- * Compiles the renderer of a route's answer. The answer is the response message as JSON, see {@link
- * createMessageWriter}. For a route with a response_body it is only the value of that field, null when the field is not
- * set.
+ * Compiles the renderer of a route's answer. The answer is the response message as JSON, see
+ * {@link createMessageWriter}. If the route has a response_body, the answer is only the value of that field, or null if
+ * the field is not set.
  *
- * A google.api.HttpBody is not written as JSON: its data are the content. Its `content_type` is the media type,
- * application/octet-stream if there is none.
+ * A google.api.HttpBody is not written as JSON. The body is its `data`, and the media type is its `content_type`, or
+ * application/octet-stream if that is empty.
  */
 export function createRender({ method, responseBody }: Route, rules: WriteRules = {}): Render {
   if (isHttpBody(responseBody === undefined ? method.output : singularMessage(responseBody))) {
@@ -51,7 +51,7 @@ function renderHttpBody(message: Message, field: DescField | undefined): Rendere
   return { contentType: contentType === "" ? bytesType : contentType, body: data };
 }
 
-/** The fields of google.api.HttpBody that HTTP has. */
+/** The fields of google.api.HttpBody that are sent over HTTP. */
 interface HttpBody {
   readonly contentType: string;
   readonly data: Uint8Array;

@@ -2,24 +2,25 @@ import type { JsonProfile } from "./json/json-profile.js";
 import { protoJsonProfile } from "./json/protojson/protojson-profile.js";
 import { strictProfile } from "./json/strict/strict-profile.js";
 
-/** Options that decide how lenient a handler is. */
+/** Options that decide which spellings and unknown names a handler accepts. */
 export interface ProfileOptions {
   /**
-   * - "strict": each value has one spelling, each field one source, and nothing is ignored.
-   * - "protojson": what the ProtoJSON specification allows, and what clients of Google's APIs send: a field of the path
-   *   may be in the body too, where it is ignored, so that a resource can be read, modified and written.
+   * - "strict": each value has one spelling, each field is read from one place (path, query or body), and nothing is
+   *   ignored.
+   * - "protojson": everything that the ProtoJSON specification allows. A field of the path may also be in the body,
+   *   where it is ignored. So clients can read a resource, change it and send it back, as with Google's APIs.
    *
    * Defaults to "strict".
    */
   readonly profile?: "strict" | "protojson";
   /**
-   * Whether "protojson" ignores members and query parameters that are no fields, and unknown names of enum values.
-   * Defaults to false. "strict" cannot ignore them.
+   * Whether "protojson" ignores members and query parameters whose name is not a field, and unknown names of enum
+   * values. Defaults to false. With "strict", true is an error.
    */
   readonly ignoreUnknownFields?: boolean;
   /**
-   * Query parameters that are ignored unless they are fields of the request. Defaults to none in "strict" and to {@link
-   * systemParameters} in "protojson".
+   * Query parameters that are ignored, unless the name is a field that the query may set. Defaults to none in "strict"
+   * and to {@link systemParameters} in "protojson".
    */
   readonly ignoredParameters?: readonly string[];
 }
@@ -27,9 +28,9 @@ export interface ProfileOptions {
 /** The rules by which a handler reads requests. */
 export interface RequestProfile {
   readonly json: JsonProfile;
-  /** Whether a field of the path may be in the query or the body too. It is ignored there. */
+  /** Whether a field of the path may also be in the query or the body, where it is ignored. */
   readonly pathWins: boolean;
-  /** Whether callers may send the update mask that the transcoder otherwise fills. */
+  /** Whether callers may send the update mask. If they do not send it, the transcoder fills it. */
   readonly takesUpdateMask: boolean;
   readonly ignoredParameters: ReadonlySet<string>;
 }
@@ -58,7 +59,7 @@ export const systemParameters: readonly string[] = [
   "userIp",
 ];
 
-/** Returns the profile that the options choose. Throws if "strict" is to ignore unknown fields. */
+/** Returns the profile that the options select. Throws if `ignoreUnknownFields` is true with "strict". */
 export function requestProfile(options: ProfileOptions = {}): RequestProfile {
   const { profile = "strict", ignoreUnknownFields = false } = options;
   if (profile === "protojson") {

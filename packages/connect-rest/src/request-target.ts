@@ -1,15 +1,15 @@
 /** The raw path and query of a request target. */
 export interface RequestTarget {
   readonly path: string;
-  /** Without its question mark. */
+  /** The query without the question mark; "" if there is none. */
   readonly query: string;
 }
 
 const absoluteForm = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Splits a request target (RFC 9112 section 3.2) in origin-form or absolute-form. The authority of an absolute-form is
- * dropped. Other forms yield a path that does not start with a slash, so they match no route.
+ * Splits a request target (RFC 9112 section 3.2) in origin-form or absolute-form into path and query. Drops the
+ * authority of an absolute-form. The path of any other form does not start with a slash, so it matches no route.
  */
 export function splitTarget(target: string): RequestTarget {
   const local = target.startsWith("/") ? target : target.replace(absoluteForm, "");

@@ -1,7 +1,7 @@
 import type { Violation } from "./violations/violation.js";
 
 /**
- * The reason for which the transcoder rejects a request.
+ * The reason why the transcoder rejects a request.
  *
  * - NOT_FOUND: no route has this path.
  * - METHOD_NOT_ALLOWED: the path supports only the methods in `allow`.
@@ -21,13 +21,13 @@ export type RestErrorReason =
 /** Details of a {@link RestError}, in addition to its reason. */
 export interface RestErrorInit {
   readonly violations?: readonly Violation[];
-  /** The methods that the path supports, for the Allow header (RFC 9110 section 10.2.1). */
+  /** The HTTP methods that the path supports, for the Allow header (RFC 9110 section 10.2.1). */
   readonly allow?: readonly string[];
 }
 
 /**
- * A request that the transcoder rejects. `detail` is a sentence that is safe to show: it contains no input of the
- * caller.
+ * The error of a request that the transcoder rejects. `detail` is a sentence that callers may see: it contains no input
+ * of the caller.
  */
 export class RestError extends Error {
   override readonly name = "RestError";

@@ -5,28 +5,31 @@ export interface RestRequest {
   readonly method: string;
   /** The request target, as the caller sent it: raw path and query (RFC 9112 section 3.2). */
   readonly url: string;
-  /** Names and values in turn, including duplicates. */
+  /** The headers as a flat list: name, value, name, value. A header can occur several times. */
   readonly rawHeaders: readonly string[];
   /** Aborts when the caller disconnects before the answer is sent. */
   readonly signal: AbortSignal;
-  /** Passed to interceptors, implementation and the renderer of errors. Defaults to new values. */
+  /**
+   * The context values that interceptors, the implementation and the error renderer receive. Defaults to new values.
+   */
   readonly contextValues?: ContextValues;
   /**
-   * Reads the whole body. Rejects with a TOO_LONG {@link RestError} for more than `maxBytes`. With a `maxBytes` of 0 it
-   * only checks that there is no body, see {@link tooLong}.
+   * Reads the whole body. Rejects with a TOO_LONG {@link RestError} if the body has more than `maxBytes`. If `maxBytes`
+   * is 0 and the body is not empty, the reason is MALFORMED.
    */
   readBody(maxBytes: number): Promise<Uint8Array>;
-  /** Whether the caller has disconnected. It may know this before `signal` aborts. */
+  /** Returns whether the caller has disconnected. Can return true before `signal` aborts. */
   isGone(): boolean;
 }
 
 /**
- * The body of an answer: whole, or in chunks. Adapters send a whole body with its Content-Length. They send each chunk
- * as soon as it comes and the caller can take it, and end the iteration by `return` when the caller disconnects.
+ * The body of an answer, as a whole or in chunks. Adapters send a whole body with its Content-Length. They send a chunk
+ * as soon as the source provides it and the caller can receive it. If the caller disconnects, they end the iteration by
+ * `return`.
  */
 export type RestBody = string | Uint8Array | AsyncIterable<Uint8Array>;
 
-/** An answer. Names of headers are in lower case unless the application chose otherwise. */
+/** An answer. Names of headers are in lower case, except names that the application wrote in another way. */
 export interface RestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;

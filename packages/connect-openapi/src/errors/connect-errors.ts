@@ -2,20 +2,23 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { type DescribeErrors, sharedErrors } from "./describe-errors.js";
 
-/** The details of an application's errors. */
+/** The documentation of the details in an application's Connect errors. */
 export interface ConnectErrorDetails {
-  /** A sentence about the details. Defaults to "Details of the error." */
+  /** The description of the member `details` in the schema of an error. Defaults to "Details of the error." */
   readonly description?: string;
-  /** The schemas of the messages that are details, or references to them. Defaults to any message. */
+  /**
+   * Schemas of messages that can be details, or references to such schemas. Defaults to none. Any other message is also
+   * allowed.
+   */
   readonly messages?: JsonObject[];
 }
 
-/** Describes errors of the Connect protocol over JSON (connectrpc.com/docs/protocol, "Error end-stream"). */
+/** Describes errors as the Connect protocol returns them in JSON (connectrpc.com/docs/protocol, "Error end-stream"). */
 export function connectErrors(details: ConnectErrorDetails = {}): DescribeErrors {
   return () => sharedErrors("application/json", { ConnectError: connectErrorSchema(details) }, "ConnectError");
 }
 
-/** Returns the schema of a Connect error, for a `DescribeErrors` of the caller's own. */
+/** Returns the JSON schema of a Connect error, for use in another {@link DescribeErrors}. */
 export function connectErrorSchema({
   description = "Details of the error.",
   messages = [],
@@ -45,7 +48,7 @@ export function connectErrorSchema({
   };
 }
 
-/** Returns the names of all codes as the protocol writes them: `not_found`. */
+/** Returns the names of all Connect codes in the spelling of the protocol, such as `not_found`. */
 function codeNames(): string[] {
   const names = Object.values(Code).filter((name) => typeof name === "string");
   return names.map((name) => name.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase());

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type DescribeErrors, sharedErrors } from "./describe-errors.js";
 
-/** Describes errors as Google's APIs return them (AIP-193), as `googleRpcStatus` of `@cupo/connect-rest` renders them. */
+/** Describes errors in the form of Google's APIs (AIP-193), which `googleRpcStatus` of `@cupo/connect-rest` writes. */
 export function googleRpcStatusErrors(): DescribeErrors {
   return () => sharedErrors("application/json", { ErrorStatus: errorStatus }, "ErrorStatus");
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type DescribeErrors, sharedErrors } from "./describe-errors.js";
 
-/** Describes errors as Problem documents (RFC 9457), as `problemJson` of `@cupo/connect-rest` renders them. */
+/** Describes errors as Problem documents (RFC 9457), which `problemJson` of `@cupo/connect-rest` writes. */
 export function problemErrors(): DescribeErrors {
   return () => sharedErrors("application/problem+json", { Problem: problem, Violation: violation }, "Problem");
 }

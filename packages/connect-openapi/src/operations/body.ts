@@ -5,10 +5,10 @@ import type { MessageSchemas } from "../schemas/message-schemas.js";
 import type { FieldPath } from "../schemas/schema-context.js";
 import { valueAt } from "./parameters.js";
 
-/** The content of a google.api.HttpBody, which is not JSON. */
+/** The OpenAPI `content` of a google.api.HttpBody: any bytes of any media type. */
 const ANY_BYTES: JsonObject = { "*/*": { schema: {} } };
 
-/** Returns the request body of a route, or undefined if it has none. */
+/** Returns the OpenAPI `requestBody` of a route, or undefined if the route has no body. */
 export function requestBody(
   route: OpenApiRoute,
   schemas: MessageSchemas,
@@ -33,7 +33,7 @@ export function requestBody(
   return { required: true, content: { "application/json": described } };
 }
 
-/** Returns the response to a request that succeeds. */
+/** Returns the OpenAPI response to a request that succeeds. */
 export function successResponse(
   route: OpenApiRoute,
   schemas: MessageSchemas,
@@ -57,9 +57,9 @@ function successContent({ method, responseBody }: OpenApiRoute, schemas: Message
 }
 
 /**
- * Describes the formats of a stream in `@cupo/connect-rest`: a line of JSON per message, or a server-sent event.
- * OpenAPI 3.1 describes only whole bodies. The schema of the first format therefore describes one line, and the schema
- * of the second is any text.
+ * Returns the `content` of a stream of `@cupo/connect-rest`: NDJSON, with one line for each message, or server-sent
+ * events. OpenAPI 3.1 can describe only whole bodies. The schema of NDJSON therefore describes one line, and the schema
+ * of server-sent events is any text.
  */
 function streamContent(schema: JsonObject): JsonObject {
   const line = {
@@ -71,8 +71,8 @@ function streamContent(schema: JsonObject): JsonObject {
 }
 
 /**
- * Returns the `update_mask` field (AIP-134) of a PATCH whose body is the whole message. The server fills it from the
- * members that the body has, so callers do not send it.
+ * Returns the `update_mask` field (AIP-134) of a PATCH whose body is the whole message; undefined for other routes. The
+ * server fills this field from the members of the body, so callers do not send it.
  */
 function updateMaskField({ method, httpMethod, body }: OpenApiRoute): DescField | undefined {
   if (httpMethod !== "PATCH" || body !== "message") return undefined;
@@ -80,7 +80,10 @@ function updateMaskField({ method, httpMethod, body }: OpenApiRoute): DescField 
   return field?.message?.typeName === "google.protobuf.FieldMask" ? field : undefined;
 }
 
-/** Returns the schema of a body that is one field. A message has its own schema, without the comment of the field. */
+/**
+ * Returns the schema of a body that consists of one field. For a field of a message type, returns a reference to the
+ * schema of the message, without the comment of the field.
+ */
 function fieldBody(
   field: DescField,
   direction: "request" | "response",

@@ -13,12 +13,15 @@ export interface OperationContext<R extends OpenApiRoute> {
   readonly options: OpenApiOptions<R>;
   readonly schemas: MessageSchemas;
   readonly errors: ErrorDescriptions<R>;
-  /** The operationId of a route, unless the caller has its own. */
+  /** The default operationId of each route. */
   readonly names: ReadonlyMap<OpenApiRoute, string>;
   readonly tagOf: (route: R) => string;
 }
 
-/** Describes the operation of a route, from its descriptors and the parts that the caller adds. */
+/**
+ * Returns the OpenAPI operation of a route. The parts that the option `operation` returns replace or extend the
+ * generated ones.
+ */
 export function describeOperation<R extends OpenApiRoute>(
   route: R,
   path: RoutePath,

@@ -2,8 +2,9 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { OpenApiRoute } from "../route.js";
 
 /**
- * Returns the name of each route: its method in lowerCamelCase; `BookService_get` if methods of several services have the
- * same name; `getBook_2` for the second route of a method.
+ * Returns a unique name for each route. The name is the method in lowerCamelCase: `getBook`. If several services have a
+ * method of this name, the service precedes it: `BookService_getBook`. If a method has several routes, the name of each
+ * further route ends with a number: `getBook_2`.
  */
 export function operationNames(routes: readonly OpenApiRoute[]): ReadonlyMap<OpenApiRoute, string> {
   const sharers = countsOf([...new Set(routes.map(({ method }) => method))].map(({ localName }) => localName));

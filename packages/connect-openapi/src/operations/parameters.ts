@@ -5,15 +5,15 @@ import type { MessageSchemas } from "../schemas/message-schemas.js";
 import type { FieldPath } from "../schemas/schema-context.js";
 import { type PathParameter, type RoutePath, variableName } from "./route-path.js";
 
-/** A request in ProtoJSON. Parameters show its values as examples. */
+/** An example request in ProtoJSON. Each parameter shows the value of its field as an example. */
 export type ExampleRequest = JsonObject | undefined;
 
-/** Types that no parameter can hold. */
+/** Message types whose JSON can have any shape, so no query parameter can hold them. */
 const DYNAMIC: ReadonlySet<string> = new Set(
   ["Any", "Struct", "Value", "ListValue"].map((name) => `google.protobuf.${name}`),
 );
 
-/** Returns the parameters of a route's path. */
+/** Returns the OpenAPI parameters of a path. */
 export function pathParameters(path: RoutePath, schemas: MessageSchemas, example: ExampleRequest): JsonObject[] {
   return path.parameters.map((parameter) => {
     const { description, ...schema } = pathSchema(parameter, schemas);
@@ -30,9 +30,9 @@ export function pathParameters(path: RoutePath, schemas: MessageSchemas, example
 }
 
 /**
- * Returns the parameters of a route's query: each field of the request that is neither in the path nor in the body. The
- * members of messages are parameters of their own, such as `filter.author`. Maps, lists of messages and messages inside
- * themselves have no form in a query.
+ * Returns the query parameters of a route: one for each field of the request that is neither in the path nor in the
+ * body. The fields of a nested message are separate parameters, such as `filter.author`. Leaves out maps, lists of
+ * messages, recursive messages and messages of any JSON (google.protobuf.Struct), because a query cannot contain them.
  */
 export function queryParameters(route: OpenApiRoute, schemas: MessageSchemas, example: ExampleRequest): JsonObject[] {
   if (route.body === "message") return [];
@@ -95,7 +95,10 @@ function isSamePath(one: FieldPath, other: FieldPath): boolean {
   return one.length === other.length && one.every((field, index) => field === other[index]);
 }
 
-/** Returns the value of a field in a request, or undefined if it is not set. */
+/**
+ * Returns the value at a path of fields in a message in ProtoJSON. Returns undefined if the message does not contain
+ * it.
+ */
 export function valueAt(json: JsonValue | undefined, path: readonly DescField[]): JsonValue | undefined {
   const [field, ...below] = path;
   if (field === undefined) return json;

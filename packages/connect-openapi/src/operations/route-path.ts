@@ -1,15 +1,15 @@
 import type { OpenApiRoute, RouteSegment, RouteVariable } from "../route.js";
 
-/** A parameter in a path. */
+/** A `{parameter}` of an OpenAPI path. */
 export interface PathParameter {
   readonly name: string;
-  /** The index of its segment in the template. */
+  /** The index of the parameter's segment in the template of the route. */
   readonly index: number;
-  /** The variable that contains the parameter; undefined for a bare `*` or `**`. */
+  /** The variable of the route that the parameter belongs to; undefined for a `*` or `**` outside of variables. */
   readonly variable: RouteVariable | undefined;
   /** Whether the parameter is the whole value of the variable. */
   readonly isWhole: boolean;
-  /** Whether its value can have several segments: `**`. */
+  /** Whether the value of the parameter can have several segments, because its pattern is `**`. */
   readonly isRest: boolean;
 }
 
@@ -20,11 +20,11 @@ export interface RoutePath {
 }
 
 /**
- * Returns the path of a route without its first `skipped` segments.
+ * Returns the OpenAPI path of a route without its first `skipped` segments.
  *
  * In OpenAPI a parameter is one segment. A variable with several segments, such as `{name=shelves/*\/books/*}`, becomes
- * one parameter per wildcard. Each is named after the collection before its wildcard, as in AIP-122: `shelf` and
- * `book`.
+ * one parameter for each wildcard. The parameter has the singular of the literal before the wildcard as its name
+ * (AIP-122): `shelf` and `book`.
  */
 export function routePath({ template, variables }: OpenApiRoute, skipped: number): RoutePath {
   const parameters: PathParameter[] = [];
@@ -45,15 +45,15 @@ export function routePath({ template, variables }: OpenApiRoute, skipped: number
 }
 
 /**
- * Returns a path with the parameter names of an earlier path. The two paths differ only in these names, so OpenAPI
- * treats them as the same path.
+ * Returns the path with the parameter names of `earlier`. The two paths must differ only in these names: OpenAPI treats
+ * such paths as one path.
  */
 export function withNamesOf(earlier: RoutePath, { parameters }: RoutePath): RoutePath {
   const renamed = parameters.map((each, index) => ({ ...each, name: earlier.parameters[index]?.name ?? each.name }));
   return { path: earlier.path, parameters: renamed };
 }
 
-/** Returns the JSON path of the field that a variable fills. */
+/** Returns the JSON path of the field that receives the value of a variable, such as `book.shelfId`. */
 export function variableName({ fields }: RouteVariable): string {
   return fields.map(({ jsonName }) => jsonName).join(".");
 }

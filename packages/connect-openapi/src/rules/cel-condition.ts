@@ -1,7 +1,12 @@
-/** The parts of a CEL expression: conditions that must all hold, and the text that it returns if one does not. */
+/**
+ * The parts of a CEL expression: conditions that must all be true, and the text that the expression returns if one is
+ * false.
+ */
 export interface CelCondition {
   readonly conditions: readonly string[];
-  /** The literal text of `condition ? '' : 'text'`, with `%d` and `%s` not replaced; otherwise "". */
+  /**
+   * The `text` of an expression `condition ? '' : 'text'`, with `%d` and `%s` not replaced; "" for other expressions.
+   */
   readonly text: string;
 }
 
@@ -11,8 +16,9 @@ const escapes: Readonly<Record<string, string>> = { a: "\x07", b: "\b", f: "\f",
 const escape = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|[xX]([0-9a-fA-F]{2})|([0-3][0-7]{2})|(.))/gsu;
 
 /**
- * Splits a CEL expression of the form `a && b`, `(a && b) || !rule` (a rule that can be switched off) or `a && b ? '' :
- * 'text'`. An expression of another form is one condition.
+ * Splits a CEL expression of the form `a && b`, `(a && b) || !rule` or `a && b ? '' : 'text'` into its conditions.
+ * `|| !rule` is dropped: it only says that the rule does not apply if its value is false. An expression of another form
+ * is one condition.
  */
 export function celCondition(expression: string): CelCondition {
   const [condition = "", otherwise] = splitTop(expression, "?");
@@ -24,7 +30,7 @@ export function celCondition(expression: string): CelCondition {
   return { conditions: conjuncts(whole), text: unescape(text[1] ?? text[2] ?? "") };
 }
 
-/** Returns the text of a CEL string literal, without its quotes. */
+/** Replaces the escape sequences of a CEL string literal. `literal` is the text between its quotes. */
 export function unescape(literal: string): string {
   return literal.replace(escape, (_, u?: string, U?: string, x?: string, octal?: string, other = "") => {
     const hex = u ?? U ?? x;
@@ -52,7 +58,7 @@ function lowestDepth(expression: string): number {
   return lowest;
 }
 
-/** Splits at an operator that is outside of texts and parentheses. */
+/** Splits an expression at each `operator` that is outside of string literals and brackets. */
 function splitTop(expression: string, operator: string): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -64,7 +70,7 @@ function splitTop(expression: string, operator: string): string[] {
   return [...parts, expression.slice(start)];
 }
 
-/** Visits the characters that are in no text literal, each with the number of brackets around it. */
+/** Yields the index of each character outside of string literals, and the number of brackets around the character. */
 function* outsideTexts(expression: string): Generator<{ readonly at: number; readonly depth: number }> {
   let depth = 0;
   let quote = "";

@@ -3,10 +3,10 @@ import { celCondition, unescape } from "./cel-condition.js";
 import { escapePattern, patternOf } from "./pattern.js";
 import { joined, keywords, type Translation } from "./translation.js";
 
-/** The JSON type of a value, as far as keywords depend on it. */
+/** The JSON type of a value, if the translation of its rules depends on this type; otherwise "other". */
 export type ValueKind = "string" | "number" | "list" | "map" | "other";
 
-/** A rule in CEL. */
+/** A CEL rule of protovalidate (`buf.validate.Rule`). */
 export interface CelRule {
   readonly id: string;
   readonly message: string;
@@ -15,7 +15,11 @@ export interface CelRule {
   readonly value?: string | number;
 }
 
-/** Returns schemas for one condition, "PATTERN" if its pattern cannot be used, or undefined for another form. */
+/**
+ * Translates one condition to schemas. `groups` are the groups of the regular expression that the condition matches.
+ * Returns "PATTERN" if JSON Schema tools could read the condition's pattern in another way than CEL. Returns undefined
+ * if no keyword expresses the condition.
+ */
 type Translate = (groups: readonly string[], rule: CelRule, kind: ValueKind) => JsonObject[] | "PATTERN" | undefined;
 
 const TEXT = String.raw`(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")`;
@@ -45,12 +49,14 @@ const sizeWords: Readonly<Partial<Record<ValueKind, string>>> = {
 };
 
 /**
- * Translates a CEL expression to schemas that must all hold. A pattern that a value must match becomes `pattern`. A
- * pattern that a value must not match becomes `pattern` under `not`. JSON Schema searches for both in the same way as
- * CEL.
+ * Translates a CEL rule to schemas that must all hold. If `own` is defined, returns only this schema.
  *
- * A condition of another form is in `unsaid`, and so is a pattern with Unicode classes (`\p{L}`). Many tools do not
- * compile such a pattern in Unicode mode. They read it as other letters and reject valid input.
+ * A pattern that a value must match becomes `pattern`. A pattern that a value must not match becomes `pattern` under
+ * `not`. Like CEL, JSON Schema searches for a pattern anywhere in the value.
+ *
+ * If a condition cannot be translated, `unsaid` contains the rule. A pattern with Unicode classes (`\p{L}`) is not
+ * translated: many tools compile patterns without Unicode mode, read such a class as other letters, and reject valid
+ * input.
  */
 export function celKeywords(rule: CelRule, kind: ValueKind, own?: JsonObject): Translation {
   if (own !== undefined) return keywords(own);

@@ -10,7 +10,10 @@ import { ruleSentence } from "./rule-sentence.js";
 import { stringRules } from "./string-rules.js";
 import { joined, keywords, SAID, type Translation, type Unsaid } from "./translation.js";
 
-/** The rules of a value in JSON Schema. `unsaid` has the rules that the keywords do not express in full. */
+/**
+ * The rules of a value, translated to keywords of JSON Schema. `unsaid` lists the rules that the keywords do not
+ * express in full.
+ */
 export interface ValueRules {
   readonly keywords: JsonObject;
   readonly unsaid: readonly Unsaid[];
@@ -20,7 +23,7 @@ export interface ValueRules {
 export interface RuleSubject {
   readonly field: DescField;
   readonly kind: ValueKind;
-  /** Keywords of CEL rules by their id. */
+  /** The keywords of CEL rules by the id of the rule. They replace the translation of the expression. */
   readonly keywordsByRule: Readonly<Record<string, JsonObject>>;
 }
 
@@ -30,7 +33,10 @@ const number =
   (keyword: string): Translate =>
   (value) =>
     keywords({ [keyword]: Number(value) });
-/** Translates rules that the schema of the value already contains: those of enumerations, of items and of entries. */
+/**
+ * Translates a rule to no keyword, because the schema expresses it elsewhere: rules of enumerations, list items and map
+ * entries.
+ */
 const saidElsewhere: Translate = () => SAID;
 
 const translations: Readonly<Record<string, Translate>> = {
@@ -61,8 +67,8 @@ const zeros: Readonly<Record<string, JsonObject>> = {
 };
 
 /**
- * Translates the rules of a field, of the items of a list or of the entries of a map to keywords of JSON Schema. The
- * keywords accept every value that the rules accept. Rules that they do not express in full are `unsaid`.
+ * Translates the rules of a field, of a list's items, or of a map's keys or values to keywords of JSON Schema. The
+ * keywords accept every value that the rules accept. `unsaid` lists the rules that the keywords do not express in full.
  */
 export function fieldRules(rules: FieldRules, subject: RuleSubject): ValueRules {
   if (rules.ignore === Ignore.ALWAYS) return { keywords: {}, unsaid: [] };

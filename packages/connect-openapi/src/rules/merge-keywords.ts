@@ -4,8 +4,8 @@ const LOWER_BOUNDS = new Set(["minimum", "exclusiveMinimum", "minLength", "minIt
 const UPPER_BOUNDS = new Set(["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"]);
 
 /**
- * Merges schemas that must all hold into one. Of two bounds it keeps the narrower one. A keyword that one object cannot
- * have twice, such as a second pattern, goes into `allOf`. Forbidden schemas go into one `not`.
+ * Merges schemas that must all hold into one schema. Of two bounds it keeps the narrower one. A schema whose keyword is
+ * already used, such as a second `pattern`, goes into `allOf`. All `not` schemas are combined in one `not`.
  */
 export function mergeKeywords(all: readonly JsonObject[]): JsonObject {
   const isPattern = (schema: JsonObject) => "pattern" in schema;

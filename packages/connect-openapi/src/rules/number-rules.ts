@@ -3,10 +3,10 @@ import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { ruleSentence } from "./rule-sentence.js";
 import type { Translation, Unsaid } from "./translation.js";
 
-/** The types whose JSON form is a number. The 64-bit integers are texts of digits. */
+/** The types whose JSON form is a number. 64-bit integers are not among them: in JSON they are strings of digits. */
 const NUMBERS: ReadonlySet<string> = new Set(["float", "double", "int32", "uint32", "sint32", "fixed32", "sfixed32"]);
 
-/** Whether the rules of this type are about a JSON number. */
+/** Returns whether values of this protobuf type, such as "int32", are numbers in JSON. */
 export function isNumberType(typeName: string): boolean {
   return NUMBERS.has(typeName);
 }

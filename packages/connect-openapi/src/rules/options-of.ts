@@ -2,16 +2,16 @@ import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf"
 import { field as fieldRules, message as messageRules } from "../gen/buf/validate/validate_pb.js";
 import { field_behavior as fieldBehavior } from "../gen/google/api/field_behavior_pb.js";
 
-/** The protovalidate rules of a field. */
+/** Returns the protovalidate rules of a field. The result is cached. */
 export const fieldRulesOf = decodedOnce((field: DescField) => getOption(field, fieldRules));
-/** The protovalidate rules of a message. */
+/** Returns the protovalidate rules of a message. The result is cached. */
 export const messageRulesOf = decodedOnce((message: DescMessage) => getOption(message, messageRules));
-/** `google.api.field_behavior` of a field. */
+/** Returns the option `google.api.field_behavior` of a field. The result is cached. */
 export const fieldBehaviorOf = decodedOnce((field: DescField) => getOption(field, fieldBehavior));
 
 /**
- * Returns `decode` with a cache, because each decoding parses the option again. Schemas of requests, responses and
- * several documents ask for the same options.
+ * Returns a function that calls `decode` once for each key and caches the result. Without the cache, every schema that
+ * needs an option would parse it again.
  */
 function decodedOnce<K extends object, V extends object>(decode: (key: K) => V): (key: K) => V {
   const decoded = new WeakMap<K, V>();

@@ -4,8 +4,8 @@ import { type FieldRules, FieldRulesSchema, Ignore } from "../gen/buf/validate/v
 import { fieldRulesOf, messageRulesOf } from "./options-of.js";
 
 /**
- * Returns the rules of a field. If the field is in a oneof of the message's rules, its rules ignore a zero value. An
- * explicit `ignore` overrides this.
+ * Returns the protovalidate rules of a field. If a `oneof` of the message's rules contains the field, these rules
+ * ignore the zero value, unless the field sets `ignore` itself.
  */
 export function ownRules(field: DescField): FieldRules {
   const rules = fieldRulesOf(field);
@@ -16,8 +16,8 @@ export function ownRules(field: DescField): FieldRules {
 }
 
 /**
- * Returns whether rules do not apply to the zero value of a field. In a field with presence they apply, because only
- * the caller can set it to zero.
+ * Returns whether the rules skip the zero value of a field. In a field with explicit presence the rules apply to zero,
+ * because such a zero was set by the caller.
  */
 export function ignoresZero({ ignore }: FieldRules, { presence }: DescField): boolean {
   return ignore === Ignore.IF_ZERO_VALUE && presence === FeatureSet_FieldPresence.IMPLICIT;

@@ -1,14 +1,16 @@
-/** Syntax of RE2 that JSON Schema's patterns (ECMA-262) lack or read in another way. */
+/** Matches syntax of RE2 that patterns of JSON Schema (ECMA-262) do not have or read in another way. */
 const re2Only = /\\[pPAzZQEC]|\\x\{|\[\[:|\(\?(?!:)/;
 const beyondPlaneZero = /[\u{10000}-\u{10ffff}](?:-[\u{10000}-\u{10ffff}])?/gu;
 const oneClass = /^\[[^^\]](?:[^\]\\]|\\.)*\]$/su;
 
 /**
- * Converts a regular expression of RE2 to a `pattern` with all characters outside printable ASCII escaped. Returns
- * undefined if tools could read it in another way: with Unicode classes (`\p{L}`), flags or other syntax of RE2.
+ * Converts an RE2 expression to a `pattern` of JSON Schema, with all characters outside printable ASCII escaped.
+ * `isForbidden` means that values must not match the pattern. Returns undefined if JSON Schema tools could read the
+ * expression in another way: if it has Unicode classes (`\p{L}`), flags or other syntax of RE2.
  *
- * Characters above U+FFFF are two characters for a tool without Unicode mode. A class of forbidden characters omits
- * them, so it forbids fewer. For any other expression with such a character the result is undefined.
+ * A tool without Unicode mode reads a character above U+FFFF as two characters. If the expression is forbidden and a
+ * single character class, these characters are removed from it: the pattern then forbids fewer values. Any other
+ * expression with such a character returns undefined.
  */
 export function patternOf(expression: string, isForbidden: boolean): string | undefined {
   if (re2Only.test(withoutEscapedBackslashes(expression))) return undefined;
@@ -20,7 +22,7 @@ export function patternOf(expression: string, isForbidden: boolean): string | un
   return compiles(pattern) ? pattern : undefined;
 }
 
-/** Returns a pattern that matches a text literally. */
+/** Returns the text with the special characters of patterns escaped. */
 export function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

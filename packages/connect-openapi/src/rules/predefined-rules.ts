@@ -9,18 +9,22 @@ import {
 import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { predefined as predefinedOption, type Rule } from "../gen/buf/validate/validate_pb.js";
 
-/** A predefined rule that is set: a CEL expression and the value that it calls `rule`. */
+/**
+ * A predefined rule of protovalidate that a field sets. In the CEL expression of the rule, `rule` is the value that the
+ * field sets.
+ */
 export interface PredefinedRule {
   readonly rule: Rule;
-  /** Undefined for a value that is neither text, number nor boolean. */
+  /** The value that the field sets; 1 for true. Undefined for bytes, lists and messages. */
   readonly value: string | number | undefined;
 }
 
 const extensionsByFile = new WeakMap<DescFile, readonly DescExtension[]>();
 
 /**
- * Returns the predefined rules that are set in the rules of a field: extensions of protovalidate's messages, declared in
- * `file` or in a file that it imports. A rule that is switched off is not set.
+ * Returns the predefined rules that the rules of a field set. Predefined rules are extensions of protovalidate's
+ * messages. They are found in `file` and in its direct and indirect imports. A rule with the value false is not
+ * returned.
  */
 export function predefinedRules({ message }: ReflectMessage, file: DescFile): PredefinedRule[] {
   return extensionsKnownTo(file)

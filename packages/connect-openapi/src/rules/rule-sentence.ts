@@ -38,7 +38,7 @@ const words: Readonly<Record<string, string>> = {
   host_and_port: "must be a host and a port",
 };
 
-/** Describes a rule of protovalidate that has no keyword, in words for people. */
+/** Describes a protovalidate rule by an English sentence, because no keyword expresses the rule in full. */
 export function ruleSentence(typeName: string, rule: DescField, value: unknown): Unsaid {
   const known = words[rule.name] ?? `must satisfy ${typeName}.${rule.name}`;
   const message = value === true ? `the value ${known}` : `the value ${known} ${textOf(value)}`;

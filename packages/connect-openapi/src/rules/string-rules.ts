@@ -45,7 +45,10 @@ const translations: Readonly<Record<string, Translate>> = {
   strict: () => SAID,
 };
 
-/** Header names and values of HTTP, by KnownRegex, as protovalidate accepts them: strictly, and not strictly. */
+/**
+ * The patterns of HTTP header names and values by KnownRegex: one for protovalidate's `strict` rule, one for
+ * `strict: false`.
+ */
 const headers: Readonly<Record<number, readonly [strict: string, loose: string]>> = {
   [KnownRegex.HTTP_HEADER_NAME]: ["^:?[0-9a-zA-Z!#$%&'*+.^_|~\\u0060-]+$", "^[^\\u0000\\u000a\\u000d]+$"],
   [KnownRegex.HTTP_HEADER_VALUE]: ["^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*$", "^[^\\u0000\\u000a\\u000d]*$"],

@@ -4,7 +4,7 @@ import type { DescField, DescMessage, JsonObject } from "@bufbuild/protobuf";
 export interface UntranslatedRule {
   /** The rule's name, such as `string.max_bytes`, or the id of a CEL rule. */
   readonly id: string;
-  /** A sentence for people without a full stop, or "" for a CEL rule without a message. */
+  /** An English sentence about the rule; "" for a CEL rule without a message. */
   readonly message: string;
   /** The expression of a CEL rule, otherwise "". */
   readonly expression: string;
@@ -12,21 +12,24 @@ export interface UntranslatedRule {
   readonly definition: DescField | DescMessage;
   /**
    * - FORM: JSON Schema has no keyword for the rule.
-   * - PATTERN: the rule has a pattern that tools without RE2 or without Unicode mode would read in another way.
+   * - PATTERN: the rule has a pattern that JSON Schema tools could read in another way than RE2.
    */
   readonly reason: "FORM" | "PATTERN";
 }
 
-/** A rule in terms of JSON Schema: schemas that must all hold, and the parts of the rule that they do not express. */
+/**
+ * A rule in terms of JSON Schema: schemas that must all hold, and the parts of the rule that the schemas do not
+ * express.
+ */
 export interface Translation {
   readonly schemas: readonly JsonObject[];
   readonly unsaid: readonly Unsaid[];
 }
 
-/** A part of a rule that has no keyword. */
+/** A rule, or a part of a rule, that no keyword expresses in full. */
 export type Unsaid = Pick<UntranslatedRule, "id" | "message" | "expression" | "reason">;
 
-/** The translation of a rule that the schema of its value already expresses. */
+/** The translation of a rule that needs no keyword. */
 export const SAID: Translation = { schemas: [], unsaid: [] };
 
 /** Creates the translation of a rule that one schema expresses in full. */
@@ -40,7 +43,8 @@ export function joined(all: readonly Translation[]): Translation {
 }
 
 /**
- * Returns the default sentence about a rule without a keyword. Returns undefined without a message and an expression.
+ * Returns the default sentence about a rule that no keyword expresses: its message or, without a message, its
+ * expression. Returns undefined if the rule has neither.
  */
 export function sentenceOf({ message, expression }: UntranslatedRule): string | undefined {
   if (message !== "") return `Rule: ${message.replace(/\.$/, "")}.`;

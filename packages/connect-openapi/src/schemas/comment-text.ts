@@ -6,8 +6,8 @@ const snakeCase = /\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g;
 export type CommentText = (comment: string) => string;
 
 /**
- * Returns a function that joins the wrapped lines of a comment, keeps empty lines and lines that begin a list item, and
- * gives the names of fields their JSON spelling. The fields are those in `files` and in the files that they import.
+ * Returns a function that converts comments. It joins wrapped lines, and keeps empty lines and list items. It replaces
+ * proto names of fields (`page_size`) by their JSON names (`pageSize`), for the messages in `files` and their imports.
  */
 export function createCommentText(files: Iterable<DescFile>): CommentText {
   const all = new Set(files);

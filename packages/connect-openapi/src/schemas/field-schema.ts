@@ -10,10 +10,13 @@ import type { FieldPath, SchemaContext } from "./schema-context.js";
 import type { Direction } from "./schema-options.js";
 import { keySchema, scalarKind, scalarSchema, valueKind } from "./value-schemas.js";
 
-/** Where a field occurs. */
+/** One use of a field. The schema of the field depends on its use. */
 export interface FieldPlace {
   readonly direction: Direction;
-  /** Paths below the field that are not in this JSON. */
+  /**
+   * Paths of fields that the schema leaves out. The first item of each path is a field of the message in this field.
+   * Defaults to none.
+   */
   readonly excluded?: readonly FieldPath[];
 }
 
@@ -29,7 +32,7 @@ export function fieldSchema(field: DescField, place: FieldPlace, context: Schema
   });
 }
 
-/** The schema of a value, and the rules that it does not express in full. */
+/** The schema of a value, and the rules that the schema does not express in full. */
 interface Shape {
   readonly schema: JsonObject;
   readonly unsaid: ValueRules["unsaid"];
@@ -101,7 +104,10 @@ function valueSchema(
   return scalarSchema(field.scalar);
 }
 
-/** Annotations of google.api.field_behavior (AIP-203) and of the field itself. */
+/**
+ * Returns the annotations of a field: `readOnly` and `writeOnly` from google.api.field_behavior (AIP-203), and
+ * `deprecated`.
+ */
 function behavior(field: DescField): JsonObject {
   const behaviors = fieldBehaviorOf(field);
   return {

@@ -38,7 +38,7 @@ export function messageSchema(
   });
 }
 
-/** Returns whether a member is required in a direction. */
+/** Returns whether a field is required in a direction. The option `isRequired` decides before the default. */
 export function isRequired(field: DescField, direction: Direction, { options }: SchemaContext): boolean {
   const own = options.isRequired?.(field, direction);
   if (own !== undefined) return own;
@@ -52,7 +52,10 @@ export function isRequired(field: DescField, direction: Direction, { options }: 
   return direction === "response" && field.presence === FeatureSet_FieldPresence.IMPLICIT;
 }
 
-/** Returns the rules of a whole message. They are CEL over several fields, for which JSON Schema has no keywords. */
+/**
+ * Returns the CEL rules of a whole message. None is translated, because JSON Schema has no keywords for rules over
+ * several fields.
+ */
 function celRules(message: DescMessage): Unsaid[] {
   const { cel, celExpression } = messageRulesOf(message);
   return [

@@ -8,20 +8,20 @@ import { nameSchemas, type SchemaUse } from "./schema-names.js";
 import type { Definition, Direction, SchemaOptions } from "./schema-options.js";
 import { wellKnownSchema } from "./value-schemas.js";
 
-/** Collects the schemas of messages and enumerations that are referred to. */
+/** Collects the schemas of the messages and enumerations that a document refers to. */
 export interface MessageSchemas {
   comment(definition: Definition): string | undefined;
   /**
-   * Returns a reference to the schema of a message without the `excluded` paths. For a well-known type it returns the
-   * schema.
+   * Returns a reference to the schema of a message without the `excluded` paths, and collects the schema. For a type
+   * with a special JSON form, such as Timestamp, returns the schema itself.
    */
   refer(message: DescMessage, direction: Direction, excluded?: readonly FieldPath[]): JsonObject;
-  /** Returns the schema of one field. */
+  /** Returns the schema of one field, without the `excluded` paths below the field. */
   ofField(field: DescField, direction: Direction, excluded?: readonly FieldPath[]): JsonObject;
   isRequired(field: DescField, direction: Direction): boolean;
   /**
-   * Returns all collected schemas by name, none of them in `taken`, and a function that puts these names into the
-   * references of any JSON.
+   * Names the collected schemas. No name is in `taken`. Returns the schemas by name, and a function that replaces the
+   * temporary references in a JSON value by references with these names.
    */
   named(taken: readonly string[]): { readonly schemas: JsonObject; rename<T extends JsonValue>(json: T): T };
 }
@@ -33,10 +33,10 @@ interface CollectedUse extends SchemaUse {
 const PREFIX = "#/components/schemas/";
 
 /**
- * Creates a collection of schemas. Comments may name the fields of `files`.
+ * Creates a collection of schemas. In comments, the names of fields in `files` get their JSON spelling.
  *
- * Each use of a definition has a schema of its own: in a request, in a response, in an error, and without some fields.
- * Names depend on all uses, so references contain temporary names until `named` is called.
+ * A message has a separate schema for each direction and for each set of excluded fields. The name of a schema depends
+ * on the others, so references contain temporary names until `named` is called.
  */
 export function createMessageSchemas(options: SchemaOptions, files: Iterable<DescFile>): MessageSchemas {
   const uses = new Map<string, CollectedUse>();

@@ -4,15 +4,15 @@ import { oneof as oneofRulesOption } from "../gen/buf/validate/validate_pb.js";
 import { messageRulesOf } from "../rules/options-of.js";
 import { joined, keywords, SAID, type Translation } from "../rules/translation.js";
 
-/** Fields of which at most one may be set, or exactly one. */
+/** Fields of which at most one may be set; if `isRequired`, exactly one must be set. */
 interface Choice {
   readonly fields: readonly DescField[];
   readonly isRequired: boolean;
 }
 
 /**
- * Translates the oneofs of a message, and those that protovalidate's message rules declare: at most one member is present,
- * or exactly one if a rule requires it. Only `included` fields are members of this JSON.
+ * Translates the oneofs of a message, and the oneofs of its protovalidate rules. At most one member of a oneof may be
+ * present; if the oneof is required, exactly one must be. A oneof with a field outside of `included` is ignored.
  */
 export function oneofKeywords(message: DescMessage, included: readonly DescField[]): Translation {
   const ofProto = message.oneofs.map((oneof) => ({
@@ -28,8 +28,8 @@ export function oneofKeywords(message: DescMessage, included: readonly DescField
 }
 
 /**
- * Translates a choice to keywords, or to a sentence if a field has no presence. Such a field is set only if it is not
- * empty, so its presence in JSON does not show whether it is set.
+ * Translates a choice to keywords, or to a sentence in `unsaid` if a field does not track presence. JSON can contain
+ * such a field with its default value, which counts as not set.
  */
 function translateChoice({ fields, isRequired }: Choice): Translation {
   const names = fields.map(({ jsonName }) => jsonName);
@@ -40,7 +40,10 @@ function translateChoice({ fields, isRequired }: Choice): Translation {
   return pairs.length === 0 ? SAID : keywords({ not: anyOf(pairs) });
 }
 
-/** Returns a schema for JSON that has both members. They are also listed as properties, because linters require it. */
+/**
+ * Returns a schema that only objects with both members match. `properties` lists the members too, because linters
+ * require it.
+ */
 function bothPresent(one: string, other: string): JsonObject {
   return { properties: { [one]: {}, [other]: {} }, required: [one, other] };
 }

@@ -3,7 +3,10 @@ import { sentenceOf, type Unsaid } from "../rules/translation.js";
 import type { CommentText } from "./comment-text.js";
 import type { Definition, Direction, SchemaOptions } from "./schema-options.js";
 
-/** A path of fields, from a message down. */
+/**
+ * A path to a field. The first item is a field of the message; each further item is a field of the message in the item
+ * before.
+ */
 export type FieldPath = readonly DescField[];
 
 /** The options and functions that all schemas of a document share. */
@@ -12,17 +15,20 @@ export interface SchemaContext {
   /** Returns the comment of a definition as CommonMark, or undefined for none. */
   comment(definition: Definition): string | undefined;
   enumValues(definition: DescEnum): readonly DescEnumValue[];
-  /** Returns the final schema, which the caller may change. */
+  /** Returns the schema after the option `schema` has changed it. */
   finished(definition: DescMessage | DescField | DescEnum, schema: JsonObject): JsonObject;
-  /** Returns the sentences about rules that keywords do not express. */
+  /** Returns sentences for a description about rules that keywords do not express in full. */
   sentences(unsaid: readonly Unsaid[], definition: DescField | DescMessage): string[];
-  /** Returns the schema of a message, or a reference to it, without the `excluded` paths. */
+  /**
+   * Returns a reference to the schema of a message without the `excluded` paths. For a type with a special JSON form,
+   * such as Timestamp, returns the schema itself.
+   */
   messageSchema(message: DescMessage, direction: Direction, excluded: readonly FieldPath[]): JsonObject;
   /** Returns a reference to the schema of an enumeration. */
   enumReference(definition: DescEnum): JsonObject;
 }
 
-/** Returns the parts of a context that need no collected schemas. */
+/** Returns the functions of a context that depend only on the options and `toText`. */
 export function describer(
   options: SchemaOptions,
   toText: CommentText,

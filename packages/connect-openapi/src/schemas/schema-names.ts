@@ -1,23 +1,25 @@
 import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
 import type { Direction } from "./schema-options.js";
 
-/** One use of a definition that has a schema of its own. */
+/**
+ * A message or enumeration that needs a schema. A message needs one for each direction and each set of excluded fields.
+ */
 export interface SchemaUse {
   readonly definition: DescMessage | DescEnum;
-  /** Undefined for an enumeration, which is the same everywhere. */
+  /** Undefined for an enumeration, because its schema is the same in all directions. */
   readonly direction: Direction | undefined;
-  /** The JSON paths of the fields that are left out. */
+  /** The JSON paths of the fields that the schema leaves out. */
   readonly excluded: readonly string[];
 }
 
 const suffixes: Readonly<Record<Direction, string>> = { request: "Input", response: "", error: "Error" };
 
 /**
- * Returns a name for each use, in the same order:
+ * Returns a name for the schema of each use, in the order of `uses`:
  * - `Book` for `library.v1.Book`, and `ShelfLabel` for the nested `library.v1.Shelf.Label`
- * - `library.v1.Book` if another definition would have the same name, or if it is `taken`
- * - `BookInput` in requests if the message is also in responses; `BookError` in errors
- * - `BookInputWithoutName` if requests have the message in more than one form
+ * - `library.v1.Book` if another definition also has the short name `Book`, or if `taken` contains `Book`
+ * - `BookInput` for requests and `BookError` for errors, if the message is also used in another direction
+ * - `BookInputWithoutName` if requests use the message both with and without the field `name`
  */
 export function nameSchemas(uses: readonly SchemaUse[], taken: readonly string[]): string[] {
   const shortNames = new Map<string, Set<string>>();

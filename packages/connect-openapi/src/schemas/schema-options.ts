@@ -9,12 +9,13 @@ import type {
 } from "@bufbuild/protobuf";
 import type { UntranslatedRule } from "../rules/translation.js";
 
-/** A definition in a proto that can have a comment. */
+/** A proto definition that can have a comment. */
 export type Definition = DescService | DescMethod | DescMessage | DescField | DescEnum | DescEnumValue;
 
 /**
- * Where a message occurs: in a request, a response or an error. Schemas of requests are closed. A member of a response
- * is required if its message always contains it. A member of an error is required only if its proto says so.
+ * The place where a message occurs: a request, a response or an error. The schema of a request forbids unknown members.
+ * In a response, a member is required if the server always sends it. In an error, a member is required only if its
+ * proto says so.
  */
 export type Direction = "request" | "response" | "error";
 
@@ -24,32 +25,39 @@ export type Refer = (message: DescMessage, direction: Direction) => JsonObject;
 /** Options for converting messages to schemas. Each has a default. */
 export interface SchemaOptions {
   /**
-   * Returns the comment of a definition as its proto has it, or undefined for none. Wrapped lines are joined, and names of
-   * fields get their JSON spelling. Defaults to no comments, because generated code does not keep them: see
-   * {@link sourceComments}.
+   * Returns the comment of a definition as it is in the proto file, or undefined for none. The document joins wrapped
+   * lines and writes the names of fields in their JSON spelling. By default there are no comments, because generated
+   * code does not contain them. {@link sourceComments} provides them.
    */
   readonly comment?: (definition: Definition) => string | undefined;
-  /** Returns the final schema of a message, a field or an enumeration, from the generated one. */
+  /**
+   * Returns the final schema of a message, a field or an enumeration. `generated` is the schema without this option.
+   */
   readonly schema?: (definition: DescMessage | DescField | DescEnum, generated: JsonObject) => JsonObject;
   /**
-   * Returns whether a member is required, or undefined for the default. By default it is required if protovalidate's
-   * `required`, `google.api.field_behavior` or proto2 says so. In responses it is also required if its presence is
-   * implicit: `@cupo/connect-rest` writes such a field even if it has its default value. Connect's own JSON omits it,
-   * so return false there.
+   * Returns whether a field is required, or undefined for the default.
+   *
+   * By default a field is required if protovalidate's `required`, `google.api.field_behavior` or proto2 says so. In
+   * responses, fields of implicit presence are also required, because `@cupo/connect-rest` writes them even with their
+   * default value. Connect's own JSON omits default values, so return false for it. OUTPUT_ONLY fields are not required
+   * in requests, and INPUT_ONLY fields are not required in responses.
    */
   readonly isRequired?: (field: DescField, direction: Direction) => boolean | undefined;
-  /** Returns the values of an enumeration that clients can meet. Defaults to all. */
+  /** Returns the values of an enumeration that the document shows. Defaults to all. */
   readonly enumValues?: (definition: DescEnum) => readonly DescEnumValue[];
-  /** Keywords of CEL rules by their id, for rules whose expression does not show the best keyword. */
+  /**
+   * Keywords for CEL rules, by the id of the rule. They replace the keywords that are derived from the expression of
+   * the rule.
+   */
   readonly keywordsByRule?: Readonly<Record<string, JsonObject>>;
   /**
-   * Returns a sentence for the description, about a rule that no keyword expresses in full, or undefined for none. It may
-   * throw to refuse such rules. Defaults to the message of the rule.
+   * Returns a sentence for the description about a rule that no keyword expresses in full, or undefined for no
+   * sentence. Throws to refuse the rule. Defaults to the message of the rule or, without a message, its expression.
    */
   readonly untranslated?: (rule: UntranslatedRule) => string | undefined;
 }
 
-/** Returns the name of a definition: `library.v1.Book`, `library.v1.Book.title`. */
+/** Returns the full name of a definition, such as `library.v1.Book` or `library.v1.Book.title`. */
 export function definitionName(definition: Definition): string {
   return "typeName" in definition ? definition.typeName : `${definition.parent.typeName}.${definition.name}`;
 }

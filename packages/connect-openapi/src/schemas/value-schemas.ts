@@ -7,7 +7,7 @@ const uint32: JsonObject = { type: "integer", minimum: 0, maximum: 4_294_967_295
 const int64: JsonObject = { type: "string", pattern: "^-?[0-9]+$" };
 const uint64: JsonObject = { type: "string", pattern: "^[0-9]+$" };
 
-/** The JSON types of scalars. 64-bit integers are texts, because JSON numbers lose their digits. */
+/** The schemas of scalar types. 64-bit integers are strings, because many tools round large JSON numbers. */
 const scalars: Readonly<Record<ScalarType, JsonObject>> = {
   [ScalarType.STRING]: { type: "string" },
   [ScalarType.BOOL]: { type: "boolean" },
@@ -26,7 +26,7 @@ const scalars: Readonly<Record<ScalarType, JsonObject>> = {
   [ScalarType.FIXED64]: uint64,
 };
 
-/** Messages with a JSON form of their own. */
+/** The schemas of well-known types with a special JSON form. */
 const wellKnown: Readonly<Record<string, JsonObject>> = {
   "google.protobuf.Timestamp": { type: "string", format: "date-time" },
   "google.protobuf.FieldMask": { type: "string" },
@@ -41,7 +41,9 @@ const wellKnown: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** The names of a map's entries in JSON, which are always texts. */
+/**
+ * The schemas of map keys, which are always strings in JSON. The key types that are missing here are signed integers.
+ */
 const keys: Readonly<Partial<Record<ScalarType, JsonObject>>> = {
   [ScalarType.STRING]: {},
   [ScalarType.BOOL]: { enum: ["true", "false"] },
@@ -56,18 +58,18 @@ export function scalarSchema(scalar: ScalarType): JsonObject {
   return scalars[scalar];
 }
 
-/** Returns the schema of a message with a JSON form of its own, or undefined for every other message. */
+/** Returns the schema of a message type with a special JSON form, such as Timestamp; undefined for other messages. */
 export function wellKnownSchema(message: NonNullable<DescField["message"]>): JsonObject | undefined {
   const wrapped = isWrapperDesc(message) ? message.fields[0]?.scalar : undefined;
   return wrapped === undefined ? wellKnown[message.typeName] : scalars[wrapped];
 }
 
-/** Returns the schema of the names of a map's entries. */
+/** Returns the schema of the keys of a map. */
 export function keySchema(key: ScalarType): JsonObject {
   return keys[key] ?? { pattern: "^-?[0-9]+$" };
 }
 
-/** Returns the kind of a field's values: of the items of a list and of the values of a map. */
+/** Returns the kind of a field's value; for a list, of its items; for a map, of its values. */
 export function valueKind(field: DescField): ValueKind {
   const scalar =
     field.message !== undefined && isWrapperDesc(field.message) ? field.message.fields[0]?.scalar : field.scalar;

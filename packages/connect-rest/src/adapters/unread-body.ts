@@ -1,12 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
-/** Creates the error for a caller who disconnects before the body is read. */
+/** Creates the error for a caller that disconnects before the body is read. */
 export function clientGone(): ConnectError {
   return new ConnectError("the client disconnected before its request was read", Code.Canceled);
 }
 
 /**
- * Creates the error for a body that other code of the program already read. Its text names this mistake of the program.
+ * Creates the error for a body that other code of the program has already read. The message says how to correct the
+ * program.
  */
 export function takenBody(): ConnectError {
   return new ConnectError(

@@ -1,18 +1,20 @@
 import { create, type DescMessage, fromBinary, type JsonValue, type Registry, toJson } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 
-/** A detail of an error: JSON of google.protobuf.Any. */
+/** A detail of an error: the JSON of a google.protobuf.Any. */
 export type ErrorDetail = Readonly<Record<string, unknown>> & { readonly "@type": string };
 
 type ConnectDetail = ConnectError["details"][number];
 
-/** Types whose JSON can be any object. Its members are not fields of the type, so the object is in `value`. */
+/**
+ * Types whose JSON can be any object. In an Any this object is the member `value`, because its members are not fields.
+ */
 const typesOfAnyObject = new Set(["google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value"]);
 
 /**
- * Returns the details of an error as JSON. A detail that an implementation threw contains its type. A detail that a
- * client received from another server is binary: it is shown if `registry` has its type, otherwise omitted. A detail
- * whose JSON cannot be written is omitted too, because an error must always have an answer.
+ * Returns the details of an error as JSON. A detail that the application created contains its type. A detail from
+ * another server is binary: it is included if `registry` has its type, otherwise omitted. A detail that cannot be
+ * written as JSON is omitted too, because every error must have an answer.
  */
 export function errorDetails({ details }: ConnectError, registry?: Registry): readonly ErrorDetail[] {
   return details.flatMap((detail) => {

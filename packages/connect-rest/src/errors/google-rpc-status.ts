@@ -4,24 +4,25 @@ import type { RestError } from "../rest-error.js";
 import { type ErrorDetail, errorDetails } from "./error-details.js";
 import { classifyError, codeName, errorHeaders, type RenderError } from "./render-error.js";
 
-/** Options of statuses. */
+/** Options of {@link googleRpcStatus}. */
 export interface GoogleRpcStatusOptions {
   /**
-   * The domain of the transcoder's reasons in google.rpc.ErrorInfo, such as "library.example.com". Without it, the
-   * transcoder's errors have no ErrorInfo.
+   * The `domain` of google.rpc.ErrorInfo in errors of the transcoder, such as "library.example.com". Without a domain,
+   * these errors have no ErrorInfo.
    */
   readonly domain?: string;
-  /** The types of details that other servers sent, see {@link errorDetails}. Defaults to none. */
+  /** The types of error details from other servers, see {@link errorDetails}. Defaults to none. */
   readonly registry?: Registry | undefined;
 }
 
 /**
- * Renders errors as Google's APIs do (AIP-193, "HTTP/1.1+JSON representation"): `{"error": {"code", "message",
- * "status", "details"}}`, with the HTTP status in `code` and the name of the google.rpc.Code in `status`.
+ * Renders errors as Google's APIs do (AIP-193, "HTTP/1.1+JSON representation"):
+ * `{"error": {"code", "message", "status", "details"}}`, with the HTTP status in `code` and the name of the
+ * google.rpc.Code in `status`.
  *
- * The details of a ConnectError are its own. The details of a {@link RestError} are a google.rpc.ErrorInfo with its
- * reason, if there is a `domain`, and a google.rpc.BadRequest with all violations, if there are any. The reason of a
- * violation is its code. Without details the member `details` is absent.
+ * The `details` of a ConnectError are its own details. A {@link RestError} has a google.rpc.ErrorInfo with its reason
+ * if there is a `domain`, and a google.rpc.BadRequest with its violations if it has any. The code of a violation is in
+ * the field `reason` of BadRequest. The member `details` is absent if it would be empty.
  */
 export function googleRpcStatus({ domain, registry }: GoogleRpcStatusOptions = {}): RenderError {
   return (thrown) => {

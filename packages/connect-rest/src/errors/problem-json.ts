@@ -8,28 +8,28 @@ import { type ClassifiedError, classifyError, codeName, errorHeaders, type Rende
 /** A Problem document (RFC 9457 section 3), with extension members. */
 export interface Problem {
   readonly type: string;
-  /** The reason phrase of the status. */
+  /** The reason phrase of the HTTP status. */
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  /** The name of the google.rpc.Code that gRPC would have. */
+  /** The name of the google.rpc.Code of the error, such as "INVALID_ARGUMENT". */
   readonly code: string;
   /** The transcoder's reason for rejecting the request. Absent for an error of the application. */
   readonly reason?: RestErrorReason;
-  /** The violations that the transcoder lists. Absent if there is none. */
+  /** The violations that the transcoder found in the request. Absent if there are none. */
   readonly errors?: readonly Violation[];
-  /** The details of a ConnectError, see {@link errorDetails}. Absent if there is none. */
+  /** The details of a ConnectError, see {@link errorDetails}. Absent if there are none. */
   readonly details?: readonly ErrorDetail[];
 }
 
 /** Options of Problem documents. */
 export interface ProblemJsonOptions {
   /**
-   * Returns the `type` of a problem: a URI. Defaults to "about:blank", the type of a problem that its status describes
-   * well enough (RFC 9457 section 4.2.1).
+   * Returns the `type` of a problem: a URI. Defaults to "about:blank", which means that the HTTP status is a sufficient
+   * description (RFC 9457 section 4.2.1).
    */
   readonly typeOf?: (problem: Omit<Problem, "type">) => string;
-  /** The types of details that other servers sent, see {@link errorDetails}. Defaults to none. */
+  /** The types of error details from other servers, see {@link errorDetails}. Defaults to none. */
   readonly registry?: Registry | undefined;
 }
 
@@ -50,7 +50,10 @@ const titles: Readonly<Record<number, string>> = {
   504: "Gateway Timeout",
 };
 
-/** Renders errors as Problem documents, `application/problem+json` (RFC 9457), with every violation of the request. */
+/**
+ * Renders errors as Problem documents, `application/problem+json` (RFC 9457). A document lists all violations of the
+ * request.
+ */
 export function problemJson({ typeOf = () => "about:blank", registry }: ProblemJsonOptions = {}): RenderError {
   return (thrown) => {
     const classified = classifyError(thrown);

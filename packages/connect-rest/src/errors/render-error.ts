@@ -4,7 +4,7 @@ import { RestError, type RestErrorReason } from "../rest-error.js";
 import type { RestResponse } from "../rest-message.js";
 import type { Route } from "../routes/routes.js";
 
-/** The failed request, as far as it is known. */
+/** The known data about the failed request. */
 export interface ErrorContext {
   readonly values: ContextValues;
   /** Undefined if no route matched. */
@@ -14,7 +14,7 @@ export interface ErrorContext {
 /** Renders the answer to an error: a {@link RestError}, or an error that an interceptor or implementation threw. */
 export type RenderError = (error: unknown, context: ErrorContext) => RestResponse;
 
-/** The gRPC code and the HTTP status of each reason. Several reasons can have the same code. */
+/** The gRPC code and the HTTP status of each reason of a RestError. Several reasons can have the same code. */
 const codes: Readonly<Record<RestErrorReason, readonly [code: Code, status: number]>> = {
   NOT_FOUND: [Code.NotFound, 404],
   METHOD_NOT_ALLOWED: [Code.Unimplemented, 405],
@@ -44,19 +44,19 @@ const statuses: Readonly<Record<Code, number>> = {
   [Code.Unauthenticated]: 401,
 };
 
-/** An error in the terms of HTTP and of google.rpc. */
+/** An error with its HTTP status and its google.rpc.Code. */
 export interface ClassifiedError {
   readonly status: number;
   readonly code: Code;
-  /** A sentence that is safe to show. */
+  /** A sentence about the error that callers may see. */
   readonly detail: string;
-  /** The error itself; undefined if its text must not be shown. */
+  /** The error itself; undefined if callers must not see its text. */
   readonly error: RestError | ConnectError | undefined;
 }
 
 /**
- * Classifies an error. Only the texts of a RestError and of a ConnectError are shown. Any other error is `internal`
- * without a text, because its message may hold anything.
+ * Classifies an error. Callers see the texts of a RestError and of a ConnectError only. Any other error becomes
+ * `internal` with a fixed text, because its message may contain internal data.
  */
 export function classifyError(error: unknown): ClassifiedError {
   if (error instanceof RestError) {
@@ -75,7 +75,7 @@ export function codeName(code: Code): string {
   return (Code[code] ?? "Unknown").replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
 }
 
-/** Headers that describe one HTTP message or its connection. */
+/** Headers that describe one HTTP message or its connection, so they must not be copied to another message. */
 const headersOfMessage = new Set([
   "connection",
   "content-encoding",
@@ -89,8 +89,8 @@ const headersOfMessage = new Set([
 ]);
 
 /**
- * Returns the metadata of an error as headers. An error that a client received from another server has all headers of
- * that answer. The headers of that answer's body and connection are omitted.
+ * Returns the metadata of a ConnectError as headers; {} for other errors. The metadata of an error from another server
+ * contains all headers of that server's answer. Those about its body and its connection are omitted.
  */
 export function errorHeaders({ error }: ClassifiedError): RestResponse["headers"] {
   if (!(error instanceof ConnectError)) return {};

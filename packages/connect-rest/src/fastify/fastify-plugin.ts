@@ -32,24 +32,27 @@ export interface FastifyScope {
 
 /** Options of the plugin. */
 export interface FastifyPluginOptions {
-  /** Creates the context values of a request, which interceptors and implementations receive. Defaults to new ones. */
+  /**
+   * Creates the context values that interceptors and implementations receive. Defaults to new values for each request.
+   */
   contextValues?(request: FastifyRequestPart): ContextValues;
   /**
-   * Receives an error that no answer can report: the renderer of errors threw, Node did not accept the answer, or a body
-   * in chunks broke off. Defaults to none.
+   * Receives an error that no answer can report: for example the handler's error renderer threw, Node.js rejected the
+   * status or a header, or a body in chunks failed after its start. Defaults to ignoring the error.
    */
   onFailure?(error: unknown): void;
 }
 
 /**
- * Serves a REST handler as a plugin of Fastify 5: `app.register(fastifyPlugin(rest))`. Do not wrap it by
- * fastify-plugin: it needs a scope of its own, in which no parser reads bodies.
+ * Serves a REST handler as a plugin of Fastify 5: `app.register(fastifyPlugin(rest))`. Do not wrap it with
+ * fastify-plugin, because it needs its own scope, in which no parser reads bodies.
  *
- * The plugin takes every path below its prefix that no other route of the application has. A path that the handler has
- * no route for gets the not-found handler of the application. The hooks of the application run, except those for
- * payloads (preSerialization and onSend). Headers that a hook sets on the reply are sent.
+ * The plugin serves every path below its prefix that no other route of the application has. If the REST handler has no
+ * route for the path either, the application's not-found handler answers. The hooks of the application run, except the
+ * payload hooks preSerialization and onSend. Headers that a hook sets on the reply are sent.
  *
- * With a `prefix` the handler needs it as its `basePath`, because Fastify does not remove it from the address.
+ * If you register the plugin with a `prefix`, give the handler the same `basePath`: Fastify does not remove the prefix
+ * from the URL.
  */
 export function fastifyPlugin(
   rest: RestHandler,
@@ -70,7 +73,7 @@ export function fastifyPlugin(
   };
 }
 
-/** Makes Fastify accept the methods of custom bindings, as far as Node.js does. */
+/** Makes Fastify accept the HTTP methods of custom bindings. Omits methods that Node.js does not know. */
 function supportMethods(scope: FastifyScope, { routes }: RestHandler): void {
   for (const { httpMethod } of routes) {
     const isNew = METHODS.includes(httpMethod) && !scope.supportedMethods.includes(httpMethod);
@@ -78,7 +81,10 @@ function supportMethods(scope: FastifyScope, { routes }: RestHandler): void {
   }
 }
 
-/** Copies the headers that hooks set. Fastify itself does so only for the answers that it sends. */
+/**
+ * Copies the headers that hooks set to the response of Node.js. Fastify copies them only for answers that it sends
+ * itself.
+ */
 function copyHeaders(reply: FastifyReplyPart): void {
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);

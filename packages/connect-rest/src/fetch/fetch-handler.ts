@@ -6,18 +6,20 @@ import { responseOf } from "./response-of.js";
 
 /** Options of a Fetch handler. `Args` are the arguments that a runtime passes after the request. */
 export interface FetchHandlerOptions<Args extends readonly unknown[] = readonly []> {
-  /** Creates the context values of a request, which interceptors and implementations receive. Defaults to new ones. */
+  /**
+   * Creates the context values that interceptors and implementations receive. Defaults to new values for each request.
+   */
   contextValues?(request: Request, ...args: Args): ContextValues;
   /** Answers a request whose path no route has. Defaults to the handler's 404. */
   next?(request: Request, ...args: Args): Response | Promise<Response>;
   /**
-   * Receives an error that no answer can report: the renderer of errors threw, the answer is no valid Response, or a body
-   * in chunks broke off. Defaults to none.
+   * Receives an error that no answer can report: for example the handler's error renderer threw, the answer is not a
+   * valid Response, or a body in chunks failed after its start. Defaults to ignoring the error.
    */
   onFailure?(error: unknown): void;
 }
 
-/** Answers a request of a runtime with the Fetch API. Rejects only if `next` or `onFailure` fails. */
+/** Answers a request of the Fetch API. Rejects only if `next` or `onFailure` fails. */
 export type FetchHandler<Args extends readonly unknown[] = readonly []> = (
   request: Request,
   ...args: Args
@@ -26,10 +28,10 @@ export type FetchHandler<Args extends readonly unknown[] = readonly []> = (
 const gone: RestResponse = { status: 499, headers: {}, body: "" };
 
 /**
- * Serves a REST handler by the Fetch API, for Deno, Bun, edge runtimes and frameworks. It uses nothing of Node.js.
+ * Serves a REST handler with the Fetch API, for Deno, Bun, edge runtimes and frameworks. Uses no API of Node.js.
  *
- * The address is the one that `Request` has: the runtime has already resolved dot segments and escaped characters that
- * an address must not have.
+ * Routes are matched against the URL of the `Request`. The runtime has already resolved dot segments in this URL and
+ * percent-encoded characters that a URL must not contain.
  */
 export function fetchHandler<Args extends readonly unknown[] = readonly []>(
   rest: RestHandler,
@@ -51,14 +53,17 @@ export function fetchHandler<Args extends readonly unknown[] = readonly []>(
   };
 }
 
-/** Returns path and query of an absolute URL, as WHATWG's URL writes it. */
+/** Returns the path and the query of an absolute URL that WHATWG's URL has serialized. */
 function targetOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const end = url.indexOf("#", start);
   return end < 0 ? url.slice(start) : url.slice(start, end);
 }
 
-/** Returns a controller that aborts with the request, or when the answer is no longer read. */
+/**
+ * Returns a controller that aborts when `signal` does. The sender of the answer also aborts the controller when the
+ * answer is no longer read.
+ */
 function callerOf(signal: AbortSignal): AbortController {
   const caller = new AbortController();
   if (signal.aborted) caller.abort(signal.reason);

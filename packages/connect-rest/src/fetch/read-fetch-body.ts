@@ -2,13 +2,13 @@ import { clientGone, takenBody } from "../adapters/unread-body.js";
 import { tooLong } from "../rest-error.js";
 
 /**
- * Reads a body of at most `maxBytes`. Aborts `caller` if the body breaks off.
+ * Reads the whole body, at most `maxBytes`. Aborts `caller` if the body ends with an error.
  *
  * Rejects with:
- * - TOO_LONG when the body is longer: at once if Content-Length says so, else at the first excess chunk. The rest is not
- *   read. With a `maxBytes` of 0 the reason is MALFORMED.
- * - a ConnectError with Code.Canceled when the caller disconnects.
- * - a ConnectError with Code.Internal when other code already read from the body.
+ * - TOO_LONG if the body is longer: at once if Content-Length says so, otherwise at the first chunk over the limit. The
+ *   rest is not read. If `maxBytes` is 0, the reason is MALFORMED instead.
+ * - a ConnectError with Code.Canceled if the caller disconnects.
+ * - a ConnectError with Code.Internal if other code has already read from the body.
  */
 export async function readFetchBody(request: Request, maxBytes: number, caller: AbortController): Promise<Uint8Array> {
   const { body } = request;
@@ -29,7 +29,10 @@ export async function readFetchBody(request: Request, maxBytes: number, caller: 
   }
 }
 
-/** Reads the whole body. Returns undefined if it has more than `maxBytes`. */
+/**
+ * Reads the whole body. Returns undefined if the body has more than `maxBytes`. Rejects and aborts `caller` if reading
+ * fails.
+ */
 async function readAll(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   maxBytes: number,

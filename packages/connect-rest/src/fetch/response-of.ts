@@ -1,10 +1,10 @@
 import { endChunks, endUnsent, hasBody, isChunked } from "../adapters/response-body.js";
 import type { RestResponse } from "../rest-message.js";
 
-/** The request that is answered, as far as the answer needs it. */
+/** The data about a request that {@link responseOf} needs. */
 export interface Answering {
   readonly httpMethod: string;
-  /** Aborts when the caller disconnects. A stream that is no longer read aborts it too. */
+  /** Aborts when the caller disconnects or stops reading the answer. */
   readonly caller: AbortController;
   onFailure(error: unknown): void;
 }
@@ -12,8 +12,8 @@ export interface Answering {
 const utf8 = new TextEncoder();
 
 /**
- * Converts an answer to a Response. Throws if the status or a header is invalid. A body in chunks is taken from its
- * source at the speed at which the Response is read.
+ * Converts an answer to a Response. Throws if the status or a header is invalid. The source of a body in chunks is
+ * asked for the next chunk only when the Response is read.
  */
 export function responseOf({ status, headers, body }: RestResponse, answering: Answering): Response {
   const bytes = typeof body === "string" ? utf8.encode(body) : body;

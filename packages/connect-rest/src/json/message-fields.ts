@@ -1,10 +1,12 @@
 import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 
-/** The properties of a message in which protobuf-es stores its fields, by local name. */
+/**
+ * The properties of a protobuf-es message that store its fields, by local name. A oneof is one property with a `case`.
+ */
 export type Fields = Record<string, unknown>;
 
-/** Returns the properties of a message. Writing one sets the field without a check of the value. */
+/** Returns the message as its properties. Assigning a property sets the field, without a check of the value. */
 export function fieldsOf(message: Message): Fields {
   return message;
 }
@@ -15,14 +17,15 @@ export function setField(target: Fields, field: DescField, value: unknown): void
   else target[field.oneof.localName] = { case: field.localName, value };
 }
 
-/** Returns the local name of the member that is set in the field's oneof, or undefined when there is none. */
+/** Returns the local name of the field that is set in the oneof of `field`. Returns undefined if no field is set. */
 export function oneofCase(target: Fields, field: DescField): string | undefined {
   if (field.oneof === undefined) return undefined;
   return (target[field.oneof.localName] as { readonly case: string | undefined }).case;
 }
 
 /**
- * Returns the value of a field. A field with presence that is not set is undefined. Lists and maps are never undefined.
+ * Returns the value of a field. Returns undefined for a field that tracks presence and is not set. Lists and maps are
+ * never undefined.
  */
 export function heldValue(fields: Fields, field: DescField): unknown {
   if (field.oneof !== undefined) return oneofValue(fields, field);
@@ -32,7 +35,7 @@ export function heldValue(fields: Fields, field: DescField): unknown {
     : undefined;
 }
 
-/** Returns the message in a singular field. Creates an empty one when the field is not set. */
+/** Returns the message in a singular field. If the field is not set, sets it to an empty message. */
 export function childFields(target: Fields, field: DescField & { readonly message: DescMessage }): Fields {
   const held = field.oneof === undefined ? target[field.localName] : oneofValue(target, field);
   if (held !== undefined) return held as Fields;

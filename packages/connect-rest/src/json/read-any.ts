@@ -15,11 +15,11 @@ import { fieldsOf } from "./message-fields.js";
 import { isJsonObject, type JsonObject } from "./read-json.js";
 import { wrapperReader } from "./read-leaf.js";
 
-/** The types that a google.protobuf.Any may contain, and how they are read. */
+/** The types that a google.protobuf.Any may contain, and the functions that read them. */
 export interface AnyTypes {
   readonly registry: Registry;
   readonly profile: JsonProfile;
-  /** Compiles the reader of a message with members. */
+  /** Compiles the reader of a message type without a special JSON form. */
   readerOf(schema: DescMessage): ReadInto;
 }
 
@@ -27,9 +27,9 @@ const typeMember = memberStep("@type", 0);
 const valueMember = memberStep("value", 1);
 
 /**
- * Creates the reader of google.protobuf.Any: an object with the member `@type`, the URL of a type of the registry, and
- * the members of that type. A type with a JSON form of its own is in the member `value`. An empty object is an Any
- * without a type. The reader of a type is compiled when the type is first met.
+ * Creates the reader of google.protobuf.Any. The JSON is an object with the member `@type`, the URL of a type in the
+ * registry, and the members of this type. If the type has a special JSON form, its JSON is in the member `value`
+ * instead. An empty object is an Any without a type. The reader of a type is compiled at its first use.
  */
 export function anyReader(types: AnyTypes): ReadValue {
   const compiled = new Map<DescMessage, ReadValue>();
@@ -57,7 +57,10 @@ export function anyReader(types: AnyTypes): ReadValue {
   return readAny;
 }
 
-/** Returns the type that a type URL names: the part after its last slash. */
+/**
+ * Returns the message type of a type URL. The part after the last slash is the full name of the type. Returns undefined
+ * if there is no slash or the registry does not have the type.
+ */
 export function typeOf(registry: Registry, typeUrl: string): DescMessage | undefined {
   const slash = typeUrl.lastIndexOf("/");
   return slash < 0 ? undefined : registry.getMessage(typeUrl.slice(slash + 1));

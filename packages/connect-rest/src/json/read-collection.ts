@@ -8,8 +8,8 @@ import { setField } from "./message-fields.js";
 import { isJsonObject } from "./read-json.js";
 
 /**
- * Creates the reader of a list of at most `maxItems`. No item of a longer list is read. A list keeps its length: an
- * invalid item becomes a zero value.
+ * Creates the reader of a list with at most `maxItems` items. A longer list is a violation, and none of its items is
+ * read. An invalid item becomes a zero value, so that the list keeps its length.
  */
 export function listReader(
   field: DescField & { readonly fieldKind: "list" },

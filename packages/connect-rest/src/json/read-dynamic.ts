@@ -7,8 +7,9 @@ import { isJsonObject, type JsonObject, type JsonTree } from "./read-json.js";
 import { nameReader } from "./read-map-key.js";
 
 /**
- * Creates the readers of google.protobuf.Struct, Value and ListValue, which hold any JSON. Their strings and numbers are
- * read by `readString` and `readDouble`.
+ * Returns a function that returns the reader of google.protobuf.Struct, Value or ListValue, and undefined for other
+ * types. These three types contain any JSON. `readString` reads the strings and names in it, and `readDouble` the
+ * numbers.
  */
 export function dynamicReaders(
   readString: ReadValue,

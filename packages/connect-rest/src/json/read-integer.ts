@@ -1,12 +1,16 @@
 const plain = /^-?[0-9]{1,15}$/;
 const parts = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
-/** The digits of the largest integer type. A number with more digits is out of range, so it is not computed. */
+/**
+ * The largest number of digits that an integer type can have. A number with more digits is out of range, so its value
+ * is not computed.
+ */
 const mostDigits = 20;
 
 /**
- * Returns the exact integer value of a JSON number's text (`5`, `5.0`, `5e0`; -0 is 0). Returns "fraction" for a number
- * that is not integral and "large" for one with more than 20 digits. A large exponent costs no extra time.
+ * Returns the exact integer value of a JSON number's text (`5`, `5.0`, `5e0`; -0 is 0). Returns "fraction" if the
+ * number is not an integer, and "large" if it is an integer with more than 20 digits. A large exponent costs no extra
+ * time.
  */
 export function integerOf(text: string): bigint | number | "fraction" | "large" {
   if (plain.test(text)) return Number(text) + 0;

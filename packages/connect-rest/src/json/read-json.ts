@@ -1,7 +1,7 @@
-/** A JSON value as it was written: numbers keep their text, objects the order of their members. */
+/** A JSON value as it was written: numbers keep their text, and objects keep the order of their members. */
 export type JsonTree = null | boolean | string | JsonNumber | readonly JsonTree[] | JsonObject;
 
-/** The text of a number. No digit is lost before the target type is known. */
+/** The text of a JSON number, so that no digit is lost before the target type is known. */
 export interface JsonNumber {
   readonly number: string;
 }
@@ -9,14 +9,14 @@ export interface JsonNumber {
 /** The members of an object by name, in the order they were written. */
 export type JsonObject = ReadonlyMap<string, JsonTree>;
 
-/** Returns whether a value is an object. */
+/** Returns whether a value is a JSON object. */
 export function isJsonObject(tree: JsonTree): tree is JsonObject {
   return tree instanceof Map;
 }
 
 /**
- * Text that is not JSON by the rules of {@link readJson}. The message states the problem and the character, and
- * contains no input.
+ * Thrown for text that {@link readJson} does not accept. The message states the problem and the position of the
+ * character, and contains no part of the text.
  */
 export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
@@ -44,7 +44,7 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads JSON text (RFC 8259) in linear time. Throws a {@link JsonSyntaxError}. Differences to JSON.parse:
+ * Reads JSON text (RFC 8259) in linear time. Throws a {@link JsonSyntaxError}. Unlike JSON.parse:
  * - Two members of an object with the same unescaped name are an error (RFC 7493 section 2.3).
  * - Objects and arrays nested deeper than `maxDepth` are an error.
  * - Numbers are not rounded.

@@ -3,16 +3,16 @@ import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import type { JsonProfile, ReadValue } from "./json-profile.js";
 
 /**
- * Returns whether the field is not a map and its values are scalars, enums, or messages with a JSON form of their own,
- * except google.protobuf.Any.
+ * Returns whether the values of the field are scalars, enums, or messages with a special JSON form. For a list, the
+ * type of its items decides. Maps and google.protobuf.Any are not leaves.
  */
 export function isLeaf(field: DescField, profile: JsonProfile): boolean {
   return field.fieldKind !== "map" && leafReader(field, profile) !== undefined;
 }
 
 /**
- * Returns the reader of a field's value; for a list or a map, of one item or entry. Returns undefined when the value is
- * a message with members.
+ * Returns the reader of a field's value; for a list, of one item; for a map, of the value of one entry. Returns
+ * undefined for google.protobuf.Any and for messages without a special JSON form.
  */
 export function leafReader(field: DescField, profile: JsonProfile): ReadValue | undefined {
   if (field.scalar !== undefined) {

@@ -5,24 +5,24 @@ import type { JsonProfile, ReadInto } from "./json-profile.js";
 import { type Fields, oneofCase } from "./message-fields.js";
 import type { JsonObject } from "./read-json.js";
 
-/** A field and the reader of its value. */
+/** A field, the path step to it, and the reader of its value. */
 export interface FieldReader {
   readonly field: DescField;
   readonly step: Step;
   readonly read: ReadInto;
 }
 
-/** A field under one of its names, and the name that an object may not have at the same time. */
+/** The reader of a field under one of its names. An object must not contain both this name and the name `twin`. */
 interface NamedReader extends FieldReader {
   readonly twin: string | undefined;
 }
 
-/** The fields of a message by the names that members may have. */
+/** The readers of a message's fields, by the member names that JSON may use. */
 export type MemberReaders = ReadonlyMap<string, NamedReader>;
 
 /**
- * Indexes fields by their names. A JSON name has priority over a proto name: `a_b` may be the JSON name of another
- * field.
+ * Indexes the readers of fields by the names of the fields. If a name is the JSON name of one field and the proto name
+ * of another, the name stands for the field with this JSON name.
  */
 export function membersOf(readers: readonly FieldReader[], { memberNames }: JsonProfile): MemberReaders {
   const members = new Map<string, NamedReader>();
@@ -34,7 +34,9 @@ export function membersOf(readers: readonly FieldReader[], { memberNames }: Json
   return members;
 }
 
-/** Lists the members one by one. V8 calls the reader of an object made by spreading another object 10 % slower. */
+/**
+ * Copies each member explicitly. In V8, calls of `read` are 10 % slower if the object was created with spread syntax.
+ */
 function namedReader({ field, step, read }: FieldReader, twin: string | undefined): NamedReader {
   return { field, step, read, twin };
 }
@@ -59,7 +61,7 @@ export function readMembers(
   }
 }
 
-/** Returns a reader that refuses a member of a oneof if another member is set. */
+/** Returns a reader that calls `read`, unless another field of the same oneof is already set: this is a violation. */
 export function oneofReader(field: DescField, read: ReadInto): ReadInto {
   if (field.oneof === undefined) return read;
   return (tree, into, at, violations) => {

@@ -13,18 +13,21 @@ import { mapKeyReader } from "./read-map-key.js";
 import { type FieldReader, membersOf, oneofReader, readMembers } from "./read-members.js";
 import { strictProfile } from "./strict/strict-profile.js";
 
-/** A path of fields, from a message down. */
+/**
+ * A path to a field. The first item is a field of the message; each further item is a field of the message in the item
+ * before.
+ */
 type FieldNames = readonly DescField[];
 
 /** Rules for reading, in addition to the schema. */
 export interface ReadRules {
-  /** The spellings that are read. Defaults to the strict profile. */
+  /** The spellings of values that are accepted. Defaults to the strict profile. */
   readonly profile?: JsonProfile;
   /** The types that google.protobuf.Any may contain. Defaults to none: no Any can be read. */
   readonly registry?: Registry | undefined;
-  /** Fields that this JSON cannot have. */
+  /** Paths of fields that the JSON must not contain. */
   readonly excluded?: readonly FieldNames[];
-  /** Fields that this JSON may have, but whose values are not read. */
+  /** Paths of fields that the JSON may contain, but whose values are not read. */
   readonly ignored?: readonly FieldNames[];
   /** Returns the maximum number of items of a list, or undefined for no limit. Checked before any item is read. */
   readonly maxItems?: ((field: DescField) => number | undefined) | undefined;
@@ -36,8 +39,8 @@ export interface ReadRules {
  * Compiles the reader of a message: ProtoJSON by the profile, which is strict by default.
  * - A member must have the name of a field that is not excluded.
  * - At most one member of a oneof may be present.
- * - If the profile requires it, a list or map with the google.api.field_behavior REQUIRED must be present. A message
- *   cannot distinguish an absent one from an empty one.
+ * - If the profile requires it, a list or map with the google.api.field_behavior REQUIRED must be present. The reader
+ *   checks this because a message does not show whether an empty list was present.
  *
  * The reader reports every violation and still reads all valid values.
  */
@@ -57,7 +60,10 @@ interface Compilation extends ReadRules {
   readonly readAny: ReadValue;
   readonly excluded: readonly FieldNames[];
   readonly ignored: readonly FieldNames[];
-  /** The readers of whole messages so far. Recursive messages reuse them, which ends the recursion. */
+  /**
+   * The compiled readers of messages without excluded or ignored fields. A recursive message finds its own reader here,
+   * so that the compilation ends.
+   */
   readonly known: Map<DescMessage, ReadInto>;
 }
 

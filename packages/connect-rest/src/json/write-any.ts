@@ -3,9 +3,9 @@ import { type Any, hasCustomJsonRepresentation } from "@bufbuild/protobuf/wkt";
 import { typeOf } from "./read-any.js";
 
 /**
- * Creates the writer of google.protobuf.Any: the members of its content after `@type`, or the member `value` if its type
- * has a JSON form of its own. An Any without a type is an empty object. The writer throws for a type that is not in the
- * registry.
+ * Creates the writer of google.protobuf.Any. It writes an object with `@type` and the members of the content. If the
+ * type of the content has a special JSON form, this JSON is in the member `value` instead. An Any without a type is an
+ * empty object. The writer throws for a type that is not in the registry.
  */
 export function anyWriter(
   registry: Registry,

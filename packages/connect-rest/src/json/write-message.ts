@@ -11,12 +11,12 @@ export type WriteMessage = (message: Message) => string;
 
 type Write = (value: unknown) => string;
 
-/** Writes a field with its name. Returns undefined when the field is not set. */
+/** Writes a field as a member: its name and its value. Returns undefined if the field is not set. */
 type WriteMember = (fields: Fields) => string | undefined;
 
 /** Rules for writing, in addition to the schema. */
 export interface WriteRules {
-  /** Decides the width of Timestamps. Defaults to the strict profile. */
+  /** The profile that decides the number of decimals in Timestamps. Defaults to the strict profile. */
   readonly profile?: JsonProfile;
   /** The types that google.protobuf.Any may contain. Defaults to none: only an empty Any can be written. */
   readonly registry?: Registry | undefined;
@@ -25,7 +25,7 @@ export interface WriteRules {
 interface Compilation {
   readonly profile: JsonProfile;
   readonly registry: Registry | undefined;
-  /** The writers so far. Recursive messages reuse them, which ends the recursion. */
+  /** The compiled writers. A recursive message finds its own writer here, so that the compilation ends. */
   readonly known: Map<DescMessage, Write>;
 }
 
@@ -38,15 +38,15 @@ const longTypes: ReadonlySet<ScalarType> = new Set([
 ]);
 
 /**
- * Compiles the writer of a message: ProtoJSON that always includes fields of implicit presence, so `false`, "" and []
- * are explicit. The profile decides the width of Timestamps; in the strict one it is fixed. The writer throws for values
- * that ProtoJSON cannot represent. Compiling walks the descriptors once, not for each answer.
+ * Compiles the writer of a message. It writes ProtoJSON, and throws for values that ProtoJSON cannot represent. Fields
+ * of implicit presence are always written, so `false`, "" and [] are explicit. The profile decides the number of
+ * decimals in Timestamps. The descriptors are read once, at compilation, and not for each message.
  */
 export function createMessageWriter(schema: DescMessage, rules: WriteRules = {}): WriteMessage {
   return messageWriter(schema, compilationOf(rules));
 }
 
-/** Compiles the writer of one field's value. It writes `null` when the field is not set. */
+/** Compiles the writer of one field's value. The writer returns `null` if the field is not set. */
 export function createFieldWriter(field: DescField, rules: WriteRules = {}): WriteMessage {
   const write = fieldWriter(field, compilationOf(rules));
   return (message) => {
@@ -107,8 +107,8 @@ function itemWriter(field: DescField, compilation: Compilation): Write {
 }
 
 /**
- * Returns the writer of a type with a JSON form of its own. All except Timestamp and Any use the library, because few
- * answers contain them.
+ * Returns the writer of a message type with a special JSON form; undefined for other types. All except Timestamp and
+ * Any use `toJson` of protobuf-es, because few answers contain them.
  */
 function wellKnownWriter(schema: DescMessage, compilation: Compilation): Write | undefined {
   const { profile, registry } = compilation;

@@ -6,25 +6,27 @@ import { serveRequest } from "./serve-request.js";
 
 /** Options of a listener. */
 export interface NodeListenerOptions {
-  /** Creates the context values of a request, which interceptors and implementations receive. Defaults to new ones. */
+  /**
+   * Creates the context values that interceptors and implementations receive. Defaults to new values for each request.
+   */
   contextValues?(request: NodeRequest): ContextValues;
   /**
-   * Receives an error that no answer can report: the renderer of errors threw, Node did not accept the answer, or a body
-   * in chunks broke off. Defaults to none.
+   * Receives an error that no answer can report: for example the handler's error renderer threw, Node.js rejected the
+   * status or a header, or a body in chunks failed after its start. Defaults to ignoring the error.
    */
   onFailure?(error: unknown): void;
 }
 
 /**
- * Answers a request of Node's HTTP/1.1 or HTTP/2 server, or of Express. Rejects only if `onFailure` throws. If no route
- * has the path and there is a `next`, it calls `next` and answers nothing.
+ * Answers a request of Node's HTTP/1.1 or HTTP/2 server, or of Express. If no route has the path and there is a `next`,
+ * calls `next` and sends no answer. Rejects only if `onFailure` throws.
  */
 export type NodeListener = (request: NodeRequest, response: NodeResponse, next?: () => void) => Promise<void>;
 
 /**
- * Serves a REST handler by Node's HTTP/1.1 and HTTP/2 servers and by Express. In Express it must come before parsers of
- * bodies, because they read the body. A request whose body was already read is answered with 500, and the error names
- * this cause. Express removes the path of `app.use(path, …)` from the address, so the handler then needs no `basePath`.
+ * Serves a REST handler with Node's HTTP/1.1 and HTTP/2 servers and with Express. In Express, register it before body
+ * parsers: if other code has already read the body, the answer is 500. Express removes the path of `app.use(path, …)`
+ * from the URL, so the handler then needs no `basePath`.
  */
 export function nodeListener(rest: RestHandler, options: NodeListenerOptions = {}): NodeListener {
   const onFailure = (error: unknown) => options.onFailure?.(error);

@@ -7,13 +7,13 @@ import { tooLong } from "../rest-error.js";
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
 
 /**
- * Reads a body of at most `maxBytes`.
+ * Reads the whole body, at most `maxBytes`.
  *
  * Rejects with:
- * - TOO_LONG when the body is longer: at once if Content-Length says so, else at the first excess byte. The rest is not
- *   read. With a `maxBytes` of 0 the reason is MALFORMED.
- * - a ConnectError with Code.Canceled when the caller disconnects.
- * - a ConnectError with Code.Internal when other code already read from the body, such as a parser of Express.
+ * - TOO_LONG if the body is longer: at once if Content-Length says so, otherwise at the first byte over the limit. The
+ *   rest is not read. If `maxBytes` is 0, the reason is MALFORMED instead.
+ * - a ConnectError with Code.Canceled if the caller disconnects.
+ * - a ConnectError with Code.Internal if other code, such as a body parser of Express, has already read from the body.
  */
 export function readBody(request: NodeRequest, maxBytes: number): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? Number.NaN);
@@ -58,8 +58,8 @@ export function isAbandoned(request: NodeRequest): boolean {
 }
 
 /**
- * Returns whether an "end" event proves that the request is complete. Node also ends an HTTP/2 stream that is reset,
- * and reports the reset only later in the same turn.
+ * Returns whether an "end" event proves that the request is complete. Node.js also emits "end" for an HTTP/2 stream
+ * that is reset, and reports the reset only later in the same turn of the event loop.
  */
 function endsForSure(request: NodeRequest): boolean {
   return !("stream" in request) || request.stream.endAfterHeaders;

@@ -3,11 +3,11 @@ import { endChunks } from "../adapters/response-body.js";
 import type { NodeResponse } from "./node-response.js";
 
 /**
- * Sends the head of an answer at once, then each chunk when the caller has taken the previous ones. Ends the iteration
- * and resolves when the caller disconnects.
+ * Sends the head of an answer at once, then its chunks. Waits while the buffer of the response is full. If the caller
+ * disconnects, ends the iteration and resolves.
  *
- * Rejects if the iteration throws. The answer is then cut: the HTTP/1.1 connection is closed before the last chunk, and
- * the HTTP/2 stream is reset with INTERNAL_ERROR. So the caller can see that the answer is not complete.
+ * Rejects if the iteration throws. The answer is then cut: the HTTP/1.1 connection is closed without the last chunk,
+ * and the HTTP/2 stream is reset with INTERNAL_ERROR. So the caller can see that the answer is not complete.
  */
 export async function sendChunks(response: NodeResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
   const chunks = body[Symbol.asyncIterator]();
@@ -36,7 +36,7 @@ async function pump(chunks: AsyncIterator<Uint8Array>, response: NodeResponse): 
   }
 }
 
-/** Resolves when the written data has left the buffer or the response has closed. */
+/** Resolves when the buffer of the response is empty or the response has closed. */
 function drained(response: NodeResponse): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {

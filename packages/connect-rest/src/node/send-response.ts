@@ -7,12 +7,13 @@ import { sendChunks } from "./send-chunks.js";
 const lingerMs = 250;
 
 /**
- * Sends an answer. Does nothing when the caller has disconnected or an answer has begun. Resolves when the whole answer
- * is handed to Node, including the last chunk of a body in chunks (see {@link sendChunks}). Rejects if Node does not
- * accept the status or a header; nothing is sent then.
+ * Sends an answer. Does nothing if the caller has disconnected or an answer has begun. Resolves when Node.js has
+ * received the whole answer, including the last chunk of a body in chunks (see {@link sendChunks}). Rejects, and sends
+ * nothing, if Node.js does not accept the status or a header.
  *
- * When more than `maxBodyBytes` of the request may follow, the rest is not read. The HTTP/1.1 connection is then closed
- * after the answer, with `Connection: close`. The HTTP/2 stream is closed without an error (RFC 9113 section 8.1).
+ * If the request is incomplete and its body may be longer than `maxBodyBytes`, the rest is not read. The HTTP/1.1
+ * connection is then closed after the answer, with `Connection: close`. The HTTP/2 stream is closed without an error
+ * (RFC 9113 section 8.1).
  */
 export async function sendResponse(
   request: NodeRequest,
@@ -45,10 +46,11 @@ function setHead(response: NodeResponse, { status, headers, body }: RestResponse
 }
 
 /**
- * Ends the HTTP/1.1 connection with the answer that is about to be sent, or closes the HTTP/2 stream `lingerMs` after it.
+ * Prepares a response whose request is not read to its end; call this before the answer is sent. The HTTP/1.1
+ * connection closes after the answer, the HTTP/2 stream `lingerMs` milliseconds after the answer.
  *
- * Some clients treat a stream that closes while they write as a failure and discard the answer. The delay lets a client
- * that reads the answer end the stream itself.
+ * Some clients treat a stream that closes while they write as a failure, and discard the answer. The delay lets a
+ * client that reads the answer end the stream itself.
  */
 export function abandonBody(response: NodeResponse): void {
   if (!("stream" in response)) {
@@ -59,7 +61,7 @@ export function abandonBody(response: NodeResponse): void {
   stream.once("finish", () => setTimeout(() => stream.close(), lingerMs).unref());
 }
 
-/** Returns whether more of the request may follow than the server reads. */
+/** Returns whether the request is incomplete and its body may be longer than `maxBodyBytes`. */
 export function leavesBodyUnread(request: NodeRequest, maxBodyBytes: number): boolean {
   if (request.readableEnded) return false;
   const declared = request.headers["content-length"];

@@ -8,7 +8,7 @@ import { sendResponse } from "./send-response.js";
 
 /** The functions that an adapter provides for a request. */
 export interface Serving {
-  /** Returns the context values of the request. Undefined for new ones. */
+  /** Returns the context values of the request, or undefined for new values. */
   openValues(): ContextValues | undefined;
   onFailure(error: unknown): void;
 }

@@ -3,9 +3,9 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import type { RestService } from "./rest-service.js";
 
 /**
- * Returns the services and single methods that a function registers on a router. A router of Connect itself does not
- * keep the implementations, so this one takes its place. Interceptors of a registration run last. Its other options are
- * ignored, because they concern other protocols than REST.
+ * Returns the services and single methods that a function registers on a router. The function receives a router that
+ * keeps the implementations, because Connect's own router does not. Interceptors of a registration run last. Other
+ * options of a registration are ignored, because they do not concern REST.
  */
 export function servicesOfRouter(register: ((router: ConnectRouter) => void) | undefined): readonly RestService[] {
   const services: RestService[] = [];

@@ -1,12 +1,12 @@
 import type { DescField, DescMessage, DescMethod, Registry } from "@bufbuild/protobuf";
 import { AnySchema, hasCustomJsonRepresentation } from "@bufbuild/protobuf/wkt";
 
-/** Whether a message is sent as raw bytes, without JSON (google/api/httpbody.proto). */
+/** Returns whether a message is sent as raw bytes, not as JSON (google/api/httpbody.proto). */
 export function isHttpBody(schema: DescMessage | undefined): boolean {
   return schema?.typeName === "google.api.HttpBody";
 }
 
-/** The parts of a binding that decide which types have a JSON form. */
+/** The parts of a binding that {@link checkTypes} needs. */
 export interface BoundTypes {
   readonly method: Pick<DescMethod, "input" | "output">;
   readonly body: "none" | "message" | DescField;
@@ -14,9 +14,10 @@ export interface BoundTypes {
 }
 
 /**
- * Throws when the messages of a binding have no supported JSON form. google.protobuf.Any needs a registry of the types
- * it may contain; a google.api.HttpBody that is a whole body needs none. A type with a JSON form of its own has no
- * members, so it cannot be the whole body.
+ * Throws if a message of a binding cannot be converted from or to JSON:
+ * - A message with google.protobuf.Any needs a registry of the types that Any may contain. A google.api.HttpBody that
+ *   is a whole body needs none, because it is not JSON.
+ * - A type with a special JSON form, such as Timestamp, has no members, so it cannot be the whole request body.
  */
 export function checkTypes({ method, body, responseBody }: BoundTypes, registry: Registry | undefined): void {
   const { input, output } = method;
@@ -37,7 +38,8 @@ export function checkTypes({ method, body, responseBody }: BoundTypes, registry:
 }
 
 /**
- * Returns whether the field is one message whose JSON is an object of its fields. Paths may continue into such a field.
+ * Returns whether the field is a singular message whose JSON is an object of its fields. A path can continue into such
+ * a field.
  */
 export function isNested(field: DescField): field is DescField & { readonly message: DescMessage } {
   return field.fieldKind === "message" && !hasCustomJsonRepresentation(field.message);
@@ -47,7 +49,10 @@ function messageOf(field: DescField): DescMessage | undefined {
   return field.fieldKind === "message" ? field.message : undefined;
 }
 
-/** Returns whether a message uses google.protobuf.Any, except in the type `raw`. */
+/**
+ * Returns whether a message uses google.protobuf.Any, directly or in a nested message. Does not look into the type
+ * `raw`.
+ */
 function usesAny(schema: DescMessage, raw: DescMessage | undefined): boolean {
   if (schema === raw) return false;
   const seen = new Set<DescMessage | undefined>([undefined, raw, schema]);

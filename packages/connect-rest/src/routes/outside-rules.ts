@@ -21,14 +21,14 @@ export interface HttpRuleJson {
   readonly additional_bindings?: readonly Omit<HttpRuleJson, "selector">[];
 }
 
-/** The rules of methods, by the full name of the method. */
+/** HTTP rules by the full name of their method. */
 export type RulesBySelector = ReadonlyMap<string, HttpRule>;
 
 /**
- * Reads rules that are given from outside. Of several rules for one method the last counts, as in service
- * configurations. Throws if a rule has another member or selects more than one method. Also throws if a selector has
- * the service of one of the `methods` but names no method of it. Rules for other services are ignored, because a
- * configuration may also describe services that are served elsewhere.
+ * Reads HTTP rules from outside the proto files. If several rules select one method, the last one counts, as in service
+ * configurations. Throws if a rule has an unknown member or selects more than one method. Also throws if a selector
+ * names an unknown method in a service of `methods`. Rules for other services are ignored, because a configuration may
+ * describe services that are served elsewhere.
  */
 export function rulesBySelector(rules: readonly HttpRuleJson[], methods: readonly DescMethod[]): RulesBySelector {
   const bySelector = new Map(rules.map((rule) => [rule.selector, readRule(rule)]));
@@ -43,7 +43,7 @@ export function rulesBySelector(rules: readonly HttpRuleJson[], methods: readonl
   return bySelector;
 }
 
-/** Returns the name by which a rule selects a method. */
+/** Returns the name by which a rule selects a method, such as "library.v1.LibraryService.GetBook". */
 export function selectorOf({ parent, name }: DescMethod): string {
   return `${parent.typeName}.${name}`;
 }

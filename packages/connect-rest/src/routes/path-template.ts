@@ -7,14 +7,17 @@ export type PathSegment =
   | { readonly kind: "rest" };
 
 /**
- * A variable and its segments: from `start` to `end`, not including `end`. With `**`, `end` is undefined and the
- * variable takes all remaining segments.
+ * A path variable. It has the template's segments from index `start` to index `end`, not including `end`. If its
+ * pattern ends with `**`, `end` is undefined and the variable takes all remaining segments.
  */
 export interface PathVariable {
   readonly fieldPath: readonly string[];
   readonly start: number;
   readonly end: number | undefined;
-  /** Whether the variable's pattern has more than one segment. An encoded slash in its value then stays encoded. */
+  /**
+   * Whether the variable's pattern has `**` or more than one segment. If so, an encoded slash in the value stays
+   * encoded.
+   */
   readonly multiSegment: boolean;
 }
 
@@ -39,18 +42,18 @@ const literal = /(?:[A-Za-z0-9\-._~!$&'()+,;=@]|%[0-9A-Fa-f]{2})+/y;
 /**
  * Parses a path template. The grammar of google/api/http.proto:
  *
- *     Template = "/" Segments [ Verb ] ;    (and, as other servers of the grammar take it, "/" alone)
+ *     Template = "/" Segments [ Verb ] ;    (and "/" alone, as other servers accept it)
  *     Segments = Segment { "/" Segment } ;
  *     Segment  = "*" | "**" | LITERAL | Variable ;
  *     Variable = "{" FieldPath [ "=" Segments ] "}" ;
  *     FieldPath = IDENT { "." IDENT } ;
  *     Verb     = ":" LITERAL ;
  *
- * `{name}` means `{name=*}`. Variables do not nest. Only a verb may follow `**`. A LITERAL contains the pchar of RFC 3986
- * without `*` and `:`. It stands for its decoded text, so characters with a meaning in paths must be percent-encoded. A
- * verb contains no `:`, not even an encoded one.
+ * `{name}` means `{name=*}`. Variables do not nest. Only a verb may follow `**`. A LITERAL consists of the pchar of
+ * RFC 3986 without `*` and `:`. It stands for its decoded text, so a character such as `/` or `:` must be
+ * percent-encoded in it. A verb contains no `:`, not even an encoded one.
  *
- * Throws an Error with the expected text and the character where it is missing.
+ * Throws an Error that states the problem and the position of the character.
  */
 export function parsePathTemplate(source: string): PathTemplate {
   const cursor: Cursor = { source, at: 0, segments: [], variables: [] };

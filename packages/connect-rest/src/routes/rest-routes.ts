@@ -3,8 +3,8 @@ import { createRouteTable, type TableOptions } from "./route-table.js";
 import type { Route } from "./routes.js";
 
 /**
- * Returns the routes of services without serving them, in the order of their declaration: for documents and tests.
- * Throws when the routes are invalid, see {@link createRouteTable}.
+ * Returns the routes of services in the order of their declaration, without serving them. Use it for documents and
+ * tests. Throws if the routes are invalid, see {@link createRouteTable}.
  */
 export function restRoutes(
   basePath: string,

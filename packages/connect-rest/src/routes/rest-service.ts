@@ -22,8 +22,8 @@ export interface ImplementedMethod {
 }
 
 /**
- * Pairs a service with its implementation. The compiler rejects a misspelt method. Methods may be missing: they have no
- * route.
+ * Pairs a service with its implementation. The compiler rejects a misspelt method. A method without an implementation
+ * has no route.
  */
 export function restService<S extends DescService>(
   service: S,
@@ -33,7 +33,7 @@ export function restService<S extends DescService>(
   return { service, implementation, interceptors };
 }
 
-/** Returns the implemented methods of services. Throws for a method that two of them implement. */
+/** Returns the implemented methods of services. Throws if a method is implemented twice. */
 export function implementedMethods(services: readonly RestService[]): ReadonlyMap<DescMethod, ImplementedMethod> {
   const methods = new Map<DescMethod, ImplementedMethod>();
   for (const { service, implementation, interceptors = [] } of services) {

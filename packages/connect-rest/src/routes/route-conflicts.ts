@@ -10,11 +10,11 @@ export interface RouteConflict {
 }
 
 /**
- * Finds at most `limit` pairs of routes that match the same request while neither is strictly narrower, in the order of
- * the second.
+ * Finds at most `limit` pairs of routes that match the same request while neither is strictly narrower. The pairs are
+ * in the order of their second route.
  *
- * A narrower route is no conflict: it answers the requests that both match. Examples are `/books/search` in
- * `/books/{id}`, `/books/{id}:rename` in `/books/{id}`, and GET in every method.
+ * A narrower route is no conflict, because it answers the requests that both routes match. `/books/search` and
+ * `/books/{id}:rename` are narrower than `/books/{id}`, and GET is narrower than every method.
  */
 export function findConflicts(routes: readonly Route[], limit = Number.POSITIVE_INFINITY): RouteConflict[] {
   const conflicts: RouteConflict[] = [];
@@ -67,15 +67,18 @@ function covers(wide: Route, narrow: Route): boolean {
   });
 }
 
-/** Returns every path length at which the two routes can differ. Beyond the longer template, `**` only repeats. */
+/**
+ * Returns the path lengths, in segments, at which two routes are compared. The last one is longer than both templates:
+ * in even longer paths, `**` only matches more of the same.
+ */
 function lengths(a: Route, b: Route): number[] {
   const longest = Math.max(a.template.segments.length, b.template.segments.length) + 1;
   return Array.from({ length: longest + 1 }, (_, index) => index);
 }
 
 /**
- * Returns the route's template for a path of `length` segments, or undefined when no such path matches. `**` is
- * expanded, and a verb becomes part of a literal before it.
+ * Returns the segments of a route's template for a path of `length` segments, or undefined if the route matches no such
+ * path. `**` becomes as many `*` as fit. A verb becomes part of the last segment if that is a literal.
  */
 function expand({ template: { segments, verb } }: Route, length: number): PathSegment[] | undefined {
   const fixed = segments.filter(({ kind }) => kind !== "rest");
@@ -92,7 +95,10 @@ function meet(a: PathSegment, b: PathSegment | undefined): boolean {
   return a.kind !== "literal" || b?.kind !== "literal" || a.text === b.text;
 }
 
-/** Returns whether the last segments can meet: a wildcard before a verb matches only segments that end in the verb. */
+/**
+ * Returns whether one path segment can match the last segments of both routes. A wildcard before a verb matches only
+ * segments that end in the verb.
+ */
 function verbsMeet(a: Route, b: Route, ofA: PathSegment[], ofB: PathSegment[]): boolean {
   return endsMeet(ofA.at(-1), a.template.verb, ofB.at(-1), b.template.verb);
 }

@@ -1,13 +1,12 @@
 import type { Route } from "./routes.js";
 
-/** Routes, indexed by the first segments of their paths. */
+/** Routes, indexed by the segments of their templates. */
 export interface Neighbourhood {
   /**
-   * Returns the routes added so far that may match a path of this route, in the order they were added. It may also
-   * return routes without a common path.
+   * Returns the added routes that may match a path that `route` also matches, in the order in which they were added.
+   * The result can also contain routes that match no such path.
    */
   near(route: Route): Route[];
-  /** Adds a route. */
   add(route: Route): void;
 }
 
@@ -25,7 +24,7 @@ interface Neighbour {
 
 /**
  * Creates an index that keeps routes in a tree of their segments. The cost of `near` depends on the number of similar
- * routes, not of all routes.
+ * routes, not on the number of all routes.
  */
 export function createNeighbourhood(): Neighbourhood {
   const root = createNode();
@@ -49,7 +48,10 @@ const single = Symbol("*");
 const rest = Symbol("**");
 type Segment = string | typeof single | typeof rest;
 
-/** Returns the segments of a route. A verb becomes part of a literal before it, so `/a:b` and `/a%3Ab` are near. */
+/**
+ * Returns the segments of a route. A verb becomes part of a literal before it, so that `near` finds `/a%3Ab` for
+ * `/a:b`.
+ */
 function segmentsOf({ template: { segments, verb } }: Route): Segment[] {
   return segments.map((segment, index) => {
     if (segment.kind !== "literal") return segment.kind === "single" ? single : rest;

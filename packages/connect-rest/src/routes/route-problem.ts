@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 
-/** The problem of a binding that has no route, or of two routes that conflict. */
+/** A problem of a binding that cannot be served, or of two routes that conflict. */
 export interface RouteProblem {
   /** The proto file of the method, such as "library/v1/library.proto". */
   readonly file: string;
@@ -8,11 +8,11 @@ export interface RouteProblem {
   readonly method: string;
   /** The binding, such as "GET /v1/books/{name}"; "" if the problem concerns the whole method. */
   readonly binding: string;
-  /** A sentence without file and method. */
+  /** A sentence about the problem, without the file and the method. */
   readonly message: string;
 }
 
-/** Creates the problem of a method or one of its bindings. */
+/** Creates a problem of a method, or of one of its bindings. */
 export function routeProblem(method: DescMethod, binding: string, message: string): RouteProblem {
   return { file: method.parent.file.proto.name, method: methodName(method), binding, message };
 }
@@ -22,7 +22,7 @@ export function methodName({ parent, name }: DescMethod): string {
   return `${parent.typeName}/${name}`;
 }
 
-/** Returns the problem as one line. */
+/** Returns the problem as one line: file, method and message. */
 export function describeProblem({ file, method, message }: RouteProblem): string {
   return `${file}: ${method}: ${message}`;
 }

@@ -5,19 +5,19 @@ import { conflictProblem, findConflicts } from "./route-conflicts.js";
 import { describeProblem, type RouteProblem } from "./route-problem.js";
 import { type BindingOptions, collectRoutes, type Route } from "./routes.js";
 
-/** A route and the raw, still encoded segments of the path that it matched, without the verb. */
+/** A route, and the segments of the path that it matched. The segments are percent-encoded and without the verb. */
 export interface RouteMatch {
   readonly route: Route;
   readonly segments: readonly string[];
 }
 
 /**
- * The outcome of matching: a route; or the methods that the path supports, in alphabetical order; or undefined when no
- * route has the path.
+ * The result of matching a request: the route; or, if the path has routes only for other HTTP methods, these methods in
+ * alphabetical order; or, if no route has the path, undefined.
  */
 export type RouteOutcome = RouteMatch | { readonly allow: readonly string[] } | undefined;
 
-/** Routes by segment: a tree whose edges are literals, `*` and, at the end only, `**`. */
+/** The routes, and a tree to find them. The edges of the tree are literals, `*` and, at the end only, `**`. */
 export interface RouteTable {
   readonly routes: readonly Route[];
   readonly root: RouteNode;
@@ -37,21 +37,22 @@ interface Search {
   readonly segments: readonly string[];
   readonly verb: string;
   readonly httpMethod: string;
-  /** The methods of the routes that have the path but not the method of the request. */
+  /** The HTTP methods of routes that match the path but not the method of the request. */
   readonly otherMethods: Set<string>;
 }
 
-/** The treatment of bindings that cannot be served or that conflict. */
+/** Options for bindings that cannot be served, and for routes that conflict. */
 export interface TableOptions extends BindingOptions {
   /**
-   * Receives each binding that cannot be served; the others are served. Defaults to an error at construction that lists
-   * all of them.
+   * Receives each binding that cannot be served. The handler then serves the others. Without this callback, the
+   * creation of the handler throws an Error that lists all such bindings.
    */
   readonly onInvalidRoute?: (problem: RouteProblem) => void;
   /**
-   * Receives each pair of routes that match the same requests while neither is narrower. Both are then served. Compared
-   * from the left, a request goes to the route that has a literal where the other has a wildcard. Of two equal routes
-   * it goes to the first. Defaults to an error at construction that lists all pairs.
+   * Receives each pair of routes that match the same request while neither is narrower. The handler then serves both
+   * routes. A request that both match goes to the route with a literal at the leftmost segment where the other has a
+   * wildcard. Of two equal routes only the first is served. Without this callback, the creation of the handler throws
+   * an Error that lists the first 100 conflicts.
    */
   readonly onConflict?: (problem: RouteProblem) => void;
 }
@@ -60,8 +61,9 @@ export interface TableOptions extends BindingOptions {
 const mostConflicts = 100;
 
 /**
- * Compiles the bindings of methods. `basePath` is "" or literal segments such as "/api/v1". Throws one Error that lists
- * every problem of the bindings, except those that a callback in the options receives.
+ * Compiles the bindings of methods. `basePath` is "" or literal segments such as "/api/v1". Throws if `basePath` or
+ * `options.rules` is invalid. Throws one Error that lists the invalid bindings and the first 100 conflicts, except
+ * those that a callback in the options receives.
  */
 export function createRouteTable(
   basePath: string,
@@ -91,7 +93,8 @@ export function createRouteTable(
  * A raw ":" in the last segment starts a verb when a route has that verb; otherwise it is part of the segment. A `**`
  * before a verb takes at least the segment that contains the verb.
  *
- * The path `/` has no segments, so only `/` and `/**` match it. Empty segments (a double or trailing slash) match nothing.
+ * The path `/` has no segments, so only `/` and `/**` match it. Empty segments (a double or trailing slash) match
+ * nothing.
  */
 export function matchRoute(table: RouteTable, httpMethod: string, rawPath: string): RouteOutcome {
   if (!rawPath.startsWith("/")) return undefined;
@@ -117,7 +120,7 @@ function createNode(): RouteNode {
   return { literals: new Map(), single: undefined, ends: new Map(), rest: new Map() };
 }
 
-/** Adds a route to the tree. Returns false if an equal route is already there. */
+/** Adds a route to the tree. Returns false, and adds nothing, if the tree already contains an equal route. */
 function addRoute(root: RouteNode, route: Route): boolean {
   const verb = route.template.verb ?? "";
   let node = root;

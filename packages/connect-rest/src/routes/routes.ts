@@ -15,46 +15,53 @@ import { type RouteProblem, routeProblem } from "./route-problem.js";
 /** A method that REST can serve: one request, and one response or a stream of them. */
 export type RestMethod = DescMethodUnary | DescMethodServerStreaming;
 
-/** A path variable bound to a leaf of the request message. */
+/** A path variable, and the field of the request message that receives its value. */
 export interface BoundVariable {
-  /** The path of fields from the request message to the leaf. */
+  /** The path of fields from the request message to the field that receives the value. */
   readonly fields: readonly DescField[];
   readonly start: number;
   readonly end: number | undefined;
   readonly multiSegment: boolean;
 }
 
-/** One binding of one method, checked against its messages. */
+/** One HTTP binding of one method, checked against the messages of the method. */
 export interface Route {
   readonly method: RestMethod;
   /** The HTTP method, or "*" for every method. */
   readonly httpMethod: string;
-  /** Including the base path. */
+  /** The path template, including the base path. */
   readonly template: PathTemplate;
   readonly variables: readonly BoundVariable[];
-  /** The JSON paths of the fields that are read from the path. */
+  /** The JSON paths of the fields that receive values from the path. */
   readonly pathFields: readonly string[];
   /**
-   * "none": no body; "message": the whole request except the fields of the path; else the one field that is the body.
+   * "none": no body; "message": the body is the request message without the fields in the path; a field: the body is
+   * its value.
    */
   readonly body: "none" | "message" | DescField;
-  /** The field of the response message that is the answer; undefined for the whole message. */
+  /** The field of the response message whose value is the response body; undefined if the body is the whole message. */
   readonly responseBody: DescField | undefined;
 }
 
-/** The sources of bindings, and the types that they may use. */
+/** Options for finding the bindings of methods and for checking their types. */
 export interface BindingOptions {
-  /** Rules from outside, such as `http.rules` of a service configuration. They replace the options of their methods. */
+  /**
+   * HTTP rules from outside the proto files, such as `http.rules` of a service configuration. A rule replaces the
+   * google.api.http option of its method. Defaults to none.
+   */
   readonly rules?: readonly HttpRuleJson[];
-  /** Whether a method without a rule has the binding `POST /package.Service/Method` with the body "*". Defaults to no. */
+  /**
+   * Whether a method without a rule has the binding `POST /package.Service/Method` with the body "*". Defaults to
+   * false.
+   */
   readonly defaultBindings?: boolean;
-  /** The types that google.protobuf.Any may contain. Without it no binding may use Any. */
+  /** The types that google.protobuf.Any may contain. Without a registry, no binding may use Any. */
   readonly registry?: Registry | undefined;
 }
 
 /**
  * Collects the routes of all methods that have a binding, in the order of the methods. An invalid binding has no route;
- * `report` receives its problem. Throws if the rules from outside are invalid.
+ * `report` receives its problem. Throws if `options.rules` are invalid.
  */
 export function collectRoutes(
   basePath: string,

@@ -3,8 +3,8 @@ import type { ReadInto } from "../json-profile.js";
 import { isJsonObject, type JsonTree } from "../read-json.js";
 
 /**
- * Returns a reader for which `null` is an absent field: it leaves the field as it is. `null` is a value only in a
- * singular field of type google.protobuf.Value or google.protobuf.NullValue.
+ * Returns a reader that ignores `null` and leaves the field as it is. In a singular field of type google.protobuf.Value
+ * or google.protobuf.NullValue, `null` is a value and is read.
  */
 export function nullableField(field: DescField, read: ReadInto): ReadInto {
   if (field.fieldKind === "message" && field.message.typeName === "google.protobuf.Value") return read;
@@ -15,8 +15,8 @@ export function nullableField(field: DescField, read: ReadInto): ReadInto {
 }
 
 /**
- * Returns a reader that ignores unknown names of enum values. A field with such a name counts as absent. An item or
- * entry with such a name is omitted.
+ * Returns a reader that ignores unknown names of enum values. A field whose value is an unknown name counts as absent.
+ * A list item or map entry whose value is an unknown name is omitted.
  */
 export function withoutUnknownEnumNames(field: DescField, read: ReadInto): ReadInto {
   const { enum: schema } = field;

@@ -7,16 +7,16 @@ import { scalarReader } from "./read-scalar.js";
 import { wellKnownReader } from "./read-well-known.js";
 import { writeTimestamp } from "./write-time.js";
 
-/** Options of ProtoJSON. */
+/** Options of {@link protoJsonProfile}. */
 export interface ProtoJsonOptions {
-  /** Whether members and parameters that are no fields, and unknown names of enum values, are ignored. */
+  /** Whether to ignore members and parameters whose name is not a field, and unknown names of enum values. */
   readonly ignoreUnknownFields: boolean;
 }
 
 /**
- * Creates the profile that reads what the ProtoJSON specification allows (protobuf.dev/programming-guides/json): proto
- * names or JSON names, enum numbers, quoted numbers, base64 of either alphabet, `null` for an absent field. Timestamps
- * are written with all their nanoseconds.
+ * Creates the profile that reads everything that the ProtoJSON specification allows
+ * (protobuf.dev/programming-guides/json): proto names or JSON names, enum numbers, quoted numbers, both base64
+ * alphabets, and `null` for an absent field. Timestamps are written with all their nanoseconds.
  */
 export function protoJsonProfile({ ignoreUnknownFields }: ProtoJsonOptions): JsonProfile {
   return {

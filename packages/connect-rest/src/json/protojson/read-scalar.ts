@@ -11,8 +11,8 @@ const loneSurrogate = /\p{Cs}/u;
 const base64 = /^[A-Za-z0-9+/_-]*$/;
 
 /**
- * Returns the reader of a scalar type by the ProtoJSON specification. In addition to the strict profile it accepts quoted
- * numbers, also with an exponent, and base64 of either alphabet without padding. A string may contain U+0000.
+ * Returns the reader of a scalar type by the ProtoJSON specification. In addition to the strict profile, it accepts
+ * quoted numbers, also with an exponent; both base64 alphabets, also without padding; and U+0000 in strings.
  */
 export function scalarReader(scalar: ScalarType, longAsString = false): ReadValue {
   if (scalar === ScalarType.STRING) return readString;
@@ -22,7 +22,7 @@ export function scalarReader(scalar: ScalarType, longAsString = false): ReadValu
   return (tree, at, violations) => read(typeof tree === "string" ? numberOrText(tree) : tree, at, violations);
 }
 
-/** Reads a string without lone surrogates, which UTF-8 cannot encode. */
+/** Reads a string. Lone surrogates are a violation, because UTF-8 cannot encode them. */
 export function readString(tree: JsonTree, at: FieldPath | undefined, violations: Violations): string | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   if (!loneSurrogate.test(tree)) return tree;

@@ -14,7 +14,7 @@ const lowerCaseLetter = /[tz]/;
 const maskPath = /^(?:[a-z][A-Za-z0-9_]*|\*)(?:\.(?:[a-z][A-Za-z0-9_]*|\*))*$/;
 const dynamicReader = dynamicReaders(readString, strictScalarReader(ScalarType.DOUBLE));
 
-/** The reader of a message type that has a JSON form of its own, see {@link JsonProfile.wellKnownReader}. */
+/** Returns the reader of a message type with a special JSON form, see {@link JsonProfile.wellKnownReader}. */
 export function wellKnownReader(schema: DescMessage): ReadValue | undefined {
   switch (schema.typeName) {
     case "google.protobuf.Timestamp":
@@ -35,8 +35,8 @@ function readUpperCaseTimestamp(tree: JsonTree, at: FieldPath | undefined, viola
 }
 
 /**
- * Reads field names in lowerCamelCase, as ProtoJSON writes them, or in snake_case, as in protos. `*` selects every field
- * (AIP-134).
+ * Reads a FieldMask: field names in lowerCamelCase, as ProtoJSON writes them, or in snake_case, as in protos. `*`
+ * selects every field (AIP-134).
  */
 function readFieldMask(tree: JsonTree, at: FieldPath | undefined, violations: Violations): FieldMask | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");

@@ -2,12 +2,12 @@ import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import type { JsonTree } from "../read-json.js";
 
-/** The text of a JSON number. */
+/** Matches the text of a JSON number. */
 export const jsonNumber = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 /**
- * Returns a function that converts the bare text of a parameter to JSON: `true` and `false` for a bool, a number for a
- * numeric type, otherwise a string.
+ * Returns a function that converts the text of a path or query parameter to JSON. For a bool, `true` and `false` become
+ * booleans. For a numeric type, the text of a JSON number becomes a number. Any other text becomes a string.
  */
 export function bareText(field: DescField): (text: string) => JsonTree {
   const scalar = scalarOf(field);
@@ -16,7 +16,7 @@ export function bareText(field: DescField): (text: string) => JsonTree {
   return numberOrText;
 }
 
-/** Returns a number if the text is one in JSON, otherwise the text. */
+/** Returns a JSON number if the text is one, otherwise the unchanged text. */
 export function numberOrText(text: string): JsonTree {
   return jsonNumber.test(text) ? { number: text } : text;
 }

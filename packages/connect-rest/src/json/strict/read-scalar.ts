@@ -36,8 +36,8 @@ const decimal = /^(?:0|-?[1-9][0-9]*)$/;
  * Returns the reader of a scalar type: ProtoJSON without its leniency. No type is converted to another: `"5"` is not an
  * int32, `1` is not a bool. Integers are exact and may be written `5.0`.
  *
- * A string is accepted for a number only where ProtoJSON itself prints one. These are 64-bit integers as plain
- * decimals, and NaN, Infinity and -Infinity for floating point.
+ * A number may be a string only where ProtoJSON itself writes a string: 64-bit integers as plain decimals, and NaN,
+ * Infinity and -Infinity for floating point.
  */
 export function scalarReader(scalar: ScalarType, longAsString = false): ReadValue {
   const read = readers[scalar];
@@ -45,7 +45,7 @@ export function scalarReader(scalar: ScalarType, longAsString = false): ReadValu
   return (tree, at, violations) => read(tree, at, violations)?.toString();
 }
 
-/** Reads a string without U+0000 and lone surrogates, which databases cannot store as text. */
+/** Reads a string. U+0000 and lone surrogates are violations, because databases cannot store them as text. */
 export function readString(tree: JsonTree, at: FieldPath | undefined, violations: Violations): string | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   if (unstorable.test(tree)) {

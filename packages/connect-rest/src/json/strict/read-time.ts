@@ -11,9 +11,9 @@ const firstMs = Date.parse("0001-01-01T00:00:00Z");
 const lastMs = Date.parse("9999-12-31T23:59:59Z");
 
 /**
- * Reads a Timestamp: an RFC 3339 date-time with an offset and at most nine decimals. The day and time must exist; leap
- * seconds and 24:00 do not. The year is 0001 to 9999, both as written and in UTC. `T` and `Z` may be lower case (RFC
- * 3339 section 5.6).
+ * Reads a Timestamp: an RFC 3339 date-time with an offset and at most nine decimals. The day and the time must exist;
+ * leap seconds and 24:00 are invalid. The year is 0001 to 9999, both as written and in UTC. `T` and `Z` may be lower
+ * case (RFC 3339 section 5.6).
  */
 export function readTimestamp(
   tree: JsonTree,
@@ -30,7 +30,10 @@ export function readTimestamp(
   return create(TimestampSchema, { seconds: BigInt(ms / 1000), nanos: nanosOf(fraction) });
 }
 
-/** Reads a Duration: seconds with at most nine decimals and an `s`. The range check ignores the decimals. */
+/**
+ * Reads a Duration: seconds with at most nine decimals and an `s`, such as `1.5s`. The limit of 315,576,000,000 seconds
+ * does not count the decimals.
+ */
 export function readDuration(tree: JsonTree, at: FieldPath | undefined, violations: Violations): Duration | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   const [match, sign, whole = "0", fraction = ""] = duration.exec(tree) ?? [];

@@ -11,7 +11,7 @@ import { readDuration, readTimestamp } from "./read-time.js";
 const maskPath = /^(?:[a-z][A-Za-z0-9]*|\*)(?:\.(?:[a-z][A-Za-z0-9]*|\*))*$/;
 const dynamicReader = dynamicReaders(readString, scalarReader(ScalarType.DOUBLE));
 
-/** The reader of a message type that has a JSON form of its own, see {@link JsonProfile.wellKnownReader}. */
+/** Returns the reader of a message type with a special JSON form, see {@link JsonProfile.wellKnownReader}. */
 export function wellKnownReader(schema: DescMessage): ReadValue | undefined {
   switch (schema.typeName) {
     case "google.protobuf.Timestamp":
@@ -25,7 +25,9 @@ export function wellKnownReader(schema: DescMessage): ReadValue | undefined {
   }
 }
 
-/** Reads field names in lowerCamelCase. `*` selects every field (AIP-134), also within a path (AIP-161). */
+/**
+ * Reads a FieldMask: field names in lowerCamelCase. `*` selects every field (AIP-134), also within a path (AIP-161).
+ */
 function readFieldMask(tree: JsonTree, at: FieldPath | undefined, violations: Violations): FieldMask | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   const paths = tree === "" ? [] : tree.split(",");
@@ -40,7 +42,7 @@ function readFieldMask(tree: JsonTree, at: FieldPath | undefined, violations: Vi
   return create(FieldMaskSchema, { paths: paths.map(snakeCase) });
 }
 
-/** Returns the path in the spelling of protos: an upper-case letter becomes an underscore and its lower-case form. */
+/** Converts a path from lowerCamelCase to snake_case. */
 export function snakeCase(path: string): string {
   return path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -4,9 +4,9 @@ const firstMs = Date.parse("0001-01-01T00:00:00Z");
 const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Writes a Timestamp as JSON: RFC 3339 in UTC with exactly three decimals, such as `2026-01-15T15:00:00.000Z`, so
- * answers compare as text. Finer fractions are cut off. Throws when the year is not 1 to 9999, or nanos is not 0 to
- * 999999999.
+ * Writes a Timestamp as JSON: RFC 3339 in UTC with exactly three decimals, such as `2026-01-15T15:00:00.000Z`. The
+ * fixed width lets clients compare times as texts. Finer fractions are cut off. Throws if the year is not 1 to 9999, or
+ * nanos is not 0 to 999999999.
  */
 export function writeTimestamp({ seconds, nanos }: Timestamp): string {
   const ms = Number(seconds) * 1000 + Math.floor(nanos / 1_000_000);
@@ -17,7 +17,10 @@ export function writeTimestamp({ seconds, nanos }: Timestamp): string {
 const msPerDay = 86_400_000;
 let latestDay = { startMs: Number.NaN, text: "" };
 
-/** Remembers the date, because `toISOString` takes five times as long and most answers have times of few days. */
+/**
+ * Returns the same text as `toISOString`. The date is remembered between calls, because `toISOString` takes five times
+ * as long and most answers have times of few days.
+ */
 function textOf(ms: number): string {
   const ofDay = ((ms % msPerDay) + msPerDay) % msPerDay;
   const startMs = ms - ofDay;
