@@ -26,8 +26,8 @@ interface Turn {
 
 const BOOKINGS_PER_SECOND = 10;
 const BOOKING_DAYS = 80;
-/** A small tenant that books, beside the one that imports. */
-const SLOTS = 20_000;
+/** The slots of the tenant that books, beside the one that imports. They suffice for 40 minutes. */
+const SLOTS = 60_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 const FIRST_START_MS = Date.parse("2020-01-06T12:00:00Z");
