@@ -73,8 +73,9 @@ export interface ListenLimits {
    */
   readonly unreadGraceMs: number;
   /**
-   * Unread answers of one connection, in bytes of body and request headers plus 16 KiB for each answer. At the limit,
-   * new requests are refused: 503 on HTTP/1.1, REFUSED_STREAM on HTTP/2.
+   * Maximum memory of the unread answers of one connection, in bytes. Each answer counts as its body plus 16 KiB. On
+   * HTTP/2, four times the size of its request's headers is added. At the limit, new requests are refused: 503 on
+   * HTTP/1.1, REFUSED_STREAM on HTTP/2.
    */
   readonly maxUnreadBytesOfConnection: number;
   /**

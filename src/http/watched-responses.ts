@@ -3,7 +3,8 @@ import { constants, type Http2ServerRequest, Http2ServerResponse } from "node:ht
 import type { AnswerAccount, UnreadAnswer } from "./unread-answers.js";
 
 /**
- * Bytes that an unread answer costs in addition to its body and request headers: objects of Node and of the service.
+ * Bytes that an unread answer costs in addition to its body: objects of Node and of the service. On HTTP/2 the headers
+ * of the request are added.
  */
 const ANSWER_BYTES = 16 * 1024;
 /**

@@ -118,11 +118,12 @@ describe("a change of a rule, with a horizon beyond the default", () => {
 
   test("that concerns only later dates closes no earlier date", async () => {
     await changeRule({ validTo: day(clinic, FAR) });
-    expect(await startsOn(FAR - 1)).toEqual([]);
-    expect(await startsOn(NEAR)).toHaveLength(8);
+    expect(await startsOn(FAR)).toHaveLength(8);
+    expect(await startsOn(FAR + 1)).toEqual([]);
     await runJobs();
     expect(await startsOn(FAR)).toHaveLength(8);
     expect(await startsOn(FAR + 1)).toEqual([]);
+    expect(await status()).toMatchObject({ openSlotCount: expect.any(Number), pending: false });
   });
 
   test("is compared although the tenant has no room for more slots, or the program no service", async () => {

@@ -3,8 +3,9 @@ import type { Knex } from "knex";
 const STATED = /^-- Compatible from: (\S+)$/m;
 
 /**
- * Returns the last migration of the oldest release that can serve during and after a migration, as the migration's text
- * states it. Returns undefined if the text states no release: then no older release can serve.
+ * Reads the oldest compatible release from the text of a migration. This release and newer ones can serve during and
+ * after the migration. Returns the name of the release's last migration. Returns undefined if the text states no
+ * release: then no older release can serve.
  */
 export function oldestReleaseFor(sql: string): string | undefined {
   return STATED.exec(sql)?.[1];

@@ -13,7 +13,7 @@ export interface ListenOptions {
 }
 
 export interface Listener {
-  /** Whether the last probe arrived. */
+  /** Whether notifications are known to arrive: the last probe notification was received. */
   isReceiving(): boolean;
   close(): Promise<void>;
 }

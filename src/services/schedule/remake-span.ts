@@ -82,8 +82,9 @@ const LAST_WAIT_DAYS = 2;
 
 /**
  * Updates the slots of one date for a holiday change that the same transaction writes. `programIds` must be all
- * programs of the tenant that have a schedule. If a wait in the indicators can include the date, drops the tenant's
- * summaries of waits. A job builds new ones.
+ * programs of the tenant that have a schedule. The indicators count waits in business days, so a holiday can change
+ * them: for a date at most {@link LAST_WAIT_DAYS} after today, drops the tenant's summaries of waits. A job builds new
+ * ones.
  */
 export async function remakeDate(
   transaction: Transaction,

@@ -10,7 +10,7 @@ export const liveStatuses: readonly AppointmentStatus[] = ["PENDING", "CONFIRMED
 /** The statuses in which an appointment can be rescheduled. */
 const movableStatuses: readonly AppointmentStatus[] = ["PENDING", "CONFIRMED"];
 
-/** The statuses in which a visit is still to happen or to end. */
+/** The statuses in which an appointment still awaits its visit or the end of the visit. */
 const unfinishedStatuses: readonly AppointmentStatus[] = [...movableStatuses, "CHECKED_IN"];
 
 /** Returns whether an appointment with this status occupies its slots. */
@@ -23,7 +23,7 @@ export function isMovable(status: AppointmentStatus): boolean {
   return movableStatuses.includes(status);
 }
 
-/** Returns whether the visit of an appointment with this status is still to happen or to end. */
+/** Returns whether an appointment with this status still awaits its visit or the end of the visit. */
 export function isUnfinished(status: AppointmentStatus): boolean {
   return unfinishedStatuses.includes(status);
 }

@@ -37,14 +37,16 @@ export function findTenantsWithChanges(source: TransactionSource): Promise<strin
 }
 
 /**
- * Makes the job build the summaries of all tenants again. Until then, indicators are computed from the appointments.
+ * Marks the summaries of waits (`opportunity_summaries`) of all tenants as not built. A job builds them again. Until
+ * then, the indicators are computed from the appointments.
  */
 export async function dropAllSummaries(source: TransactionSource): Promise<void> {
   await runAcrossTenants(source, SCOPE, (transaction) => transaction.rows(sql.raw("DELETE FROM opportunity_states")));
 }
 
 /**
- * Makes the job build the summaries of the tenant again. Until then, its indicators are computed from the appointments.
+ * Marks the summaries of waits (`opportunity_summaries`) of the tenant as not built. A job builds them again. Until
+ * then, the tenant's indicators are computed from the appointments.
  */
 export function dropSummaries(transaction: Transaction): void {
   transaction.send(sql("opportunity_states").where({ tenant_id: transaction.tenantId }).delete());

@@ -7,7 +7,10 @@ export interface MovedRow {
   readonly version: number;
 }
 
-/** The tables whose rows a merge moves. Appointments are moved separately, because their history records the merge. */
+/**
+ * The tables whose rows {@link moveRows} moves. A merge moves appointments separately, because their history records
+ * the merge. It also moves holds separately, because their counters are last in the lock order.
+ */
 export type TableOfPatients = "waitlist_entries" | "user_attention_cases" | "notes";
 
 /**

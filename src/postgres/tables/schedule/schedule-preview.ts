@@ -10,7 +10,10 @@ export interface SlotChanges {
   readonly added: number;
   /** The number of free slots that would be removed. */
   readonly withdrawn: number;
-  /** The number of appointments in slots that the plan does not have. {@link DisplacedWanted} can limit their cause. */
+  /**
+   * The number of appointments in slots that the plan does not have. With `blockId` of {@link DisplacedWanted}, only the
+   * appointments that this block displaces.
+   */
   readonly displaced: number;
   /** The ids of at most `limit` displaced appointments, ordered by start. */
   readonly firstDisplacedIds: readonly string[];
