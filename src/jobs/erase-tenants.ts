@@ -47,6 +47,7 @@ export async function eraseTenants(ports: ErasurePorts, signal?: AbortSignal): P
   if (tenantIds.length === 0 || (await isOlderServing(database, KNOWN_SINCE))) return tenantIds.length > 0;
   let left = tenantIds.length;
   for (const tenantId of tenantIds) {
+    if (signal?.aborted === true) break;
     if (!(await eraseTenant(tenantId, ports, signal))) continue;
     logger.info({ tenant: tenantId }, "a tenant was erased");
     left -= 1;
