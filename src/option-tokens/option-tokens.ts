@@ -13,7 +13,7 @@ export type Option = Omit<OptionClaims, "jti" | "expiresAtMs" | "holdId"> & {
 /** An option that a hold reserves. The token expires with the hold. */
 export type HeldOption = Omit<OptionClaims, "jti" | "holdId"> & { readonly holdId: string };
 
-/** An option as it is returned to a caller. */
+/** The token of an option, for a caller. */
 export interface SealedOption {
   readonly token: string;
   /** The token is valid before this time, in milliseconds since the epoch. */
@@ -31,7 +31,10 @@ export type OpenedToken =
   /** The token belongs to the holder and was not altered, but has expired. */
   | { readonly kind: "EXPIRED"; readonly option: OptionClaims };
 
-/** Seals and opens option tokens. The tokens are opaque, encrypted and authenticated. */
+/**
+ * Seals options as tokens, and opens these tokens. Tokens are encrypted and authenticated: callers can neither read nor
+ * change them.
+ */
 export interface OptionTokens {
   /**
    * Seals an option for its holder. The token is valid for ten minutes, but not beyond the start of the slot. Every

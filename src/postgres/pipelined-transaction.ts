@@ -20,10 +20,10 @@ const COMMIT: BatchedStatement = { text: "COMMIT", values: [], name: undefined, 
  * the event loop are sent as one {@link StatementBatch}. BEGIN and the settings are sent with the first statement,
  * COMMIT with the last. So a call takes one round trip, plus one for each result that it awaits before it continues.
  *
- * The visible rows (row-level security), the time limits and the kind of plans are set for the transaction only. So
- * these settings do not stay on a pooled connection. One statement sets them all. On Citus, each setting has its own
- * SET LOCAL, because Citus forwards only that form to its workers. After `commit`, `rollback` or `restart`, further
- * statements are rejected, because they would run in the next transaction of the connection.
+ * The settings are the visible rows (row-level security), the time limits and generic query plans. They are set for the
+ * transaction only, so they do not stay on a pooled connection. One statement sets them all. On Citus, each setting has
+ * its own SET LOCAL, because Citus forwards only that form to its workers. After `commit`, `rollback` or `restart`,
+ * further statements are rejected, because they would run in the next transaction of the connection.
  */
 export class PipelinedTransaction implements Transaction {
   readonly #client: PoolClient;

@@ -108,7 +108,7 @@ function countedBy(tell: ReturnType<typeof deferMetrics>["tell"]): Pick<Telemetr
   };
 }
 
-/** Loads the metrics library and creates the instruments. The process can serve requests between the steps. */
+/** Loads the metrics library and creates the instruments. Between the imports, the process can serve requests. */
 async function loadMetrics(config: TelemetryConfig["metrics"]) {
   await import("@opentelemetry/api");
   await import("@opentelemetry/resources");

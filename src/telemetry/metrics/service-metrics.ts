@@ -34,7 +34,7 @@ export interface Waiting {
 
 /** Metrics of the service other than the request metrics. */
 export interface ServiceMetrics {
-  /** Records a failed call, or a failed request that did not become a call. */
+  /** Records the error of a call, or of a request that failed before it became a call. */
   failed(error: CupoError, call: Call): void;
   /** Records a limit that was reached outside of calls. */
   reached(limit: AnyLimit): void;
@@ -48,7 +48,7 @@ export interface ServiceMetrics {
   disabledWebhook(reason: WebhookFault): void;
   /** Measures whether the database accepts writes. Reports an unknown state (undefined) as a database that does not. */
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
-  /** Measures the age of the issuer's keys in milliseconds. */
+  /** Measures the age of the issuer's keys. `ageMs` returns it in milliseconds; undefined if no keys are loaded. */
   watchKeys(ageMs: () => number | undefined): void;
   /** Measures how many calls wait to run. */
   watchWaiting(count: () => number): void;
@@ -76,7 +76,7 @@ const SECONDS_OF_A_DAY = 86_400;
 
 type AnyLimit = LimitName | "connections";
 
-/** All limits. They are reported as 0 from the start, so that the first rejection shows as an increase. */
+/** All limits. The counter of each limit starts at 0, so that its first rejection shows as an increase. */
 const LIMITS: readonly AnyLimit[] = [
   ...(["quota", "calls", "tenant_calls", "heavy_calls", "load", "streams", "tenant_streams"] as const),
   ...(["connections", "planned_slots", "open_slots"] as const),
