@@ -11,7 +11,8 @@ const NOTICED_MS = 1_000;
  */
 const TOLERATED_MS = 5_000;
 /**
- * The connections of a process besides those for calls, jobs and shared quotas: one for readiness and one for events.
+ * The number of connections of a process besides those for calls, jobs and shared quotas: one for readiness, one for
+ * events.
  */
 const OTHER_CONNECTIONS = 2;
 

@@ -7,9 +7,9 @@ const BEHIND_ALL = Number.MAX_SAFE_INTEGER;
 
 /**
  * Assigns a position in the tenant's event feed to each event that has none. Reading a feed does the same, so the job
- * matters for feeds that nobody reads. The retention of an event begins when the event gets its position. The job makes
- * retention the same for all tenants, and the first reader of a feed waits less. An aborted signal stops the job after
- * the current batch.
+ * matters for feeds that nobody reads. The retention of an event begins when the event gets its position. Without the
+ * job, events that nobody reads would never be purged, and the first reader of a feed would wait longer. An aborted
+ * signal stops the job after the current batch.
  */
 export async function assignPositions(database: TransactionSource, signal?: AbortSignal): Promise<void> {
   for (const tenantId of await findOutstandingTenants(database)) {

@@ -20,7 +20,7 @@ export interface OptionClaims {
   /** Whether the program of the slot is an emergency program. */
   readonly emergency: boolean;
   readonly subject: OptionSubject;
-  /** The hold that the token books; undefined for a token of a search. */
+  /** Id of the hold from which the token books an appointment; undefined for a token of a search. */
   readonly holdId: string | undefined;
   /** The token is valid before this time, in whole milliseconds since the epoch, less than 2^48. */
   readonly expiresAtMs: number;

@@ -45,9 +45,9 @@ export interface OptionTokens {
   /** Seals a held option for its holder and returns the token. The token has 274 characters. Throws like `seal`. */
   sealHeld(option: HeldOption, holder: OptionHolder): string;
   /**
-   * Opens a token for its holder: a principal of the same tenant, organization and company. The caller checks whether
-   * the token was used and whether the slot is unchanged. Reads the key store only for an unknown key, and rejects only
-   * with an error of the key store.
+   * Opens a token for its holder: a principal of the same tenant, organization and company. Does not check whether the
+   * token was used or the slot has changed. Reads the key store only for an unknown key, and rejects only with an error
+   * of the key store.
    */
   open(token: string, holder: OptionHolder): Promise<OpenedToken>;
 }

@@ -33,12 +33,9 @@ export class PipelinedTransaction implements Transaction {
   /** The batch that is sent at the end of this turn of the event loop. */
   #batch: StatementBatch | undefined;
   #failure: unknown;
-  /** Whether COMMIT may be sent early, because no statement so far writes, locks or sets anything. */
+  /** Whether COMMIT may be sent with the next batch, because no statement so far writes, locks or sets anything. */
   #isPlain = true;
-  /**
-   * Defined if the last batch ended the transaction early. Resolves when the server has answered the COMMIT of that
-   * batch.
-   */
+  /** Defined if COMMIT was sent with the last batch. Resolves when the server has answered this COMMIT. */
   #ended: Promise<void> | undefined;
   #isEnding = false;
   #isCommitted = false;
@@ -108,8 +105,8 @@ export class PipelinedTransaction implements Transaction {
   }
 
   /**
-   * Sends all pending statements, then rolls the transaction back. Sends no ROLLBACK if an early COMMIT has ended the
-   * transaction.
+   * Sends all pending statements, then rolls the transaction back. Sends no ROLLBACK if a COMMIT with the last batch
+   * has ended the transaction.
    */
   async rollback(): Promise<void> {
     this.#isEnding = true;

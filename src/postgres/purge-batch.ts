@@ -8,7 +8,10 @@ export interface PurgedBatch {
   readonly until: Date | undefined;
 }
 
-/** Deletes at most `limit` rows past a retention, of all tenants, oldest first. Skips rows older than `since`. */
+/**
+ * Deletes at most `limit` rows that are past their retention, of all tenants, oldest first. Skips rows older than
+ * `since`.
+ */
 export type PurgeBatch = (source: TransactionSource, limit: number, since?: Date) => Promise<PurgedBatch>;
 
 /** Describes the rows that a purge deletes. `key` has the columns that identify a row. */

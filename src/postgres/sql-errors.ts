@@ -7,8 +7,8 @@ export type DatabaseFailure =
   /** The connection broke. Whether a pending COMMIT took effect is unknown. */
   | "LOST"
   /**
-   * The database is unreachable, is starting or stopping, or has no disk space or memory left, or the pool had no free
-   * connection in time. Nothing took effect.
+   * The database is unreachable, starting, stopping, or out of disk space or memory. Or the pool had no free connection
+   * in time. Nothing took effect.
    */
   | "UNAVAILABLE"
   /** The database accepts no more connections. Nothing took effect. */

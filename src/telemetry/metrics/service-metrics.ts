@@ -36,7 +36,7 @@ export interface Waiting {
 export interface ServiceMetrics {
   /** Records the error of a call, or of a request that failed before it became a call. */
   failed(error: CupoError, call: Call): void;
-  /** Records a limit that was reached outside of calls. */
+  /** Records a limit that was reached outside of calls, such as the limit of connections. */
   reached(limit: AnyLimit): void;
   /** Records a request that was rejected because its access token is invalid or missing. */
   refusedToken(fault: TokenFault): void;
