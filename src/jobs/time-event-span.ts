@@ -19,7 +19,7 @@ export interface SpanLimits {
   readonly until: Date;
   /** Events that were due at or before this time are skipped. */
   readonly notBefore: Date;
-  /** The longest span, in milliseconds. */
+  /** The maximum length of the span, in milliseconds. */
   readonly maxMs: number;
   /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own number. */
   readonly noShowGraceMinutes: number;
@@ -28,7 +28,7 @@ export interface SpanLimits {
 
 /** The result of {@link writeSpan}. */
 export interface WrittenSpan {
-  /** The number of events. */
+  /** The number of written events. */
   readonly written: number;
   /** Whether the span ended at the limit `until`. If false, call {@link writeSpan} again for the rest. */
   readonly isLast: boolean;

@@ -13,7 +13,7 @@ export type Option = Omit<OptionClaims, "jti" | "expiresAtMs" | "holdId"> & {
 /** An option that a hold reserves. The token expires with the hold. */
 export type HeldOption = Omit<OptionClaims, "jti" | "holdId"> & { readonly holdId: string };
 
-/** The token of an option, for a caller. */
+/** The token of an option, and the time at which it expires. */
 export interface SealedOption {
   readonly token: string;
   /** The token is valid before this time, in milliseconds since the epoch. */

@@ -35,7 +35,7 @@ const insertBoth = prepared([...AUDIT_COLUMNS, ...OWNER_COLUMNS], ({ organizatio
 );
 
 /**
- * The maximum number of changes for which a call sends one statement each. For more changes, it sends two statements in
+ * For up to this many changes, a call sends one statement for each change. For more changes, it sends two statements in
  * all, which cost less.
  */
 const MOST_SINGLE = 20;

@@ -3,10 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { probeServer, type TcpAddress } from "./tcp-probe.js";
 
 export interface ReachabilityOptions {
-  /**
-   * The configured address of the database. After a failover, the name may lead to another server than the open
-   * connections.
-   */
+  /** The configured address of the database. After a failover, its host name may lead to another server than before. */
   readonly address: TcpAddress;
   /** Called when the database becomes unreachable, and when it is reachable again. */
   readonly onUnreachable: (isUnreachable: boolean) => void;
@@ -15,7 +12,7 @@ export interface ReachabilityOptions {
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
-/** The pause before the first of two probes, and between probes of an unreachable database. */
+/** Milliseconds before the first of two probes, and between probes of an unreachable database. */
 const PAUSE_MS = 300;
 const PROBE_TIMEOUT_MS = 800;
 /** After this many failed probes in a row, the database is unreachable. */

@@ -46,7 +46,7 @@ export interface ServiceMetrics {
   sentToWebhook(outcome: DeliveryOutcome): void;
   /** Records that a webhook was disabled. */
   disabledWebhook(reason: WebhookFault): void;
-  /** Measures whether the database accepts writes. Reports an unknown state (undefined) as a database that does not. */
+  /** Measures whether the database accepts writes. Reports an unknown state (undefined) like a read-only database. */
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
   /** Measures the age of the issuer's keys. `ageMs` returns it in milliseconds; undefined if no keys are loaded. */
   watchKeys(ageMs: () => number | undefined): void;
@@ -82,7 +82,7 @@ const LIMITS: readonly AnyLimit[] = [
   ...(["connections", "planned_slots", "open_slots"] as const),
 ];
 
-/** Creates the instruments of the service itself. */
+/** Creates the instruments of {@link ServiceMetrics}. */
 export function createServiceMetrics(meter: Meter): ServiceMetrics {
   const problems = meter.createCounter("cupo.problems", {
     description: "Problems in responses, by code and reason.",
