@@ -3,7 +3,7 @@ import type { Call } from "../../call.js";
 import { type CupoError, type LimitName, reasonOf } from "../../errors.js";
 import { type TokenFault, tokenFaults } from "../../token-faults.js";
 
-/** The state of the background work and of holds, for all tenants together. */
+/** The state of background work, webhooks and holds, for all tenants together. */
 export interface Backlog {
   /**
    * The largest number of days between the end of a schedule and its horizon; 0 if every schedule is up to date. The
