@@ -36,7 +36,10 @@ export interface UnitOfWorkOptions extends TransactionLimits {
 /** Runs the operation and returns the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
-/** How to run a transaction: see {@link runTransaction} and {@link PipelinedTransaction}. */
+/**
+ * Options of a transaction. `endsEarly` sends COMMIT with each batch of reads. `instead` returns other work after a
+ * failure (see {@link runTransaction}).
+ */
 interface RunOptions<T> {
   readonly endsEarly?: boolean;
   readonly instead?: (error: unknown) => Promise<TransactionWork<T>>;
