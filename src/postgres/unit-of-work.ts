@@ -36,10 +36,7 @@ export interface UnitOfWorkOptions extends TransactionLimits {
 /** Runs the operation and returns the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
-/**
- * Options of a transaction. `endsEarly` sends COMMIT with each batch of reads. `instead` returns other work after a
- * failure (see {@link runTransaction}).
- */
+/** `endsEarly` commits each batch of reads. `instead` returns the work after a failure ({@link runTransaction}). */
 interface RunOptions<T> {
   readonly endsEarly?: boolean;
   readonly instead?: (error: unknown) => Promise<TransactionWork<T>>;
