@@ -1,4 +1,4 @@
-/** Dependencies of the doctor. */
+/** Options of {@link examine}, the checks of the command `doctor`. */
 export interface DoctorOptions {
   /** The environment variables that the service would read. */
   readonly environment: Readonly<Record<string, string | undefined>>;

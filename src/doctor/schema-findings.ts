@@ -11,7 +11,7 @@ interface Difference {
   /** The kind, the table and the name, such as `column patients.phone`. A function has no table. */
   readonly object: string;
   readonly table: string;
-  /** The name without the name of the table. The name of a function includes its parameter types. */
+  /** The name without the name of the table; empty for a table. The name of a function includes its parameter types. */
   readonly name: string;
   /** The object as a migration created it; undefined if no migration did. */
   readonly recorded: RecordedObject | undefined;

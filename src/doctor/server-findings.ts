@@ -6,12 +6,13 @@ import { type Finding, failure, ok, warning } from "./finding.js";
 const OLDEST_VERSION = 150_000;
 const NOTICED_MS = 1_000;
 /**
- * The largest difference between the clocks that is not a failure, in milliseconds. The checks of access tokens
- * tolerate an issuer's clock that is ahead by this much.
+ * The maximum difference between the clocks of the database and of this machine, in milliseconds. A larger one is a
+ * failure. The checks of access tokens tolerate an issuer's clock that is ahead by this much.
  */
 const TOLERATED_MS = 5_000;
 /**
- * The connections of a process besides those for calls, jobs and shared quotas: one for readiness and one for events.
+ * The number of connections of a process besides those for calls, jobs and shared quotas: one for readiness, one for
+ * events.
  */
 const OTHER_CONNECTIONS = 2;
 

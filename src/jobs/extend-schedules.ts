@@ -19,9 +19,11 @@ export interface ExtensionPorts {
 }
 
 /**
- * Extends the schedule of one program of a tenant by a limited number of slots, in its own transaction. Returns the
- * outcome. After ADDED, COMPARED or BUSY, the caller calls again when other tenants have had their turns. Processes that extend
- * the same tenant at the same time extend different programs.
+ * Runs {@link extendNextProgram} in its own transaction: it adds a limited number of slots to the schedule of one
+ * program, or withdraws outdated slots. Returns the outcome, and DONE for a tenant that is not active.
+ *
+ * After ADDED, COMPARED or BUSY, more work may be left. The caller then calls again, after the jobs of other tenants.
+ * Processes that extend the same tenant at the same time extend different programs.
  */
 export async function extendSchedules(
   tenantId: string,

@@ -16,7 +16,8 @@ const REASONS: Readonly<Partial<Record<DatabaseFailure, string>>> = {
 
 /**
  * Returns a function that logs why a job failed or the job queue stopped. The reason is part of the message, so that
- * both log formats show it. The error's own message is omitted, because it can contain data of rows.
+ * the text format and the JSON format of the log both show it. The error's own message is omitted, because it can
+ * contain data of rows.
  */
 export function logFailedJobs(logger: Logger): (error: unknown) => void {
   return (error) => {

@@ -23,7 +23,7 @@ export interface OfferPorts {
 
 /**
  * Offers up to 1,000 freed slots of all active tenants to patients on the waitlists, each slot in its own transaction.
- * Only slots that are due are offered. Returns the number of offers.
+ * Offers only slots whose due time in the table `freed_slots` has passed. Returns the number of offers.
  *
  * A slot stays due until its transaction commits. So if a run is interrupted, the next run continues. Of two runs at
  * the same time, one offers a slot, and the other finds that the slot is held. While an older release serves the

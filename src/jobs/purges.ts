@@ -10,9 +10,9 @@ import { purgeDeliveryBatch } from "../postgres/tables/webhooks/webhook-overview
 const BATCH = 1_000;
 
 /**
- * Deletes the results of idempotency keys that are past their retention and returns their number. Each batch is a
- * transaction of its own, so that no lock is held for long. If several processes purge at the same time, only one of
- * them deletes each row. An aborted signal stops the purge after the current batch.
+ * Deletes the idempotency keys that are past their retention, with their stored results. Returns the number of deleted
+ * keys. Each batch is a transaction of its own, so that no lock is held for long. If several processes purge at the
+ * same time, only one of them deletes each row. An aborted signal stops the purge after the current batch.
  */
 export function purgeIdempotencyKeys(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeKeyBatch, signal);

@@ -8,7 +8,10 @@ import { localDateAt } from "../scheduling/local-clock.js";
 import type { Backlog } from "../telemetry/metrics/service-metrics.js";
 import { timeOfUuid7 } from "../uuid.js";
 
-/** Returns how much background work is due for all tenants together. Reads it in five short transactions. */
+/**
+ * Returns the due background work, the number of disabled webhooks and the number of holds, for all tenants together.
+ * Reads them in five short transactions.
+ */
 export async function readBacklog(database: TransactionSource, now: () => number): Promise<Backlog> {
   const scheduleDays = await findFurthestBehind(database, localDateAt(now()));
   const jobs = await readJobQueue(database);

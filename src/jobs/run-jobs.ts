@@ -72,23 +72,29 @@ const CRON = [
   { task: SUMMARIZE_WAITS, match: "*/5 * * * *", identifier: SUMMARIZE_WAITS },
   { task: TEND_PARTITIONS, match: "37 * * * *", identifier: TEND_PARTITIONS },
 ];
-/** The maximum time that an erasure runs before waiting jobs get their turn, in milliseconds. */
+/**
+ * The maximum duration of one run of the job that erases tenants, in milliseconds. An unfinished erasure continues in a
+ * later run, after the other waiting jobs.
+ */
 const ERASURE_TURN_MS = 10_000;
-/** Milliseconds until an erasure continues, or until schedules that a change has locked are tried again. */
+/**
+ * The delay in milliseconds before the next run of an unfinished erasure, or of an extension that found the schedules
+ * locked.
+ */
 const BUSY_MS = 1_000;
 
 /**
  * Runs background jobs until they are stopped:
  *
- * - every minute: writes the events that become due, offers freed slots, erases tenants
- * - every 5 min: updates the summaries for the opportunity indicators
+ * - every minute: writes the events that become due, offers freed slots, erases tenants (also on request)
+ * - every 5 min: updates the stored sums of waits for the opportunity indicators
  * - every 10 min: purges expired data, assigns positions to events
  * - every hour and on request: extends schedules to the booking horizon
  * - every hour: creates and drops partitions
  *
  * Every process runs jobs. Each job runs in one process. If the process dies, another process repeats the job.
  *
- * An extension job adds a limited number of slots to one schedule of a tenant. If it added slots, it queues the
+ * An extension job adds a limited number of slots to one schedule of a tenant. If more may be needed, it queues the
  * tenant's next extension, so that tenants take turns. Returns a function that stops the jobs and waits until the
  * current job reaches a point where it can stop.
  */

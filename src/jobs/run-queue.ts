@@ -17,14 +17,14 @@ export interface QueuePorts {
   readonly restartAfterMs?: number;
 }
 
-/** The jobs that workers do. */
+/** The tasks of a queue, the times at which they run, and how many run at the same time. */
 export interface QueueJobs {
   /** Returns the tasks. The signal aborts when the workers stop. */
   readonly tasksOf: (signal: AbortSignal) => TaskList;
   readonly cron: CronItem[];
   /** The number of jobs that run at the same time. */
   readonly concurrency: number;
-  /** The task that is queued at the start. */
+  /** The task that is queued each time the queue starts. */
   readonly first: string;
 }
 

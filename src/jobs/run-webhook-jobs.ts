@@ -13,11 +13,14 @@ const CRON = [{ task: FIND_WEBHOOKS, match: "* * * * *", identifier: FIND_WEBHOO
  * that slow receivers of one tenant do not take all workers.
  */
 const CONCURRENCY = 24;
-/** The highest number of listeners of the signal that stops the jobs: one for each event that is being sent. */
+/**
+ * The maximum number of listeners of the abort signal before Node warns of a leak. Each event that is being sent has
+ * one listener.
+ */
 const MOST_SENDING = 1_000;
-/** Milliseconds until a job asks again for a lease that another process has. */
+/** Milliseconds until a job tries again to lease a webhook that another process has leased. */
 const BUSY_MS = 1_000;
-/** If a process is killed, its successor job runs this many milliseconds after the lease ends. */
+/** A successor job (see {@link runWebhookJobs}) runs this many milliseconds after the end of the lease. */
 const AFTER_LEASE_MS = 500;
 
 /**
@@ -25,10 +28,11 @@ const AFTER_LEASE_MS = 500;
  * receivers do not delay other background jobs. A job sends for one webhook for about 10 s. If more may be left to
  * send, the job queues itself again, after the jobs of other webhooks.
  *
- * Each job holds a lease, so that only one process sends to a webhook. Before it sends, the job queues a second job,
- * its successor, for the end of the lease. So if the process is killed, another process continues about 25 s later. At
- * its end, the job removes the successor, unless the receiver accepted nothing. Every minute, a job finds webhooks that
- * have work but no job. Returns a function that stops the jobs, see {@link runQueue}.
+ * Each job holds a lease on its webhook, so that only one process sends to the webhook. Before it sends, the job queues
+ * a second job, its successor, for the end of the lease. So if the process is killed, another process continues about
+ * 25 s later. At its end, the job removes the successor, unless the receiver accepted nothing: then the successor tries
+ * again. Every minute, a job finds webhooks that have something to send and no lease, and queues a job for each.
+ * Returns a function that stops the jobs, see {@link runQueue}.
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
   return runQueue(queue, {

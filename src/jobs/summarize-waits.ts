@@ -10,13 +10,14 @@ import {
 } from "../postgres/tables/opportunity/summaries.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
-/** The migration that added the summaries of appointments. Older releases do not record changes for the summaries. */
+/** The migration that added the table `opportunity_summaries`. Older releases do not record changes for this table. */
 const KNOWN_SINCE = "0044-opportunity-summaries";
 
 /**
- * Builds missing summaries of appointments and moves the recorded changes of all tenants into the summaries. Without
- * this job, the opportunity indicators are correct, but slower. While an older release serves the database, the job
- * drops all summaries instead. An aborted signal stops the job after the current transaction.
+ * Builds the missing sums of waits in the table `opportunity_summaries`, and adds the changes recorded in
+ * `opportunity_changes` to the sums, for all active tenants. Without this job, the opportunity indicators are correct,
+ * but slower. While an older release serves the database, the job marks the sums of all tenants as not built instead.
+ * An aborted signal stops the job after the current transaction.
  */
 export async function summarizeWaits(database: TransactionSource, signal?: AbortSignal): Promise<void> {
   if (await isOlderServing(database, KNOWN_SINCE)) return dropAllSummaries(database);

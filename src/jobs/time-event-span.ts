@@ -19,7 +19,7 @@ export interface SpanLimits {
   readonly until: Date;
   /** Events that were due at or before this time are skipped. */
   readonly notBefore: Date;
-  /** The longest span, in milliseconds. */
+  /** The maximum length of the span, in milliseconds. */
   readonly maxMs: number;
   /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own number. */
   readonly noShowGraceMinutes: number;
@@ -28,9 +28,9 @@ export interface SpanLimits {
 
 /** The result of {@link writeSpan}. */
 export interface WrittenSpan {
-  /** The number of events. */
+  /** The number of written events. */
   readonly written: number;
-  /** Whether the span ended at the limit `until`. */
+  /** Whether the span ended at the limit `until`. If false, call {@link writeSpan} again for the rest. */
   readonly isLast: boolean;
 }
 
@@ -49,14 +49,15 @@ interface Due extends TimeEvent {
 }
 
 /**
- * Writes the events of a tenant that became due after its progress, and moves the progress. The progress is the time up
- * to which events are written.
+ * Writes the events of a tenant that became due after its progress, and advances the progress. The progress is the time
+ * up to which events are written.
  *
- * Calls do not lock the progress. Every call that began before `until` has ended, because `until` is long enough ago.
- * So an appointment that commits after the snapshot of a statement was booked or moved after `until`. None of its
- * events was due by `until`. The rows that the statements find are locked in the same order as by calls: waitlist
- * entries, then appointments, each by id. So events of a row enter the feed in the order of its versions. The locking
- * read returns the newest committed version of a row.
+ * Calls do not lock the progress. But `until` is so long ago that every call that began before it has ended. If a
+ * booking or a move commits after a statement has read the appointments, its call began after `until`. None of its
+ * events was due by `until`.
+ *
+ * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. So events of
+ * a row enter the feed in the order of its versions. The locking read returns the newest committed version of a row.
  */
 export async function writeSpan(transaction: Transaction, limits: SpanLimits): Promise<WrittenSpan> {
   const [through, settings] = await Promise.all([lockProgress(transaction), findTenantSettings(transaction)]);

@@ -7,11 +7,11 @@ import { writeSpan } from "./time-event-span.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 5_000 };
 const HOUR_MS = 3_600_000;
-/** Events that became due longer ago than this are not written, in milliseconds. */
+/** Events are not written if they became due more than this many milliseconds ago. */
 export const CAUGHT_UP_MS = 24 * HOUR_MS;
 /** A call ends within this many milliseconds, because its statements and pauses are limited. */
 const CALLS_END_MS = 30_000;
-/** The last migration for events that become due by the clock. Releases without it do not know these events. */
+/** The last migration that events such as reminders need. Releases without it do not know these events. */
 const KNOWN_SINCE = "0038-time-events-validated";
 
 /** Dependencies of {@link writeTimeEvents}. */

@@ -9,8 +9,9 @@ export interface TokenKey {
 }
 
 /**
- * Holds a key for sealing, and earlier keys for opening tokens that are still in use. The service has two rings: one
- * for option and page tokens, and one for stored values of webhooks.
+ * Holds the keys that seal (encrypt) tokens and open (decrypt) them. The newest key seals; earlier keys only open
+ * tokens that are still in use. The service has two rings: one for option and page tokens, and one for stored values of
+ * webhooks.
  */
 export interface KeyRing {
   /** Returns the key for sealing: the newest known key whose time of creation has passed, else the oldest key. */
@@ -44,8 +45,8 @@ type RingKey = TokenKey & Pick<KeyRecord, "createdAtMs">;
 
 const hourMs = 60 * 60 * 1000;
 /**
- * In this time, one key seals far fewer tokens than the 2^32 that NIST SP 800-38D section 8.3 allows with random
- * nonces.
+ * Default of `rotationMs`: one day. In a day, a key seals far fewer tokens than the 2^32 that NIST SP 800-38D section
+ * 8.3 allows with random nonces.
  */
 const ROTATION_MS = 24 * hourMs;
 /**
@@ -58,8 +59,8 @@ const kidBytes = 6;
 
 /**
  * Creates a key ring with the keys of a store. Creates the first key if there is none. Processes that start or rotate
- * together may each create a key. All these keys are valid, and each process finds the keys of the others. Clocks may
- * differ by some minutes. Rejects with the error of the key store.
+ * together may each create a key. All these keys are valid, and each process finds the keys of the others. The clocks
+ * of the processes may differ by some minutes. Rejects with the error of the key store.
  */
 export async function openKeyRing({
   store,

@@ -3,15 +3,15 @@ import { isLowerCaseUuid, writeLowerCaseUuid } from "../uuid.js";
 
 /** The claims of an option token: the state of the option when it was found. Ids are UUIDs in lower case. */
 export interface OptionClaims {
-  /** Id of the token, for single use. */
+  /** Id of the token. A token can be used only once. */
   readonly jti: string;
   /** The slot, or the first of several consecutive slots. */
   readonly slotId: string;
   /** Duration of all slots together in minutes, 1 to 65,535. */
   readonly minutes: number;
   /**
-   * Number of the schedule generation in which the slot was made, 0 to 4,294,967,295. For several slots, the highest
-   * number.
+   * The `generation` of the slot, 0 to 4,294,967,295: it increases when the schedule of the program is made anew. For
+   * several slots, the highest number.
    */
   readonly generation: number;
   readonly serviceId: string;
@@ -20,7 +20,7 @@ export interface OptionClaims {
   /** Whether the program of the slot is an emergency program. */
   readonly emergency: boolean;
   readonly subject: OptionSubject;
-  /** The hold that the token books; undefined for a token of a search. */
+  /** Id of the hold from which the token books an appointment; undefined for a token of a search. */
   readonly holdId: string | undefined;
   /** The token is valid before this time, in whole milliseconds since the epoch, less than 2^48. */
   readonly expiresAtMs: number;

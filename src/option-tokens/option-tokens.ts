@@ -13,7 +13,7 @@ export type Option = Omit<OptionClaims, "jti" | "expiresAtMs" | "holdId"> & {
 /** An option that a hold reserves. The token expires with the hold. */
 export type HeldOption = Omit<OptionClaims, "jti" | "holdId"> & { readonly holdId: string };
 
-/** An option as it is returned to a caller. */
+/** The token of an option, and the time at which it expires. */
 export interface SealedOption {
   readonly token: string;
   /** The token is valid before this time, in milliseconds since the epoch. */
@@ -31,7 +31,10 @@ export type OpenedToken =
   /** The token belongs to the holder and was not altered, but has expired. */
   | { readonly kind: "EXPIRED"; readonly option: OptionClaims };
 
-/** Seals and opens option tokens. The tokens are opaque, encrypted and authenticated. */
+/**
+ * Seals options as tokens, and opens these tokens. Tokens are encrypted and authenticated: callers can neither read nor
+ * change them.
+ */
 export interface OptionTokens {
   /**
    * Seals an option for its holder. The token is valid for ten minutes, but not beyond the start of the slot. Every
@@ -42,9 +45,9 @@ export interface OptionTokens {
   /** Seals a held option for its holder and returns the token. The token has 274 characters. Throws like `seal`. */
   sealHeld(option: HeldOption, holder: OptionHolder): string;
   /**
-   * Opens a token for its holder: a principal of the same tenant, organization and company. The caller checks whether
-   * the token was used and whether the slot is unchanged. Reads the key store only for an unknown key, and rejects only
-   * with an error of the key store.
+   * Opens a token for its holder: a principal of the same tenant, organization and company. Does not check whether the
+   * token was used or the slot has changed. Reads the key store only for an unknown key, and rejects only with an error
+   * of the key store.
    */
   open(token: string, holder: OptionHolder): Promise<OpenedToken>;
 }

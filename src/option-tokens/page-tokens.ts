@@ -3,9 +3,14 @@ import type { KeyRing } from "./key-ring.js";
 import { openBytes, sealBytes } from "./sealed-bytes.js";
 import { pageForm } from "./token-form.js";
 
-/** Seals and opens page tokens. A token stands for a position in a list, and is opaque, encrypted and authenticated. */
+/**
+ * Seals a position in a list as a page token, and opens these tokens. Tokens are encrypted and authenticated: callers
+ * can neither read nor change them.
+ */
 export interface PageTokens {
-  /** Seals a position in a list. `holder` identifies the list and the caller. The position has at most 600 bytes. */
+  /**
+   * Seals a position in a list. `holder` identifies the list and the caller. The position must have at most 600 bytes.
+   */
   seal(position: string, holder: string): Promise<string>;
   /**
    * Returns the position in a token. Returns undefined if the token is not valid, was altered, or has another holder. A

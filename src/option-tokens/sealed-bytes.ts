@@ -17,8 +17,8 @@ const headers = new WeakMap<KeyObject, Map<TokenForm, Header>>();
 
 /**
  * Seals bytes as a token: JWE in compact form (RFC 7516), encrypted directly with a key of the ring (`dir`, `A256GCM`).
- * Uses Node's synchronous cipher, which seals a page of options in a fifth of the time of WebCrypto. Because the cipher
- * is synchronous, a call can open an option and lock its rows in the round trip that claims the idempotency key.
+ * Uses Node's synchronous cipher. It seals a page of options in a fifth of the time of WebCrypto. It also lets a call
+ * open an option and send the statements that lock its rows together with the claim of the idempotency key.
  */
 export function sealBytes(keyRing: KeyRing, form: TokenForm, bytes: Uint8Array): string {
   const key = keyRing.current();

@@ -15,7 +15,7 @@ export const optionForm: TokenForm = {
   shape: /^[A-Za-z0-9_-]{62}\.\.[A-Za-z0-9_-]{16}\.(?:[A-Za-z0-9_-]{148}|[A-Za-z0-9_-]{170})\.[A-Za-z0-9_-]{22}$/,
 };
 
-/** A page token has at most 1,024 characters, as the contract says. */
+/** A page token has at most 1,024 characters, as the API documentation says. */
 export const pageForm: TokenForm = {
   header: { typ: "page" },
   shape: /^[A-Za-z0-9_-]{79}\.\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{1,903}\.[A-Za-z0-9_-]{22}$/,
@@ -37,7 +37,7 @@ export function headerOf({ header }: TokenForm, kid: string) {
 }
 
 /**
- * Returns the key id of a token, or undefined for a token that this service cannot have sealed in this form. So such a
+ * Returns the key id of a token. Returns undefined if this service cannot have sealed the token in this form. So such a
  * token is rejected before any decryption or key lookup. A valid header contains exactly the JWE algorithms, the key id
  * and the fields of the form. All parts are canonical base64url without padding, so that a token has only one spelling.
  */

@@ -20,8 +20,8 @@ const AUDIT_COLUMNS = [
 const OWNER_COLUMNS = ["organization_id", "company_id"] as const;
 
 /**
- * Both INSERTs are CTEs of a SELECT, because Citus rejects a data-modifying statement in the WITH of another
- * data-modifying statement.
+ * Inserts the audit row and the outbox row of one change. Both INSERTs are CTEs of a SELECT, because Citus rejects a
+ * data-modifying statement in the WITH clause of another one.
  */
 const insertBoth = prepared([...AUDIT_COLUMNS, ...OWNER_COLUMNS], ({ organization_id, company_id, ...row }) =>
   sql
@@ -35,13 +35,14 @@ const insertBoth = prepared([...AUDIT_COLUMNS, ...OWNER_COLUMNS], ({ organizatio
 );
 
 /**
- * A call with more changes than this inserts all of them with two statements, which cost less than one for each change.
+ * For up to this many changes, a call sends one statement for each change. For more changes, it sends two statements in
+ * all, which cost less.
  */
 const MOST_SINGLE = 20;
 
 /**
- * The SELECT also reads the row of the call's idempotency key, because Citus rejects INSERT … SELECT from a function
- * alone.
+ * The FROM clause of `insertAllAudited` and `insertAllNoted`. It also reads the row of the call's idempotency key,
+ * because Citus rejects INSERT … SELECT from a function alone.
  */
 const FROM_CLAIM = `FROM idempotency_keys k CROSS JOIN LATERAL`;
 const OF_CLAIM = "WHERE k.tenant_id = :tenantId AND k.key_hash = :keyHash";
@@ -55,7 +56,10 @@ const insertAllAudited = prepared(["tenantId", "keyHash", "rows"], (names) => {
   );
 });
 
-/** The INSERT is a CTE. Otherwise Citus uses COPY for a table with a sequence, and row-level security forbids COPY. */
+/**
+ * Inserts the outbox rows of all changes of a call. The INSERT is a CTE. Otherwise Citus uses COPY for a table with a
+ * sequence, and row-level security forbids COPY.
+ */
 const insertAllNoted = prepared(["tenantId", "keyHash", "rows"], (names) =>
   sql.raw(
     `WITH noted AS (
@@ -68,9 +72,9 @@ const insertAllNoted = prepared(["tenantId", "keyHash", "rows"], (names) =>
 );
 
 /**
- * Returns one statement for each change of the call; for more than 20 changes, two in all. The statements insert the
- * audit rows, and the outbox rows from which the change feed is made. `hashOfKey` returns the stored hash of the call's
- * idempotency key.
+ * Returns the statements that insert the audit row and the outbox row of each change of the call. The change feed is
+ * made from the outbox rows. For up to 20 changes, there is one statement for each change; for more, there are two
+ * statements in all. `hashOfKey` returns the stored hash of the call's idempotency key.
  *
  * Send these statements last, when the call holds the locks of everything it changed. If two calls change the same
  * resource, the later change then gets the later sequence value in the outbox.
@@ -88,7 +92,8 @@ export function appendAudit(call: Call, principal: Principal, hashOfKey: () => B
 
 /**
  * Records the beginning or the end of an export of a tenant, in the audit trail of the caller's tenant. `counts` is the
- * number of rows of each table at the end, and undefined at the beginning. Nothing changed, so there is no event.
+ * number of rows of each table at the end, and undefined at the beginning. An export changes nothing, so it has no
+ * event.
  */
 export function recordExport(
   { transaction, principal, operation, actor, correlationId }: ReadyCall,

@@ -5,9 +5,12 @@ import { classifyFailure, isAway } from "./sql-errors.js";
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Returns the 503 for a database failure after the last retry; undefined for other failures. Nothing was changed, with
- * one exception. If the connection was lost, the call may have been committed: a retry with the same idempotency key
- * shows the result. `statementTimeoutMs` is the statement timeout that applied.
+ * Returns the 503 for a call that failed after its last retry: another call changed the same data, a statement timed
+ * out, or the database was unavailable. Returns undefined for other errors. `statementTimeoutMs` is the statement
+ * timeout that applied.
+ *
+ * Nothing was changed, with one exception: if the connection was lost, the call may have been committed. A retry with
+ * the same idempotency key then shows the result.
  */
 export function unavailabilityOf(error: unknown, statementTimeoutMs: number): CupoError | undefined {
   const failure = classifyFailure(error);

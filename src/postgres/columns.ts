@@ -1,6 +1,6 @@
 import type { Statement, Transaction } from "../call.js";
 
-/** The column of each attribute of a record. Column names appear in the code only in objects of this type. */
+/** The column name of each attribute of a record. */
 export type ColumnsOf<R extends object> = { readonly [K in keyof R]-?: string };
 
 /** A value for each column. */
@@ -35,8 +35,8 @@ export function toPartialRow<C extends Readonly<Record<string, string>>>(
 }
 
 /**
- * Runs a statement that selects or returns columns under the names of attributes. Returns the records, with undefined
- * for NULL.
+ * Runs a SELECT or a statement with RETURNING whose columns have the names of attributes. Returns the rows as records,
+ * with undefined for NULL.
  */
 export async function readRecords<R extends object>(
   transaction: Pick<Transaction, "rows">,

@@ -13,7 +13,7 @@ export interface DatabaseOptions {
   readonly maxConnections: number;
   /** How long a call waits for a free or new connection. After this time, the call is answered with 503. */
   readonly acquireTimeoutMs: number;
-  /** Closes a connection in use after this long without traffic. Must be longer than every time limit of the server. */
+  /** A connection in use closes after this long without traffic. Must exceed every time limit of the server. */
   readonly queryTimeoutMs: number;
   /** Called when a pooler has lost named prepared statements. From then on, statements are sent without names. */
   readonly onStatementsUnnamed?: () => void;

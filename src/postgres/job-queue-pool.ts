@@ -31,7 +31,7 @@ class ConnectingClient extends Client {
 
 /**
  * Opens a small pool for the job queue, without pipelining. The queue listens on one connection, so every serving
- * process keeps a connection of this pool open. The application_name of that connection names the release, so that
+ * process keeps a connection of this pool open. The application_name of the connections contains the release, so that
  * `migrate` can find the releases that are serving.
  */
 export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueuePoolOptions): JobQueuePool {

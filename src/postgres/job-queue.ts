@@ -72,7 +72,7 @@ export function successorKey({ webhookId }: Pick<DeliveryPayload, "webhookId">):
 const ADD_DELIVERY = `SELECT graphile_worker.add_job(identifier => '${DELIVER_WEBHOOK}', payload => asked.payload, job_key => asked.key)
   FROM unnest($1::json[], $2::text[]) AS asked (payload, key)`;
 
-/** Queues a job that sends to each of these webhooks, one job for each, in one statement outside any transaction. */
+/** For each of these webhooks, queues a job that sends events to it. Uses one statement outside any transaction. */
 export async function addDeliveryJobs(pool: Pick<Pool, "query">, webhooks: readonly DeliveryPayload[]): Promise<void> {
   const payloads = webhooks.map(({ tenantId, webhookId }) => JSON.stringify({ tenantId, webhookId }));
   await pool.query(ADD_DELIVERY, [payloads, webhooks.map(deliveryKey)]);

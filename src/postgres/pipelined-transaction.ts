@@ -20,10 +20,10 @@ const COMMIT: BatchedStatement = { text: "COMMIT", values: [], name: undefined, 
  * the event loop are sent as one {@link StatementBatch}. BEGIN and the settings are sent with the first statement,
  * COMMIT with the last. So a call takes one round trip, plus one for each result that it awaits before it continues.
  *
- * The visible rows (row-level security), the time limits and the kind of plans are set for the transaction only. So
- * these settings do not stay on a pooled connection. One statement sets them all. On Citus, each setting has its own
- * SET LOCAL, because Citus forwards only that form to its workers. After `commit`, `rollback` or `restart`, further
- * statements are rejected, because they would run in the next transaction of the connection.
+ * The settings are the visible rows (row-level security), the time limits and generic query plans. They are set for the
+ * transaction only, so they do not stay on a pooled connection. One statement sets them all. On Citus, each setting has
+ * its own SET LOCAL, because Citus forwards only that form to its workers. After `commit`, `rollback` or `restart`,
+ * further statements are rejected, because they would run in the next transaction of the connection.
  */
 export class PipelinedTransaction implements Transaction {
   readonly #client: PoolClient;
@@ -33,12 +33,9 @@ export class PipelinedTransaction implements Transaction {
   /** The batch that is sent at the end of this turn of the event loop. */
   #batch: StatementBatch | undefined;
   #failure: unknown;
-  /** Whether COMMIT may be sent early, because no statement so far writes, locks or sets anything. */
+  /** Whether COMMIT may be sent with the next batch, because no statement so far writes, locks or sets anything. */
   #isPlain = true;
-  /**
-   * Defined if the last batch ended the transaction early. Resolves when the server has answered the COMMIT of that
-   * batch.
-   */
+  /** Defined if COMMIT was sent with the last batch. Resolves when the server has answered this COMMIT. */
   #ended: Promise<void> | undefined;
   #isEnding = false;
   #isCommitted = false;
@@ -108,8 +105,8 @@ export class PipelinedTransaction implements Transaction {
   }
 
   /**
-   * Sends all pending statements, then rolls the transaction back. Sends no ROLLBACK if an early COMMIT has ended the
-   * transaction.
+   * Sends all pending statements, then rolls the transaction back. Sends no ROLLBACK if a COMMIT with the last batch
+   * has ended the transaction.
    */
   async rollback(): Promise<void> {
     this.#isEnding = true;

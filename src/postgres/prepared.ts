@@ -12,7 +12,7 @@ export class Parameter {
   constructor(readonly name: string) {}
 }
 
-/** The values that a statement is built with. A parameter can stand for any of them. */
+/** The values for building a statement. Each is a text, or a {@link Parameter} that stands for a text. */
 export type Bound<Name extends string> = Readonly<Record<Name, string | Parameter>>;
 
 /**
@@ -24,7 +24,8 @@ export type Bound<Name extends string> = Readonly<Record<Name, string | Paramete
  * become IS NULL. So pass null only for columns that are written, or for conditions that handle null themselves. A name
  * becomes one parameter of the statement, so all places that use it must have the same type.
  *
- * Throws if a parameter was not bound as a value. The returned function throws if a value is undefined, as Knex does.
+ * Throws if the statement does not bind the parameter of each name. The returned function throws if a value is
+ * undefined, as Knex does.
  */
 export function prepared<Name extends string>(
   names: readonly Name[],

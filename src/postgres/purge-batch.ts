@@ -8,7 +8,10 @@ export interface PurgedBatch {
   readonly until: Date | undefined;
 }
 
-/** Deletes at most `limit` rows past a retention, of all tenants, oldest first. Skips rows older than `since`. */
+/**
+ * Deletes at most `limit` rows that are past their retention, of all tenants, oldest first. Skips rows older than
+ * `since`.
+ */
 export type PurgeBatch = (source: TransactionSource, limit: number, since?: Date) => Promise<PurgedBatch>;
 
 /** Describes the rows that a purge deletes. `key` has the columns that identify a row. */
@@ -37,7 +40,7 @@ export function purgeStatement({ table, key, time }: Purged): string {
  * Runs a {@link purgeStatement} from `since` on, by default from the oldest row. Returns what the batch deleted.
  *
  * The transaction sets cupo.purge_retention to the retention. Row-level security then shows only rows that are older
- * than the retention. Each table has a minimum: a purge with a shorter retention fails with 22023.
+ * than the retention. Each table has a minimum retention: a purge with a shorter one fails with SQLSTATE 22023.
  */
 export function purgeBatch(
   source: TransactionSource,

@@ -14,8 +14,8 @@ export interface ReadinessProbeOptions {
   /** postgres:// URL, as for the service's own pool. */
   readonly url: string;
   /**
-   * Called each time the database reports that it is read-only, and once when it accepts writes again. Open connections
-   * may then lead to a former primary or stay read-only.
+   * Called each time the database reports that it is read-only, and once when it accepts writes again. The caller
+   * should then discard open connections, because they may lead to a former primary or stay read-only.
    */
   readonly onModeChanged: () => void;
 }

@@ -6,7 +6,10 @@ export type DatabaseFailure =
   | "RETRY"
   /** The connection broke. Whether a pending COMMIT took effect is unknown. */
   | "LOST"
-  /** The database is unreachable, is starting or stopping, or has no disk space or memory left. Nothing took effect. */
+  /**
+   * The database is unreachable, starting, stopping, or out of disk space or memory. Or the pool had no free connection
+   * in time. Nothing took effect.
+   */
   | "UNAVAILABLE"
   /** The database accepts no more connections. Nothing took effect. */
   | "FULL"
@@ -26,7 +29,7 @@ export type DatabaseFailure =
   | "NO_ROW"
   /** The role lacks a right. */
   | "FORBIDDEN"
-  /** The server rejected the login: the role does not exist or the password is wrong. */
+  /** The server rejected the login: the role does not exist or may not log in, or the password is wrong. */
   | "REFUSED_ROLE"
   | "NO_DATABASE"
   /** An earlier statement aborted the transaction. The cause is the failure of that statement. */
@@ -104,9 +107,7 @@ export function isAway(failure: DatabaseFailure): boolean {
   return AWAY.has(failure);
 }
 
-/**
- * Returns whether all open connections must be discarded after this failure, although the connections seem to work.
- */
+/** Returns whether all open connections must be discarded after this failure, although they seem to work. */
 export function condemnsConnections(failure: DatabaseFailure): boolean {
   return failure === "LOST" || failure === "READ_ONLY";
 }

@@ -36,8 +36,8 @@ export interface TransactionLimits {
 }
 
 /**
- * Sets the scope, the kind of plans and the limits. This statement takes a third of the time that one statement for
- * each setting takes.
+ * Sets the visible rows ({@link TransactionScope}), generic query plans and the time limits. One statement for each
+ * setting would take three times as long.
  */
 const SETTINGS = `SELECT set_config($1, $2, true), set_config('plan_cache_mode', 'force_generic_plan', true),
   set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true),

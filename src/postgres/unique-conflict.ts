@@ -2,8 +2,7 @@ import { type CupoError, conflict } from "../errors.js";
 import { violatedUniqueConstraint } from "./sql-errors.js";
 
 /**
- * The API field of each column. Unique constraints are named `<table>_<column>_key`, as PostgreSQL names them, so the
- * name contains the column.
+ * The API field of each column that has a unique constraint. PostgreSQL names these constraints `<table>_<column>_key`.
  */
 const FIELD_BY_COLUMN: Readonly<Record<string, string>> = {
   category: "caseCategory",
@@ -14,13 +13,13 @@ const FIELD_BY_COLUMN: Readonly<Record<string, string>> = {
 
 /**
  * The end of the name that PostgreSQL gives to a primary key. Primary keys are (tenant_id, id) if callers can see the
- * id. So a violation of such a key is a conflict on `id`.
+ * id. So a violation of such a key is a conflict on `id`; in the table `tenants`, it is a conflict on `tenantId`.
  */
 const PRIMARY_KEY = /_pkey$/;
 
 /**
- * Returns the conflict for a violated unique constraint; undefined for other errors and for constraints that no caller
- * can violate.
+ * Returns the 409 for a violated unique constraint. Returns undefined for other errors, and for constraints that no
+ * caller can violate.
  */
 export function uniqueConflict(error: unknown): CupoError | undefined {
   const constraint = violatedUniqueConstraint(error) ?? "";

@@ -36,7 +36,7 @@ export interface UnitOfWorkOptions extends TransactionLimits {
 /** Runs the operation and returns the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
-/** How to run a transaction: see {@link runTransaction} and {@link PipelinedTransaction}. */
+/** `endsEarly` commits each batch of reads. `instead` returns the work after a failure ({@link runTransaction}). */
 interface RunOptions<T> {
   readonly endsEarly?: boolean;
   readonly instead?: (error: unknown) => Promise<TransactionWork<T>>;
@@ -60,8 +60,9 @@ export class UnitOfWork implements IdempotentWork {
 
   /**
    * Runs the work under an idempotency key. The claim is sent first and not awaited. If the key is taken, the
-   * transaction is aborted before the work's statements run, and the result of the work is discarded. If the work
-   * awaits no result, its response is stored with the claim and the call takes one round trip.
+   * transaction is aborted before the work's statements run, and the result of the work is discarded. The outcome is
+   * then the stored response, or the reason why there is none. If the work awaits no result, its response is stored
+   * with the claim and the call takes one round trip.
    *
    * `work` uses `call.transaction` and returns the bytes to store. `work` may run more than once: up to three more
    * times after serialization failures, deadlocks or lost races, and once more after a lost connection. After a lost
@@ -76,8 +77,9 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs a read without an idempotency key, with the retries of {@link execute}. If `isReplicable`, the read runs on
-   * the replica, unless there is none or the replica has not yet replayed all earlier commits.
+   * Runs a read without an idempotency key, with the retries of {@link execute}. If `isReplicable`, the read first
+   * tries the replica. It runs on the primary if there is no replica, or if the replica is behind, unavailable or
+   * unable to run it.
    */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
     const { tenantId } = principal;
@@ -171,9 +173,9 @@ function bind(call: Call, transaction: Transaction): void {
 }
 
 /**
- * Explains why a transaction failed. If the claim of the key failed, returns work for a new transaction; the work
- * returns the outcome for the caller. Rejects with `error` if the claim did not fail. Rejects if the tenant is not
- * active.
+ * Explains why a transaction failed. If the key is taken, returns work for a new transaction, which returns the outcome
+ * for the caller. Otherwise rejects: with a conflict if the tenant is not active, with another failure of the claim, or
+ * with `error` if the claim did not fail.
  */
 async function explainClaim(
   claim: IdempotencyClaim,
@@ -190,8 +192,8 @@ async function explainClaim(
 }
 
 /**
- * Returns the outcome for a key that another run has claimed. Reads the stored result in a new transaction. In the
- * failed transaction, the snapshot of the statement that waited for the claim does not contain the result.
+ * Returns the outcome for a key that is already taken, by another call or by an earlier attempt of this call. Reads the
+ * stored result in a new transaction, because the snapshot of the failed transaction may be older than the result.
  */
 async function readOutcome(
   transaction: PipelinedTransaction,

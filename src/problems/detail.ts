@@ -14,7 +14,7 @@ export function detailOf({ detail, errors }: Pick<CupoError, "detail" | "errors"
 }
 
 /**
- * Returns an item of `errors` as a sentence without the final point. Omits the name of an unknown member, because this
+ * Returns an item of `errors` as a sentence without the full stop. Omits the name of an unknown member, because this
  * name is the caller's text and may be personal data.
  */
 function wordsOf({ code, field, message }: FieldError): string {

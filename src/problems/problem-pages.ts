@@ -16,8 +16,8 @@ const HEADERS = { "Content-Security-Policy": "default-src 'none'; style-src 'uns
 const INDEX = "/problems";
 
 /**
- * Returns `/problems`, the list of problem types, and `/problems/<slug>`, the URL in the `type` of a Problem (RFC 9457,
- * section 3.1.1). A page is created at its first request.
+ * Returns the page `/problems`, which lists the problem types, and a page `/problems/<slug>` for each type. The `type`
+ * of a Problem is the URL of its page (RFC 9457, section 3.1.1). A page is created at its first request.
  */
 export function problemPages(services: Services): Resources {
   const page = (render: () => string) =>

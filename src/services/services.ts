@@ -72,7 +72,7 @@ export interface ServicePorts extends Pick<TenantPorts, "isOperator"> {
   readonly visitMargins: VisitMargins;
   readonly events: WatchPorts;
   readonly webhooks: WebhookPorts;
-  /** Compiles the validation of messages, for the rows of imports. */
+  /** Compiles the validation of a message type. The import uses it for its rows. */
   readonly validatorOf: ValidatorOf;
 }
 

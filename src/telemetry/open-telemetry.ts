@@ -49,8 +49,9 @@ const PAGE_MAX_AGE_MS = 1_000;
 const PAGE_PATIENCE_MS = 5_000;
 
 /**
- * Opens metrics and, if configured, traces. Only this function loads OpenTelemetry's SDK. Loads the libraries of the
- * exported signals now. Loads the metrics library after the start of the service if metrics are not exported.
+ * Opens metrics and, if configured, traces. Only this function loads OpenTelemetry's SDK. It loads the libraries of
+ * exported signals before it returns. If metrics are not exported, it loads the metrics library after the start of the
+ * service.
  */
 export async function openTelemetry({ config = NOTHING, ...options }: TelemetryOptions): Promise<Telemetry> {
   const metrics = deferMetrics(() => loadMetrics(config.metrics));
@@ -108,7 +109,7 @@ function countedBy(tell: ReturnType<typeof deferMetrics>["tell"]): Pick<Telemetr
   };
 }
 
-/** Loads the metrics library and creates the instruments. The process can serve requests between the steps. */
+/** Loads the metrics library and creates the instruments. Between the imports, the process can serve requests. */
 async function loadMetrics(config: TelemetryConfig["metrics"]) {
   await import("@opentelemetry/api");
   await import("@opentelemetry/resources");

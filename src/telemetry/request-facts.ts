@@ -23,8 +23,8 @@ export interface RequestFacts {
   /** Whether the response repeats the response to an earlier call with the same idempotency key. */
   readonly isReplay: boolean;
   /**
-   * The problem code, or the status without a problem code, if the service is at fault; otherwise undefined. The
-   * attribute `error.type` has the same value.
+   * If the service is at fault, the problem code, or the status of a response without a problem code. Otherwise
+   * undefined. The attribute `error.type` has the same value.
    */
   readonly errorType: string | undefined;
 }

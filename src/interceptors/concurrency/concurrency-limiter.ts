@@ -1,18 +1,23 @@
 import type { ConcurrencyLimiter, Permit, PermitRejection, PermitRequest } from "../concurrency-limit.js";
 import { FairQueue } from "./fair-queue.js";
 
-/** The highest numbers of calls that run at the same time, or of open streams. */
+/** Maximum numbers of calls that run or wait at the same time, or of open streams. */
 export interface ConcurrencyLimits {
   readonly perPrincipal: number;
   readonly perTenant: number;
-  /** Calls of all tenants. Each uses a database connection. Defaults to no limit. */
+  /** Maximum number of running calls of all tenants. Each uses a database connection. Defaults to no limit. */
   readonly all?: number;
-  /** Calls of all tenants that wait for a permit. Defaults to no limit. */
+  /** Maximum number of calls of all tenants that wait for a permit. Defaults to no limit. */
   readonly waiting?: number;
-  /** Heavy calls of all tenants. The limit leaves database connections for light calls. Defaults to no limit. */
+  /**
+   * Maximum number of running heavy calls of all tenants. It leaves connections for light calls. Defaults to no limit.
+   */
   readonly heavy?: number;
   readonly heavyPerTenant?: number;
-  /** Bulk calls of all tenants. They do not count for `perPrincipal` and `perTenant`. Defaults to no limit. */
+  /**
+   * Maximum number of running bulk calls of all tenants. Bulk calls do not count for `perPrincipal` and `perTenant`.
+   * Defaults to no limit.
+   */
   readonly bulk?: number;
   readonly bulkPerTenant?: number;
   /** The longest wait for a permit, in milliseconds. */
@@ -50,8 +55,8 @@ const ALL = "all";
  * separately.
  *
  * Waiting calls run in the order of the {@link FairQueue}. A waiting call is skipped while a limit of its principal,
- * its tenant, heavy calls or bulk calls is reached. When the queue is full, the last call in this order is rejected,
- * which may be the new call. So the excess is rejected from the tenants that cause it.
+ * its tenant, heavy calls or bulk calls is reached. When the queue is full, the last call in this order is rejected. It
+ * may be the new call. So the excess is rejected from the tenants that cause it.
  */
 export function createConcurrencyLimiter(limits: ConcurrencyLimits): QueueingLimiter {
   const pool = new PermitPool({ ...limits, all: limits.all ?? ANY, waiting: limits.waiting ?? ANY });

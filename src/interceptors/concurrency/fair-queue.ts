@@ -1,9 +1,9 @@
 /**
  * Shares a resource equally between tenants: start-time fair queueing (Goyal, Vin and Cheng, 1996).
  *
- * The virtual time is the highest start tag of a call that has run. The start tag of a tenant's next call is one more
- * than its previous tag, but at least the virtual time minus one. So an idle tenant gets an advantage of one call only.
- * This call runs before all waiting calls of busy tenants.
+ * The virtual time is the highest start tag of a call that has begun to run. The start tag of a tenant's next call is
+ * one more than its previous tag, but at least the virtual time minus one. So an idle tenant gets an advantage of one
+ * call only. This call runs before all waiting calls of busy tenants.
  */
 export class FairQueue {
   #virtualTime = 0;
@@ -23,7 +23,9 @@ export class FairQueue {
     return startTag;
   }
 
-  /** Advances the virtual time to the start tag of a call that runs. */
+  /**
+   * Advances the virtual time to the start tag of a call that begins to run. Forgets tenants whose next tag is lower.
+   */
   advance(startTag: number): void {
     this.#virtualTime = Math.max(this.#virtualTime, startTag);
     for (const [tenantId, next] of this.#nextTags) {

@@ -3,10 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { probeServer, type TcpAddress } from "./tcp-probe.js";
 
 export interface ReachabilityOptions {
-  /**
-   * The configured address of the database. After a failover, the name may lead to another server than the open
-   * connections.
-   */
+  /** The configured address of the database. After a failover, its host name may lead to another server than before. */
   readonly address: TcpAddress;
   /** Called when the database becomes unreachable, and when it is reachable again. */
   readonly onUnreachable: (isUnreachable: boolean) => void;
@@ -15,7 +12,7 @@ export interface ReachabilityOptions {
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
-/** The pause before the first of two probes, and between probes of an unreachable database. */
+/** Milliseconds before the first of two probes, and between probes of an unreachable database. */
 const PAUSE_MS = 300;
 const PROBE_TIMEOUT_MS = 800;
 /** After this many failed probes in a row, the database is unreachable. */
@@ -27,18 +24,18 @@ const FAILED_PROBES = 2;
 const MESSAGE = "Query read timeout";
 
 /**
- * Detects an unreachable database. While queries are pending and no bytes arrive, it probes the server over a separate
- * TCP connection. After two failed probes in a row it destroys all connections with pending queries. The database then
- * counts as unreachable until its configured address answers a probe.
+ * Detects an unreachable database. While connections are in use and no bytes arrive over them, it probes the server
+ * over a separate TCP connection. After two failed probes in a row it destroys all connections in use. The database
+ * then counts as unreachable until its configured address answers a probe.
  *
- * A database that is slow, locked or out of connections still answers the probe. Without pending queries there are no
- * probes.
+ * A database that is slow, locked or out of connections still answers the probe. Without connections in use there are
+ * no probes.
  */
 export class ReachabilityMonitor {
   #isUnreachable = false;
   #isRunning = false;
   #isClosed = false;
-  /** The connections with pending queries. */
+  /** The connections in use. */
   readonly #pending = new Set<Socket>();
   readonly #probe: NonNullable<ReachabilityOptions["probe"]>;
   readonly #pause: NonNullable<ReachabilityOptions["pause"]>;
@@ -52,7 +49,7 @@ export class ReachabilityMonitor {
     return this.#isUnreachable;
   }
 
-  /** Monitors a connection with pending queries until {@link end}. */
+  /** Monitors a connection in use until {@link end}. */
   begin(socket: Socket): void {
     this.#pending.add(socket);
     if (!this.#isRunning) void this.#run();
@@ -95,14 +92,12 @@ export class ReachabilityMonitor {
     if (!this.#isClosed) this.options.onUnreachable(false);
   }
 
-  /** Returns the number of bytes received so far over each connection with pending queries. */
+  /** Returns the number of bytes received so far over each connection in use. */
   #bytes(): ReadonlyMap<Socket, number> {
     return new Map(Array.from(this.#pending, (socket) => [socket, socket.bytesRead]));
   }
 
-  /**
-   * Whether bytes arrived over one of these connections, or one of these connections has no pending queries any more.
-   */
+  /** Whether bytes arrived over one of these connections, or one of these connections is no longer in use. */
   #hasReceived(before: ReadonlyMap<Socket, number>): boolean {
     return Array.from(before).some(([socket, bytes]) => !this.#pending.has(socket) || socket.bytesRead !== bytes);
   }

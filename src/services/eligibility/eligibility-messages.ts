@@ -8,10 +8,7 @@ import {
 import { type EligibilityRecord, EligibilityRecordSchema } from "../../gen/cupo/clinic/v1/eligibility_record_pb.js";
 import type { AttributedEligibilityRecord } from "../../postgres/tables/eligibility/eligibility.js";
 
-/**
- * Converts an eligibility decision to the EligibilityRecord message, together with the request that the decision
- * answers.
- */
+/** Converts a stored eligibility decision and its request to the EligibilityRecord message. */
 export function toEligibilityRecord(kept: AttributedEligibilityRecord): EligibilityRecord {
   return create(EligibilityRecordSchema, {
     eligibilityDecision: toEligibilityDecisionDetails(kept),

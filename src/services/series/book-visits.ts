@@ -152,8 +152,8 @@ function once(errors: readonly FieldError[]): FieldError[] {
 }
 
 /**
- * Returns the visits with the limits and first-visit marks that they have if the earlier visits of the same patient in
- * this call are already booked.
+ * Adjusts the limits and the first-visit mark of each visit, as if the earlier visits of the same patient in this call
+ * were already booked. Returns the adjusted visits.
  */
 function countOneAfterTheOther(visits: readonly ReadVisit[]): readonly ReadVisit[] {
   return visits.map((read, index) => {

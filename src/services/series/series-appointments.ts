@@ -8,8 +8,8 @@ const FROM = "fromAppointmentId";
 
 /**
  * Returns the locked appointments of a series that can still be changed, ordered by start: they are PENDING or
- * CONFIRMED, and have not begun. With `fromId`, returns only the appointments that start at the start of that
- * appointment or later. Throws 404 if `fromId` is not in the series, and 409 if no appointment is left.
+ * CONFIRMED, and have not begun. With `fromId`, omits the appointments that start before that appointment. Throws 404
+ * if `fromId` is not in the series, and 409 if no appointment is left.
  */
 export function changeableFrom(
   series: ReadonlyMap<string, AppointmentRecord>,

@@ -31,7 +31,7 @@ export interface FoundPlace extends WantedPlace {
 /** The result of checking a {@link FoundPlace}. */
 export interface JudgedPlace {
   readonly field: string;
-  /** The slots to take. Undefined if they are too short, or if the service is not offered in them. */
+  /** The slots to take. Undefined if they are too short, or if {@link PlaceTerms} has no location. */
   readonly taken: TakenSlots | undefined;
   /** The day on which the appointment already uses a unit of capacity; undefined if it uses none. */
   readonly heldDay: DayOfRule | undefined;
@@ -40,18 +40,18 @@ export interface JudgedPlace {
 
 /** The data, besides the slots, that decides whether an appointment can take a {@link FoundPlace}. */
 export interface PlaceTerms {
-  /** The location of the slots; undefined if the service is not offered in them. */
+  /** The location of the slots; undefined if the service or the practitioner is not offered in them. */
   readonly locationId: string | undefined;
   readonly busy: BusyPeople;
   /** The slots that the appointment to move occupies before the move; absent for a new appointment. */
   readonly held?: readonly SlotRecord[];
-  /** The appointments that leave their slots in the same call. */
+  /** Ids of the appointments that leave their slots in the same call. These slots count as free. */
   readonly leaving?: ReadonlySet<string | undefined>;
 }
 
 /**
- * Returns the places with their slots. Does not lock the slots. A start outside the horizon of the program has no
- * slots.
+ * Returns the places with their slots. Does not lock the slots. A place has no slots if an appointment cannot begin at
+ * its start ({@link isBookableStart}).
  */
 export async function findPlaces<Place extends WantedPlace>(
   transaction: Transaction,

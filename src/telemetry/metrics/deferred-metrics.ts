@@ -10,7 +10,10 @@ export interface DeferredMetrics {
   close(): Promise<void>;
 }
 
-/** The largest number of kept measurements. Further measurements are dropped. A starting process makes fewer. */
+/**
+ * The maximum number of measurements kept until the instruments exist. Further ones are dropped. A starting process
+ * makes fewer.
+ */
 const MAX_KEPT = 50_000;
 
 /**

@@ -3,7 +3,7 @@ import type { Call } from "../../call.js";
 import { type CupoError, type LimitName, reasonOf } from "../../errors.js";
 import { type TokenFault, tokenFaults } from "../../token-faults.js";
 
-/** The state of the background work and of holds, for all tenants together. */
+/** The state of background work, webhooks and holds, for all tenants together. */
 export interface Backlog {
   /**
    * The largest number of days between the end of a schedule and its horizon; 0 if every schedule is up to date. The
@@ -34,9 +34,9 @@ export interface Waiting {
 
 /** Metrics of the service other than the request metrics. */
 export interface ServiceMetrics {
-  /** Records a failed call, or a failed request that did not become a call. */
+  /** Records the error of a call, or of a request that failed before it became a call. */
   failed(error: CupoError, call: Call): void;
-  /** Records a limit that was reached outside of calls. */
+  /** Records a limit that was reached outside of calls, such as the limit of connections. */
   reached(limit: AnyLimit): void;
   /** Records a request that was rejected because its access token is invalid or missing. */
   refusedToken(fault: TokenFault): void;
@@ -46,9 +46,9 @@ export interface ServiceMetrics {
   sentToWebhook(outcome: DeliveryOutcome): void;
   /** Records that a webhook was disabled. */
   disabledWebhook(reason: WebhookFault): void;
-  /** Measures whether the database accepts writes. Reports an unknown state (undefined) as a database that does not. */
+  /** Measures whether the database accepts writes. Reports an unknown state (undefined) like a read-only database. */
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
-  /** Measures the age of the issuer's keys in milliseconds. */
+  /** Measures the age of the issuer's keys. `ageMs` returns it in milliseconds; undefined if no keys are loaded. */
   watchKeys(ageMs: () => number | undefined): void;
   /** Measures how many calls wait to run. */
   watchWaiting(count: () => number): void;
@@ -76,13 +76,13 @@ const SECONDS_OF_A_DAY = 86_400;
 
 type AnyLimit = LimitName | "connections";
 
-/** All limits. They are reported as 0 from the start, so that the first rejection shows as an increase. */
+/** All limits. The counter of each limit starts at 0, so that its first rejection shows as an increase. */
 const LIMITS: readonly AnyLimit[] = [
   ...(["quota", "calls", "tenant_calls", "heavy_calls", "load", "streams", "tenant_streams"] as const),
   ...(["connections", "planned_slots", "open_slots"] as const),
 ];
 
-/** Creates the instruments of the service itself. */
+/** Creates the instruments of {@link ServiceMetrics}. */
 export function createServiceMetrics(meter: Meter): ServiceMetrics {
   const problems = meter.createCounter("cupo.problems", {
     description: "Problems in responses, by code and reason.",

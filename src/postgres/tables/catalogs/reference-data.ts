@@ -12,7 +12,7 @@ export interface LocationAttributes {
 export interface HealthcareServiceAttributes {
   readonly code: string;
   readonly name: string;
-  /** The opportunity definition that limits waits on the waitlist for this service; undefined for no limit. */
+  /** Id of the opportunity definition that limits waits on the waitlist for this service; undefined for no limit. */
   readonly opportunityDefinitionId: string | undefined;
   readonly active: boolean;
 }
