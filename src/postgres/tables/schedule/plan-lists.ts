@@ -47,9 +47,9 @@ export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 
 /**
  * The beginning of a WITH clause: CTEs with the lists of a plan. `lists` is one row of arrays. `blocks` has a row for
- * each block. `places` has a row for each program. It has four indexes into the arrays, from 1: the first and the last
- * of the program's runs of adjacent slots, and the first and the last of its practitioners. With these indexes,
- * statements need no join.
+ * each block. `places` has a row for each program. The row has the first and the last index of the program's runs of
+ * adjacent slots in the arrays, and of its practitioners. Indexes begin at 1. With these indexes, statements need no
+ * join.
  */
 export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
     SELECT :runRules::uuid[] AS rules, :runDates::date[] AS dates, :runStarts::timestamptz[] AS firsts,
@@ -118,7 +118,10 @@ function blockBindings(blocks: readonly PlannedBlock[]) {
   };
 }
 
-/** Returns the times of the blocks of each target, as the text of a multirange, by the id of the target. */
+/**
+ * Groups the times of blocks by the id that `targetOf` returns. The times of an id are the text of a multirange. Omits
+ * blocks for which `targetOf` returns undefined.
+ */
 function timesBy(
   blocks: readonly PlannedBlock[],
   targetOf: (block: PlannedBlock) => string | undefined,

@@ -4,13 +4,13 @@ import { meetsBlocks, PLAN_LISTS, planBindings, SLOTS_OF_PLACE, WITHOUT_COMPILIN
 import type { SlotPlan } from "./planned-slots.js";
 import { CAUSE, CAUSE_ID, FITS, IN_SCOPE, IS_REPLACED, PLAN } from "./slot-judgement.js";
 
-/** The kinds of changes that a plan makes to the slots that {@link lockChangingSlots} has locked. */
+/** The kinds of slots that {@link lockChangingSlots} has locked. */
 interface ChangingSlots {
-  /** Whether free slots exist that the plan does not have. */
+  /** Whether at least one free slot is not in the plan. Such slots are to be deleted. */
   readonly unfitFree: boolean;
-  /** Whether occupied slots exist that the plan does not have. */
+  /** Whether at least one occupied slot is not in the plan. Such slots are to be marked as `retained`. */
   readonly unfitOccupied: boolean;
-  /** Whether slots that are marked as `retained` exist that the plan has again. */
+  /** Whether at least one `retained` slot is in the plan again. Such slots are to lose this mark. */
   readonly fitting: boolean;
 }
 
