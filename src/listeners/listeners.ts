@@ -40,8 +40,9 @@ export interface OpenListeners {
   readonly internalUrl: string;
   /**
    * Stops gracefully. Readiness becomes false and streams end. For `drainMs`, requests are still served, and clients
-   * are asked to disconnect, so that load balancers can react. Then requests in flight finish. Resolves when all
-   * connections are closed, at most {@link GRACE_MS} milliseconds after `drainMs`.
+   * are asked to disconnect, so that load balancers can react. Then requests in flight have {@link GRACE_MS}
+   * milliseconds to finish. After this time, closes the connections that are still open. Resolves when all connections
+   * are closed.
    */
   close(drainMs: number): Promise<void>;
 }

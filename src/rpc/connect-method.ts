@@ -19,9 +19,11 @@ import { openTimeLimit, readTimeLimit, timeLimitHeaders } from "./time-limit.js"
 export interface AnsweringOptions {
   /** Maximum bytes of a request body. */
   readonly maxBodyBytes: number;
-  /** Maximum time limit of a unary call in milliseconds. Longer limits are reduced to it. */
+  /**
+   * The longest time limit that a caller can set for a unary call, in milliseconds. Longer limits are reduced to it.
+   */
   readonly maxTimeLimitMs: number;
-  /** Maximum time limit of a stream in milliseconds. Longer limits are reduced to it. */
+  /** The longest time limit that a caller can set for a stream, in milliseconds. Longer limits are reduced to it. */
   readonly maxStreamMs: number;
 }
 

@@ -9,7 +9,10 @@ export interface SearchedPatient {
 const PHONE = "#";
 const DOCUMENT = "$";
 const MAX_WORD = 64;
-/** The national and the international form of a telephone number agree in this many last digits. */
+/**
+ * The number of last digits of a telephone number that are compared. These digits are the same with and without a
+ * country code.
+ */
 const SIGNIFICANT_DIGITS = 10;
 /** Fewer digits are an extension, not a telephone number. */
 const MIN_DIGITS = 5;

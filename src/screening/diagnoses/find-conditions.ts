@@ -94,7 +94,10 @@ function isAt(name: ConditionName, words: readonly Word[], keys: readonly string
   return last?.sentence === words[start]?.sentence && name.keys.every((key, index) => keys[start + index] === key);
 }
 
-/** Returns the key under which the lexicon contains a misspelled or plural word; `key` itself if there is none. */
+/**
+ * Returns the key of the word in the lexicon that `key` misspells or is the plural of. Returns `key` itself if the
+ * lexicon contains `key`, or contains no such word.
+ */
 function knownKey(key: string, { known, meantWord }: Lexicon): string {
   if (known.has(key) || lookalikes.has(key)) return key;
   const singular = key.length < 5 ? [] : [key.replace(/s$/, ""), key.replace(/es$/, "")];
