@@ -33,8 +33,8 @@ export interface AnsweringOptions {
  * "Unary-Request" and "Unary-Get-Request").
  *
  * Connect's own handler decodes the body before any interceptor runs, so it is not used. Trailers become headers with
- * the prefix `trailer-`. An error answer contains the metadata set before the error and the error's own metadata. The
- * error's own metadata takes precedence.
+ * the prefix `trailer-`. An error answer contains the metadata that the call set before the error, and the metadata of
+ * the error, which takes precedence.
  */
 export function createConnectMethod(
   spec: MethodImplSpec,

@@ -62,7 +62,10 @@ export function subjectOf({ subject: { kind, id } }: OptionClaims): BusySubject 
   return kind === "PATIENT" ? { patientId: id } : { appointmentId: id };
 }
 
-/** Returns the rows to lock for the patient of a booking, or for an appointment to move. */
+/**
+ * Returns the rows that {@link lockInOrder} locks for a subject: the patient of a booking, or the appointment to move
+ * and its patient.
+ */
 export function locksOf(subject: BusySubject) {
   return "patientId" in subject ? { patient: { id: subject.patientId } } : { patient: subject, ...subject };
 }

@@ -28,8 +28,8 @@ export interface InvariantFinding {
 /**
  * Checks all invariants of the tenant's data. For example, compares appointments with slots, counters, history and
  * audit trail. Returns the counts and the broken invariants. One statement reads all compared rows, so they come from
- * one snapshot. History that is older than the retention of the audit trail is not compared with the audit trail, even
- * if audit rows of that time still exist.
+ * one snapshot. Changes of appointments from before the retention period of audit rows are not compared with audit
+ * rows, even if these still exist.
  */
 export async function verifyInvariants(transaction: Transaction, nowMs: number): Promise<InvariantFindings> {
   const [kept] = await transaction.rows<{ since: Date | null }>(sql.raw(AUDIT_KEPT_SINCE));

@@ -42,8 +42,8 @@ export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; rea
 }
 
 /**
- * SQL for the time from which a slot `s` of a program `p` is offered; {@link OFFERED_UNTIL} is the end. `t` is the row
- * of the tenant's settings.
+ * SQL for the first instant at which a slot `s` of a program `p` can be booked. {@link OFFERED_UNTIL} is SQL for the
+ * last instant. `t` is the row of the tenant's settings.
  */
 export const OFFERED_FROM = `(s.local_date - ${HORIZON_OF_PROGRAM})::timestamp AT TIME ZONE 'America/Bogota'`;
 export const OFFERED_UNTIL = `s.starts_at - make_interval(mins => ${NOTICE})`;

@@ -66,7 +66,9 @@ const lockRunAndOccupied = lockThose(
   `${IDS_OF_RUN} UNION ALL ${IDS_OF_APPOINTMENT}`,
 );
 
-/** Returns SQL that joins the adjacent slots `r` that begin with a slot `f` and last `minutes` in total. */
+/**
+ * Returns SQL that joins a run of adjacent slots as `r`. The run begins with the slot `f` and lasts `minutes` in total.
+ */
 function followers(minutes: string): string {
   return `CROSS JOIN LATERAL (
     SELECT s.id, s.starts_at, s.ends_at FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = f.program_id
