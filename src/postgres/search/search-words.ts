@@ -48,8 +48,8 @@ export function significantDigits(phone: string): string {
 }
 
 /**
- * Returns the search word of a telephone number: `#`, then its last 10 digits in reverse order. The search word of
- * every number that ends in these digits begins with this word.
+ * Returns the search word of a telephone number: `#`, then its last 10 digits in reverse order. So the word of the last
+ * digits of a number is the beginning of the number's search word.
  */
 export function phoneWord(phone: string): string {
   return PHONE + Array.from(significantDigits(phone)).toReversed().join("");

@@ -20,8 +20,8 @@ import { keyOf } from "./read-words.js";
 
 /**
  * The kind of a name. A CONDITION name is a diagnosis in every statement about a person. An UNCLEAR name (`gripa`,
- * `dm`) is one only shortly after a word for a diagnosis, or as the object of `sufro de`. A PERSON name means one
- * person with a condition (`diabética`), a PEOPLE name several persons.
+ * `dm`) is a diagnosis only shortly after a word for a diagnosis, or as the object of `sufro de`. A PERSON name means
+ * one person with a condition (`diabética`), a PEOPLE name several persons.
  */
 export type ConditionKind = "CONDITION" | "UNCLEAR" | "PERSON" | "PEOPLE";
 

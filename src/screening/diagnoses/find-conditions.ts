@@ -95,8 +95,8 @@ function isAt(name: ConditionName, words: readonly Word[], keys: readonly string
 }
 
 /**
- * Returns the key of the word in the lexicon that `key` misspells or is the plural of. Returns `key` itself if the
- * lexicon contains `key`, or contains no such word.
+ * Corrects a misspelled or plural word: returns the key of the similar word in the lexicon. Returns `key` unchanged if
+ * the lexicon contains it, if it is an everyday word, or if the lexicon has no similar word.
  */
 function knownKey(key: string, { known, meantWord }: Lexicon): string {
   if (known.has(key) || lookalikes.has(key)) return key;

@@ -30,8 +30,8 @@ const FURTHEST_BEHIND = `SELECT max(?::date + ${PLANNED_DAYS} - p.materialized_t
 
 /**
  * Returns the largest delay of the programs of all tenants, in days. The delay of a program is the number of days from
- * the end of its schedule to {@link PLANNED_DAYS} days after `today`. Counts only active programs at active locations
- * that have a service and whose schedule was requested. Returns 0 if no program has a delay. With the setting
+ * the end of its schedule to {@link PLANNED_DAYS} days after `today`. Counts only programs that are active, are at an
+ * active location, have a service, and have a requested schedule. Returns 0 if no program has a delay. With the setting
  * cupo.jobs, row-level security shows the programs of all tenants.
  */
 export async function findFurthestBehind(source: TransactionSource, today: string): Promise<number> {
@@ -45,8 +45,8 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
  * Locks the tenant's due program whose schedule ends first, and returns its id. Skips programs that other transactions
  * have locked. Returns undefined if no other program is due.
  *
- * An active program is due if it has outdated slots. It is also due if its requested schedule ends less than {@link
- * PLANNED_DAYS} days after `today`, its location is active, and it has a service. `today` is a local date.
+ * An active program is due if it has outdated slots. It is also due if its requested schedule ends less than
+ * {@link PLANNED_DAYS} days after `today`, its location is active, and it has a service. `today` is a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);

@@ -79,7 +79,7 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 }
 
 /**
- * Makes the freed slots of these practitioners that start in their times due at once. Call this when holds at these
+ * Makes freed slots due at once: those of these practitioners that start in their times. Call this when holds at these
  * times have ended. Changes only slots that would be due again before their start. No waitlist entry wants the other
  * slots.
  */

@@ -47,9 +47,9 @@ export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 
 /**
  * The beginning of a WITH clause: CTEs with the lists of a plan. `lists` is one row of arrays. `blocks` has a row for
- * each block. `places` has a row for each program. The row has the first and the last index of the program's runs of
- * adjacent slots in the arrays, and of its practitioners. Indexes begin at 1. With these indexes, statements need no
- * join.
+ * each block. `places` has a row for each program. Each row of `places` has four indexes into the arrays, from 1: of
+ * the program's first and last run of adjacent slots, and of its first and last practitioner. With these indexes,
+ * statements need no join.
  */
 export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
     SELECT :runRules::uuid[] AS rules, :runDates::date[] AS dates, :runStarts::timestamptz[] AS firsts,

@@ -23,7 +23,10 @@ export interface SlotChanges {
 export interface DisplacedWanted {
   /** The maximum number of ids in `firstDisplacedIds`. The count of appointments has no limit. */
   readonly limit: number;
-  /** The block whose displaced appointments are counted and returned. If undefined, all displaced appointments are. */
+  /**
+   * Counts and returns only appointments that this block displaces. If undefined, counts and returns all displaced
+   * appointments.
+   */
   readonly blockId?: string | undefined;
 }
 

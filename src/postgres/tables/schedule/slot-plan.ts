@@ -16,7 +16,7 @@ interface ChangingSlots {
 
 /**
  * Locks the future slots that {@link withdrawSlots} would delete or change for a plan. Locks in the order of the slots'
- * ids, until the transaction ends. Returns the kinds of changes that the plan makes to these slots.
+ * ids, until the transaction ends. Returns which kinds of slots it has locked.
  */
 export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<ChangingSlots> {
   transaction.send(sql.raw(WITHOUT_COMPILING));
