@@ -68,9 +68,9 @@ interface PractitionerTime {
 }
 
 /**
- * Inserts a row into `freed_slots` for each free slot of these practitioners that overlaps one of their times, in all
- * their programs. The rows are due at once. Pass the times that appointments no longer occupy. Does nothing if the
- * tenant does not offer freed slots.
+ * Inserts a row into `freed_slots` for each free slot that overlaps one of these times of its practitioner, in any
+ * program. The rows are due at once. Pass the times that appointments no longer occupy. Does nothing if the tenant does
+ * not offer freed slots.
  *
  * Call this at most once in a transaction and after all other locks, because freed slots are last in the lock order.
  */
@@ -79,9 +79,9 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 }
 
 /**
- * Makes freed slots due at once: those of these practitioners that start in their times. Call this when holds at these
- * times have ended. Changes only slots that would be due again before their start. No waitlist entry wants the other
- * slots.
+ * Makes each freed slot due at once that starts within one of these times of its practitioner. Call this when holds at
+ * these times have ended. Changes only slots that would be due again before their start. No waitlist entry wants the
+ * other slots.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));
