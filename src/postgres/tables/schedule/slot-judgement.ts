@@ -13,8 +13,8 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
 
 /**
  * SQL for whether a slot `s` is in the scope of a plan: the slot starts after `:now`, and the slot's program, local
- * date and practitioner are among those of the plan. The condition always names the programs, because the indexes on
- * slots begin with the tenant and the program.
+ * date and practitioner are among those of the plan. The condition always names the programs, because an index on
+ * slots begins with the tenant and the program.
  */
 export const IN_SCOPE = `s.tenant_id = :tenant AND s.program_id = ANY(:programs::uuid[])
   AND s.local_date BETWEEN :from::date AND :through::date AND s.starts_at > :now
