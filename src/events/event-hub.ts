@@ -15,13 +15,16 @@ export interface EventHub {
    * page share one query.
    */
   read(tenantId: string, after: number): Promise<FeedPage>;
-  /** Returns the position just before the oldest stored event. The tenant must have a watch. */
+  /**
+   * Returns the position just before the oldest stored event, or the last position if no event is stored. The tenant
+   * must have a watch.
+   */
   findOldest(tenantId: string): Promise<number>;
 }
 
 /** A subscription to notifications of changes in other processes. */
 export interface Listening {
-  /** Whether notifications are known to arrive. */
+  /** Whether notifications are known to arrive. If false, the hub polls more often. */
   isReceiving(): boolean;
   close(): Promise<void>;
 }

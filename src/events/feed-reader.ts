@@ -20,7 +20,10 @@ export interface FeedReader {
    * position, at most 1,000.
    */
   read(tenantId: string, after: number, limit: number): Promise<FeedPage>;
-  /** Returns the position just before the oldest stored event. The feed must have been read before. */
+  /**
+   * Returns the position just before the oldest stored event, or the last position if no event is stored. The feed must
+   * have been read before.
+   */
   findOldest(tenantId: string): Promise<number>;
 }
 
@@ -35,8 +38,8 @@ const MAX_CONNECTIONS = 2;
  * Creates a reader that uses short transactions on the pool, at most two at the same time.
  *
  * If all committed events have positions, a read is one statement in one round trip. Otherwise a second transaction
- * assigns positions. That transaction sends COMMIT together with its statements, so it holds its lock only while the
- * statements run.
+ * locks the feed and assigns positions. That transaction sends COMMIT together with its statements, so it holds the
+ * lock only while the statements run.
  */
 export function createFeedReader(database: Database, limits = LIMITS): FeedReader {
   const inTurn = atOnce(MAX_CONNECTIONS);

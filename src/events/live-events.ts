@@ -1,12 +1,15 @@
 import type { EventRecord, FeedCursor } from "../postgres/tables/events/event-feed.js";
 
-/** The result of waiting: new events; QUIET if none arrived in time; BEHIND if the watcher must read the database. */
+/**
+ * The result of {@link LiveEvents.next}: new events; QUIET if none arrived in time; BEHIND if the watcher must read the
+ * database.
+ */
 export type News = readonly EventRecord[] | "QUIET" | "BEHIND";
 
 /** The highest number of events that are buffered for one watcher. */
 const MAX_KEPT = 1_000;
 
-/** Buffers for one watcher the events of a tenant that arrive after a cursor. All watchers share the event records. */
+/** A buffer of one watcher. It receives the events of a tenant after a cursor. All watchers share the event records. */
 export class LiveEvents {
   #kept: EventRecord[] = [];
   #isBehind = false;
@@ -27,8 +30,8 @@ export class LiveEvents {
   }
 
   /**
-   * Discards the buffer. The watcher must read from the database again, because events between the discarded events and
-   * later events are missing.
+   * Discards the buffered events. From then on {@link next} returns BEHIND. The watcher must read the missing events
+   * from the database.
    */
   fallBehind(): void {
     this.#kept = [];

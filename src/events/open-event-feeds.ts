@@ -17,7 +17,10 @@ export interface EventFeedsOptions {
 /** The open event feeds of a process. */
 export interface EventFeeds {
   readonly hub: EventHub;
-  /** The longest time without a response on a watch, in milliseconds. */
+  /**
+   * The longest time between two responses on a watch, in milliseconds. If no event arrives, a response without events
+   * is sent.
+   */
   readonly heartbeatMs: number;
   /** Notifies all watches of a tenant, in this and other processes, that a transaction has committed. */
   committed(tenantId: string): void;

@@ -39,7 +39,10 @@ export interface InternalApiOptions extends ProblemOptions {
   readonly reflection: boolean;
   /** Returns the page for `/metrics`, or undefined to answer 500. Without this function, the page does not exist. */
   readonly metricsPage?: (() => Promise<Buffer | undefined>) | undefined;
-  /** Issues tokens for the reference page. Undefined unless the development issuer is used. */
+  /**
+   * Signs demo tokens for the reference page. Undefined if an issuer is configured, or if the process does not show
+   * {@link DemoTokens.key} on a terminal.
+   */
   readonly demoTokens?: DemoTokens | undefined;
 }
 

@@ -40,8 +40,9 @@ export interface OpenListeners {
   readonly internalUrl: string;
   /**
    * Stops gracefully. Readiness becomes false and streams end. For `drainMs`, requests are still served, and clients
-   * are asked to disconnect, so that load balancers can react. Then requests in flight finish. Resolves when all
-   * connections are closed, at most {@link GRACE_MS} milliseconds after `drainMs`.
+   * are asked to disconnect, so that load balancers can react. Then requests in flight have {@link GRACE_MS}
+   * milliseconds to finish. After this time, closes the connections that are still open. Resolves when all connections
+   * are closed.
    */
   close(drainMs: number): Promise<void>;
 }
@@ -90,8 +91,8 @@ export async function openListeners(
 }
 
 /**
- * Returns the dependencies that log requests and record them in telemetry. `metricsOf` receives the metrics page of
- * this process and returns the page to serve.
+ * Returns the {@link ListenerParts} that log requests and record them in telemetry. `metricsOf` receives the metrics
+ * page of this process and returns the page to serve.
  */
 export function watchRequests(
   telemetry: Telemetry,

@@ -18,13 +18,16 @@ import { createRestApi } from "./rest-api.js";
 export interface PublicApiOptions extends ProblemOptions {
   readonly basePath: string;
   readonly services: readonly ServiceEntry[];
-  /** The clinic's own services to serve over REST: none, some, or ["all"]. */
+  /** The names of the clinic's own services to serve over REST, or ["all"]. */
   readonly publicClinicApi: readonly string[];
   readonly chain: Chain;
   readonly validate: MessageValidator;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** Issues tokens for the reference page. Undefined unless the development issuer is used. */
+  /**
+   * Signs demo tokens for the reference page. Undefined if an issuer is configured, or if the process does not show
+   * {@link DemoTokens.key} on a terminal.
+   */
   readonly demoTokens?: DemoTokens | undefined;
 }
 

@@ -29,7 +29,10 @@ export interface RestApiOptions extends ProblemOptions {
   readonly takesActor: boolean;
 }
 
-/** An empty object. The stages read raw headers from the call, so no Headers object is built for each request. */
+/**
+ * Empty headers, shared by all requests. Interceptors read the raw headers from the call, so no Headers object is built
+ * for each request.
+ */
 const NO_HEADERS = new Headers();
 
 /**
@@ -39,8 +42,8 @@ const NO_HEADERS = new Headers();
 const tagOfBytes: EntityTag = ({ body }) => `"${hash("sha256", body, "base64url")}"`;
 
 /**
- * A client that reconnects to a stream of events continues after the cursor of the last event that it received. The
- * request field `start` then has no effect.
+ * The event ids of the watchEvents stream. The id of an event is its cursor. A client that reconnects sends the last id
+ * as Last-Event-ID and continues after this cursor. The request field `start` then has no effect.
  */
 const watchIds: EventIds = {
   responseField: "cursor",

@@ -24,7 +24,7 @@ export function chapters(text: string): { readonly body: Html; readonly titles: 
   return { body: trusted(body), titles };
 }
 
-/** A heading of the introduction. */
+/** A heading of the second level. `id` is the id of its HTML element, `title` is its HTML. */
 export interface Chapter {
   readonly id: string;
   readonly title: string;

@@ -19,8 +19,8 @@ export interface ReferencePagesOptions {
   /** The path of the JSON OpenAPI document on the same listener. */
   readonly documentPath: string;
   /**
-   * Signs demo tokens for the page. Undefined without the development issuer. Also undefined if the process does not
-   * show the key on a terminal.
+   * Signs demo tokens for the page. Undefined if an issuer is configured, or if the process does not show
+   * {@link DemoTokens.key} on a terminal.
    */
   readonly demoTokens: DemoTokens | undefined;
 }
@@ -38,8 +38,8 @@ const KEY_HEADER = "page-key";
 const TOKEN_LIFETIME_SECONDS = 900;
 
 /**
- * Allows only files and addresses of this listener. Inline scripts and styles are blocked, and other pages cannot frame
- * this one.
+ * Headers of the page and its files. They allow only files and addresses of this listener. Browsers block inline
+ * scripts and styles, and other pages cannot frame this page.
  */
 const HEADERS = {
   "Content-Security-Policy": [
@@ -99,8 +99,8 @@ function redirectResource(location: string): Resource {
 }
 
 /**
- * Creates a resource that returns a demo token in the form of RFC 6749, section 5.1. A request without the key, or not
- * from a page of this listener, is answered with 404, like a missing resource.
+ * Creates a resource that returns a demo token in the form of RFC 6749, section 5.1. Throws 404, as for a missing
+ * resource, if a request lacks `key` or does not come from a page of this listener.
  */
 function tokenResource({ key, sign }: DemoTokens): Resource {
   return {

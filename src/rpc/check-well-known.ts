@@ -3,8 +3,8 @@ import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import { addViolation, type FieldPath, type Violations } from "@cupo/connect-rest/strict-json";
 
 /**
- * Checks the value at the path `at`. Adds a violation if the value is invalid. Returns whether the field may keep the
- * value.
+ * Checks a value at the path `at`. Adds a violation if the value is invalid. Returns false if the value must be removed
+ * from its field.
  */
 export type Check = (value: unknown, at: FieldPath | undefined, violations: Violations) => boolean;
 
@@ -16,7 +16,7 @@ const maskStep = /^(?:[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*|\*)$/;
 const dynamic = /^google\.protobuf\.(?:Any|Struct|Value|ListValue)$/;
 
 /**
- * Returns the check of a well-known type whose .proto file states a range, or undefined for other types. Throws for
+ * Returns the check of google.protobuf.Timestamp, Duration or FieldMask, and undefined for other types. Throws for
  * google.protobuf.Any, Struct, Value and ListValue.
  */
 export function wellKnownCheck({ typeName }: DescMessage): Check | undefined {

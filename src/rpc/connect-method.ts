@@ -19,9 +19,11 @@ import { openTimeLimit, readTimeLimit, timeLimitHeaders } from "./time-limit.js"
 export interface AnsweringOptions {
   /** Maximum bytes of a request body. */
   readonly maxBodyBytes: number;
-  /** Maximum time limit of a unary call in milliseconds. Longer limits are reduced to it. */
+  /**
+   * The longest time limit that a caller can set for a unary call, in milliseconds. Longer limits are reduced to it.
+   */
   readonly maxTimeLimitMs: number;
-  /** Maximum time limit of a stream in milliseconds. Longer limits are reduced to it. */
+  /** The longest time limit that a caller can set for a stream, in milliseconds. Longer limits are reduced to it. */
   readonly maxStreamMs: number;
 }
 
@@ -31,8 +33,8 @@ export interface AnsweringOptions {
  * "Unary-Request" and "Unary-Get-Request").
  *
  * Connect's own handler decodes the body before any interceptor runs, so it is not used. Trailers become headers with
- * the prefix `trailer-`. An error answer contains the metadata set before the error and the error's own metadata. The
- * error's own metadata takes precedence.
+ * the prefix `trailer-`. An error answer contains the metadata that the call set before the error, and the metadata of
+ * the error, which takes precedence.
  */
 export function createConnectMethod(
   spec: MethodImplSpec,

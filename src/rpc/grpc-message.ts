@@ -17,8 +17,9 @@ const encoded = /%|[^\x20-\x7e]+|^ +| +$/gu;
 
 /**
  * Returns the answer with `grpc-message` encoded by gRPC's specification (PROTOCOL-HTTP2.md, Percent-Encoded). This
- * encoding changes only `%`, characters outside printable ASCII, and blanks at both ends. The library encodes more
- * characters, as in a URI. Clients such as grpc-js do not decode all these characters. So the message is encoded again.
+ * encoding changes only `%`, characters outside printable ASCII, and blanks at both ends. Connect's library encodes
+ * more characters, as in a URI. Clients such as grpc-js do not decode all these characters. So the message is encoded
+ * again.
  */
 export function specifyMessage(answered: UniversalServerResponse): UniversalServerResponse {
   const { body, header, trailer } = answered;
@@ -37,8 +38,8 @@ async function* inTrailer(body: Chunks, trailer: Headers): Chunks {
 }
 
 /**
- * Re-encodes `grpc-message` in the trailer of a gRPC-Web answer. The trailer is the last envelope of the body. The
- * library yields one chunk per envelope.
+ * Re-encodes `grpc-message` in the trailer of a gRPC-Web answer. The trailer is the last envelope of the body.
+ * Connect's library yields one chunk per envelope.
  */
 async function* inBody(body: Chunks, encoding: string | null | undefined): Chunks {
   for await (const chunk of body) {

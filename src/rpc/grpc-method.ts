@@ -15,7 +15,7 @@ const emptyEnvelope = new Uint8Array(5);
 /**
  * Compiles a method for gRPC and gRPC-Web.
  *
- * The library's handler decodes the body before any interceptor runs. So the handler receives an empty message and no
+ * Connect's handler decodes the body before any interceptor runs. So the handler receives an empty message and no
  * compression header. The time limit of the handler is the result of {@link readTimeLimit}. The {@link messageReading}
  * interceptor reads the real message later.
  */

@@ -22,8 +22,8 @@ export interface DecodingOptions extends Pick<ReadRules, "maxItems"> {
   /** Maximum nesting depth of JSON objects and arrays. */
   readonly maxDepth: number;
   /**
-   * Returns a function that returns the validation violations of a message. It is called for a message that could be
-   * read only in part, so that one answer lists every violation.
+   * Returns a function that checks a message against its validation rules and returns the violations. The decoder calls
+   * that function only if it has already found a violation itself, so that one error lists all violations.
    */
   validate<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**

@@ -6,8 +6,8 @@ import { sendStream } from "./send-stream.js";
 export type RouterHandler = (request: NodeRequest, response: NodeResponse) => Promise<void> | undefined;
 
 /**
- * Serves the RPCs that `register` registers over Connect, gRPC and gRPC-Web, by Connect's own handlers. The
- * interceptors of operations, for example for authentication, do not run for these RPCs.
+ * Returns a handler for the RPCs that `register` adds. Connect's own handlers serve them over Connect, gRPC and
+ * gRPC-Web. The interceptors of operations, for example for authentication, do not run for these RPCs.
  */
 export function createRouterHandler(register: (router: ConnectRouter) => void): RouterHandler {
   const router = createConnectRouter();

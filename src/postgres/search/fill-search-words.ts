@@ -26,8 +26,8 @@ export async function fillSearchWords(database: Knex): Promise<void> {
 }
 
 /**
- * Fills the search words of the next batch of patients, after the given patient in the order of tenant and id. Returns
- * the last patient of the batch; undefined if no patient is left.
+ * Fills the search words of the next batch of patients, in the order of tenant id and patient id. The batch begins
+ * after the given patient. Returns the last patient of the batch; undefined if no patient is left.
  */
 async function fillBatch(database: Knex, { tenant_id, id }: Pick<Row, "tenant_id" | "id">): Promise<Row | undefined> {
   const { rows }: { rows: Row[] } = await database.raw(

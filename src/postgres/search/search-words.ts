@@ -9,7 +9,10 @@ export interface SearchedPatient {
 const PHONE = "#";
 const DOCUMENT = "$";
 const MAX_WORD = 64;
-/** The national and the international form of a telephone number agree in this many last digits. */
+/**
+ * The number of last digits of a telephone number that are compared. These digits are the same with and without a
+ * country code.
+ */
 const SIGNIFICANT_DIGITS = 10;
 /** Fewer digits are an extension, not a telephone number. */
 const MIN_DIGITS = 5;
@@ -45,8 +48,8 @@ export function significantDigits(phone: string): string {
 }
 
 /**
- * Returns the search word of a telephone number: `#`, then its last 10 digits in reverse order. The search word of
- * every number that ends in these digits begins with this word.
+ * Returns the search word of a telephone number: `#`, then its last 10 digits in reverse order. So the word of the last
+ * digits of a number is the beginning of the number's search word.
  */
 export function phoneWord(phone: string): string {
   return PHONE + Array.from(significantDigits(phone)).toReversed().join("");

@@ -19,13 +19,13 @@ import { womenAndBirth } from "./conditions/women-and-birth.js";
 import { keyOf } from "./read-words.js";
 
 /**
- * The meaning of a name. CONDITION is a condition that counts in every statement about a person. UNCLEAR (`gripa`,
- * `dm`) counts only right after a word for a diagnosis, or as the object of `sufro de`. PERSON is one person with a
- * condition (`diabética`), PEOPLE several persons.
+ * The kind of a name. A CONDITION name is a diagnosis in every statement about a person. An UNCLEAR name (`gripa`,
+ * `dm`) is a diagnosis only shortly after a word for a diagnosis, or as the object of `sufro de`. A PERSON name means
+ * one person with a condition (`diabética`), a PEOPLE name several persons.
  */
 export type ConditionKind = "CONDITION" | "UNCLEAR" | "PERSON" | "PEOPLE";
 
-/** The name of a condition, as the {@link keyOf} keys of its words. */
+/** The name of a condition or of people with a condition: the {@link keyOf} keys of its words. */
 export interface ConditionName {
   readonly kind: ConditionKind;
   readonly keys: readonly string[];

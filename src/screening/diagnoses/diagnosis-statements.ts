@@ -43,8 +43,9 @@ function isStated(text: Text, condition: Condition): boolean {
 }
 
 /**
- * Whether a word for a diagnosis stands before the condition. Returns false if the diagnosis belongs to a service
- * (`centro de diagnóstico`), or if a service or topic stands between the two.
+ * Whether a word for a diagnosis stands before the condition. Returns false if the word means a service (`centro de
+ * diagnóstico`) or an aim (`diagnóstico temprano`). Also returns false if a service or a topic stands between the word
+ * and the condition.
  */
 function isDiagnosed({ words }: Text, { kind, start }: Condition): boolean {
   const reach = kind === "UNCLEAR" ? CLOSE : NEAR;

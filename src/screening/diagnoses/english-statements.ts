@@ -51,7 +51,7 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
 
 /**
  * Whether a word before the condition states the condition. Returns false for denials, people in general and topics.
- * The search goes backwards. It stops at a word that may not stand between the statement and the condition.
+ * The search goes backwards. It stops at a word that cannot stand between the statement and the condition.
  */
 function isToldBefore(text: Text, { start }: Condition): boolean {
   const { words, named } = text;

@@ -94,7 +94,10 @@ function isAt(name: ConditionName, words: readonly Word[], keys: readonly string
   return last?.sentence === words[start]?.sentence && name.keys.every((key, index) => keys[start + index] === key);
 }
 
-/** Returns the key under which the lexicon contains a misspelled or plural word; `key` itself if there is none. */
+/**
+ * Corrects a misspelled or plural word: returns the key of the similar word in the lexicon. Returns `key` unchanged if
+ * the lexicon contains it, if it is an everyday word, or if the lexicon has no similar word.
+ */
 function knownKey(key: string, { known, meantWord }: Lexicon): string {
   if (known.has(key) || lookalikes.has(key)) return key;
   const singular = key.length < 5 ? [] : [key.replace(/s$/, ""), key.replace(/es$/, "")];

@@ -4,11 +4,11 @@ import { soundOf } from "../spelling.js";
 export interface Word {
   readonly text: string;
   /**
-   * The key for lookups. It is the sound of the word. For a word with a digit, with fewer than 4 or with more than 40
-   * letters, it is the word itself.
+   * The key for lookups: the sound of the word. A word with a digit, or with fewer than 4 or more than 40 letters, is
+   * its own key.
    */
   readonly key: string;
-  /** Index of its sentence, from 0. */
+  /** The index of the sentence that contains the word, from 0. */
   readonly sentence: number;
 }
 

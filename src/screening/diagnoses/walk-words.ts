@@ -13,8 +13,8 @@ export function sameSentence(words: readonly Word[], at: number, other: number):
 }
 
 /**
- * Returns the first position from `from` backwards whose word is neither skipped nor a number. After `most` skipped
- * words, returns the next position whatever its word is.
+ * Walks backwards from the position `from` over numbers and over words for which `isSkipped` returns true. Stops after
+ * at most `most` words. Returns the position at which it stops; there may be no word at this position.
  */
 export function skipBack(words: readonly Word[], from: number, isSkipped: IsWord, most: number): number {
   let at = from;
@@ -23,8 +23,8 @@ export function skipBack(words: readonly Word[], from: number, isSkipped: IsWord
 }
 
 /**
- * Returns the first position from `from` forwards whose word is not skipped. After `most` skipped words, returns the
- * next position whatever its word is.
+ * Walks forwards from the position `from` over words for which `isSkipped` returns true. Stops after at most `most`
+ * words. Returns the position at which it stops; there may be no word at this position.
  */
 export function skipAhead(words: readonly Word[], from: number, isSkipped: IsWord, most: number): number {
   let at = from;

@@ -79,12 +79,12 @@ export const caused = oneOf(`operado operada operados operaron operan operar ope
 /** Words that label a condition in a form, directly before it: `antecedentes: …`. */
 export const entry = oneOf(`antecedente antecedentes patologia patologias comorbilidad comorbilidades condicion
   enfermedades padecimientos`);
-/** Papers that state a condition. */
+/** Medical documents that can state a condition. */
 export const paper = oneOf(`orden historia formula incapacidad resultado resultados examen ecografia biopsia remision
   tac resonancia radiografia informe reporte epicrisis certificado papel hoja lectura`);
-/** Verbs with which a paper states a condition: `el examen muestra …`. */
+/** Verbs with which a medical document states a condition: `el examen muestra …`. */
 export const saying = oneOf("dice dicen decia pone salio sale reporta muestra");
-/** Treatments. They count as a person's own after {@link ownTreatment}. */
+/** Treatments. Only a treatment directly after a word of {@link ownTreatment} is a person's own. */
 export const treatment = oneOf("tratamiento tratamientos quimioterapia quimio radioterapia terapia medicado medicada");
 /** Words that make a treatment a person's own: `en tratamiento`. */
 export const ownTreatment = oneOf("en mi mis su sus estoy esta recibo recibe sigo llevo lleva hago hace inicie");
@@ -132,7 +132,7 @@ export function diagnosis(word: Word | undefined): boolean {
   return word !== undefined && /^(?:diagnos[a-z]{1,12}|i?dxs?|diagn?)$/.test(word.text);
 }
 
-/** Places and papers whose numbers look like codes of ICD-10. */
+/** Places and documents whose numbers look like codes of ICD-10. */
 export const numbered = oneOf(`consultorio consultorios sala salas piso torre oficina turno turnos ficha habitacion cama
   camilla puerta modulo ventanilla bloque ruta bus silla cubiculo parada formulario formato placa zona sotano nivel aula
   salida caja apartamento apto casa interior edificio lote referencia radicado vitamina la el`);

@@ -13,9 +13,9 @@ import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOp
  * and prefers options that no other call is taking.
  *
  * Throws 422 for a token that is not an option of a search, and for an alternative with another patient, appointment or
- * service. Throws 410 for an option that is gone. Throws 409 for an option that is taken, an inactive patient, an
- * appointment that cannot be moved, and too many holds. If another call takes the chosen alternative at the same
- * moment, this call runs again.
+ * service. Throws 410 for an option that is gone. Throws 409 for conflicts: for example, the option is taken, the
+ * patient is inactive or has too many holds, or the appointment cannot be moved. If another call takes the chosen
+ * alternative at the same moment, this call runs again.
  */
 export async function holdOption(
   token: OpenedToken,

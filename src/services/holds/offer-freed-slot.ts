@@ -21,10 +21,10 @@ const OPERATION = "offer_freed_slot";
  * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds the slot for the patient and
  * writes the event. Returns whether it offered the slot.
  *
- * If the slot can still be offered later, also sets when the job tries again:
- * - after an offer, when its hold expires
+ * If the slot can still be offered later, sets the time at which a job calls this function again:
+ * - after an offer, when the hold of the offer expires
  * - if the slot is beyond the horizon of the program, when the horizon reaches the slot
- * - if another hold has the slot or the last unit of its day, when that hold expires
+ * - if holds take the time of the slot or the last capacity of its day, when these holds have expired
  * - otherwise, when the slot starts
  *
  * Deletes the row of the freed slot if the slot can no longer be offered, or if the tenant makes no such offers. Throws
@@ -49,7 +49,10 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
   return true;
 }
 
-/** Returns whether a slot starts too soon for an offer of `minutes`, or too soon by the notice of its program. */
+/**
+ * Returns whether it is too late to offer a slot for `minutes`: the offer would end less than an hour before the start
+ * of the slot, or the minimum notice of the program no longer allows an offer.
+ */
 function isTooLate({ startsAt, offeredUntil }: OfferableSlot, nowMs: number, minutes: number): boolean {
   return !isOfferable(startsAt.getTime(), nowMs, minutes) || offeredUntil.getTime() < nowMs;
 }

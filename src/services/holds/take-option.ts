@@ -31,7 +31,7 @@ import { capacityExhausted, isAny, refusalOf } from "../appointments/time-confli
 export interface HoldTerms {
   /** The highest number of unexpired holds of the principal. Undefined for an offer, which is not counted. */
   readonly perPrincipal: number | undefined;
-  /** The waitlist entry that receives the offer. The entry must be open. */
+  /** The waitlist entry that receives the offer. The entry must be open. Undefined if the hold is not an offer. */
   readonly waitlistEntryId?: string;
   readonly minutes: number;
   readonly nowMs: number;
@@ -46,7 +46,10 @@ export interface HeldOption {
 /** The parts of a call that a hold needs. */
 export type HoldingCall = Pick<ReadyCall, "transaction" | "principal" | "newId" | "effects">;
 
-/** Receives an error that concerns only the option, and returns the error to throw. */
+/**
+ * Returns the error to throw in place of `error`. Called only for errors of the option itself, such as a taken slot,
+ * and not for errors of its patient or appointment.
+ */
 export type Judge = (error: unknown) => unknown;
 
 const FIELD = "optionToken";
@@ -59,14 +62,17 @@ export function subjectOf({ subject: { kind, id } }: OptionClaims): BusySubject 
   return kind === "PATIENT" ? { patientId: id } : { appointmentId: id };
 }
 
-/** Returns the rows to lock for the patient of a booking, or for an appointment to move. */
+/**
+ * Returns the rows that {@link lockInOrder} locks for a subject: the patient of a booking, or the appointment to move
+ * and its patient.
+ */
 export function locksOf(subject: BusySubject) {
   return "patientId" in subject ? { patient: { id: subject.patientId } } : { patient: subject, ...subject };
 }
 
 /**
- * Locks an option in the order of `lockInOrder`, and holds it. Returns the hold. Throws 409 with all conflicts, and 410
- * if the option is gone or has changed. `judge` converts the errors that concern only the option.
+ * Locks an option in the order of `lockInOrder`, holds it, and returns the hold. Throws 409 with all conflicts, and 410
+ * if the option is gone or has changed. `judge` converts errors of the option itself, such as a taken slot.
  */
 export async function takeOption(
   option: OptionClaims,

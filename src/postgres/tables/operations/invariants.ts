@@ -4,7 +4,7 @@ import { LIVE_STATUSES, UNFINISHED_STATUSES } from "../appointments/appointment-
 import { visitEnd } from "../appointments/busy-times.js";
 import { WRONG_SUMMARIES } from "../opportunity/summaries.js";
 
-/** Result of the check of all bookings of a tenant, at one instant. */
+/** The result of {@link verifyInvariants} for a tenant, at one instant. */
 export interface InvariantFindings {
   readonly liveAppointments: number;
   readonly occupiedSlots: number;
@@ -28,8 +28,8 @@ export interface InvariantFinding {
 /**
  * Checks all invariants of the tenant's data. For example, compares appointments with slots, counters, history and
  * audit trail. Returns the counts and the broken invariants. One statement reads all compared rows, so they come from
- * one snapshot. History that is older than the retention of the audit trail is not compared with the audit trail, even
- * if audit rows of that time still exist.
+ * one snapshot. Changes of appointments from before the retention period of audit rows are not compared with audit
+ * rows, even if these still exist.
  */
 export async function verifyInvariants(transaction: Transaction, nowMs: number): Promise<InvariantFindings> {
   const [kept] = await transaction.rows<{ since: Date | null }>(sql.raw(AUDIT_KEPT_SINCE));
@@ -62,9 +62,10 @@ const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
 /**
- * SQL for each invariant, by name. It selects the ids of the violations: ids of appointments, holds, slots, patients,
- * webhooks, services of summaries, or rules whose day is counted wrong. Row-level security keeps the service from
- * writing invalid rows, but a superuser can write them.
+ * SQL for each invariant, by name. Each query selects the ids of the rows that violate the invariant: of appointments,
+ * holds, slots, patients or webhooks. For a wrong counter of a day, it selects the id of the counter's rule.
+ * SUMMARY_WRONG selects ids of services. Policies of row-level security reject invalid patients, appointments and
+ * slots, but a superuser can write them.
  *
  * A replay makes new deliveries of events. So WEBHOOK_ORDER_WRONG compares a pending delivery only with deliveries that
  * were not created before it. An overbooked appointment may overlap other appointments and holds of its practitioner,

@@ -66,7 +66,10 @@ export async function findResource<A extends object>(
   return readRecord(transaction, visible(transaction, principal, table).where({ id }));
 }
 
-/** Returns the resources with these ids that the principal can see, by id. Does not lock them. */
+/**
+ * Returns a map from id to resource, for those of `ids` whose resource the principal can see. Does not lock the
+ * resources.
+ */
 export async function findResources<A extends object>(
   transaction: Transaction,
   principal: Principal,

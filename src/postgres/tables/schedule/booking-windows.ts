@@ -7,8 +7,8 @@ import { sql } from "../../sql.js";
 export const HORIZON_OF_PROGRAM = `coalesce(p.horizon_days, t.horizon_days, ${HORIZON_DAYS})`;
 
 /**
- * SQL for how many days after today the slots of a program `p` are created. `t` is the row of the tenant's settings. A
- * booking horizon below the default does not reduce this number.
+ * SQL for how many days after today the slots of a program `p` are created: {@link HORIZON_OF_PROGRAM}, but at least
+ * {@link HORIZON_DAYS}. `t` is the row of the tenant's settings.
  */
 export const PLANNED_DAYS = `greatest(${HORIZON_OF_PROGRAM}, ${HORIZON_DAYS})`;
 
@@ -18,8 +18,8 @@ export function withSettings(query: Knex.QueryBuilder, tenantId: string | Parame
 }
 
 /**
- * SQL for whether a slot `s` of a program `p` was compared with the present rules. The other slots are not offered. A
- * slot is not compared yet if its date is far away and the rules changed a moment ago; see `remakeProgram`.
+ * SQL for whether a slot `s` of a program `p` has been compared with the current rules. Otherwise the slot is not
+ * offered. After a change of the rules, jobs compare the slots on distant dates a little later; see `remakeProgram`.
  */
 export const IS_UP_TO_DATE = "(s.local_date < p.outdated_from) IS NOT FALSE";
 
@@ -27,8 +27,9 @@ const NOTICE = "coalesce(p.minimum_notice_minutes, t.minimum_notice_minutes, 0)"
 const TODAY = "(?::timestamptz AT TIME ZONE 'America/Bogota')::date";
 
 /**
- * Returns SQL for the time range in which slots of a program `p` can be booked at the instant `now`. Such a slot starts
- * at `opens` or later and before `closes`. Slots that are not up to date are outside the range.
+ * Returns SQL for the range in which a slot of a program `p` must start so that it can be booked at the instant `now`.
+ * `opens` is inclusive, `closes` is exclusive. `t` is the row of the tenant's settings. Slots that are not up to date
+ * ({@link IS_UP_TO_DATE}) are outside the range.
  */
 export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; readonly closes: Knex.Raw } {
   return {
@@ -41,8 +42,8 @@ export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; rea
 }
 
 /**
- * SQL for the time from which a slot `s` of a program `p` is offered; {@link OFFERED_UNTIL} is the end. `t` is the row
- * of the tenant's settings.
+ * SQL for the first instant at which a slot `s` of a program `p` can be booked. {@link OFFERED_UNTIL} is SQL for the
+ * last instant. `t` is the row of the tenant's settings.
  */
 export const OFFERED_FROM = `(s.local_date - ${HORIZON_OF_PROGRAM})::timestamp AT TIME ZONE 'America/Bogota'`;
 export const OFFERED_UNTIL = `s.starts_at - make_interval(mins => ${NOTICE})`;

@@ -12,9 +12,9 @@ const DUE = `SELECT DISTINCT p.tenant_id AS id FROM programs p
   WHERE p.active AND p.outdated_from IS NOT NULL OR ${IS_BEHIND}`;
 
 /**
- * Returns the ids of the tenants with an active program that has outdated slots, or whose requested schedule ends less
- * than {@link PLANNED_DAYS} days after `today`, a local date (YYYY-MM-DD). Row-level security lets a transaction with
- * cupo.jobs read only the programs whose schedule was requested.
+ * Returns the ids of the tenants that may have a due program; see {@link lockNextDueProgram}. Unlike that function,
+ * does not check locations and services. `today` is a local date (YYYY-MM-DD). With the setting cupo.jobs, row-level
+ * security shows the programs of all tenants, but only those whose schedule was requested.
  */
 export async function findDueTenants(source: TransactionSource, today: string): Promise<string[]> {
   const rows = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -29,10 +29,10 @@ const FURTHEST_BEHIND = `SELECT max(?::date + ${PLANNED_DAYS} - p.materialized_t
   WHERE ${IS_BEHIND} AND ${HAS_SERVICE}`;
 
 /**
- * Returns the largest delay of the due programs of all tenants, in days. The delay is the time from the end of the
- * program's schedule to {@link PLANNED_DAYS} days after `today`. Returns 0 if no program is due.
- * {@link lockNextDueProgram} explains which programs are due. Row-level security allows a transaction with cupo.jobs to
- * read these programs.
+ * Returns the largest delay of the programs of all tenants, in days. The delay of a program is the number of days from
+ * the end of its schedule to {@link PLANNED_DAYS} days after `today`. Counts only programs that are active, are at an
+ * active location, have a service, and have a requested schedule. Returns 0 if no program has a delay. With the setting
+ * cupo.jobs, row-level security shows the programs of all tenants.
  */
 export async function findFurthestBehind(source: TransactionSource, today: string): Promise<number> {
   const [row] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -43,10 +43,10 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 
 /**
  * Locks the tenant's due program whose schedule ends first, and returns its id. Skips programs that other transactions
- * have locked. Returns undefined if no due program is left. An active program is due if it has outdated slots. It is also
- * due if its requested schedule ends less than {@link PLANNED_DAYS} days after `today`, its location is active, and it
- * has a service.
- * `today` is a local date.
+ * have locked. Returns undefined if no other program is due.
+ *
+ * An active program is due if it has outdated slots. It is also due if its requested schedule ends less than
+ * {@link PLANNED_DAYS} days after `today`, its location is active, and it has a service. `today` is a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);

@@ -15,10 +15,10 @@ const LISTS = ["tenantId", "practitionerIds", "starts", "ends"] as const;
 const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::timestamptz[]) AS f (practitioner_id, starts_at, ends_at)`;
 
 /**
- * Inserts the rows for {@link noteFreedSlots}. The due time `-infinity` means that a slot is due at once. The settings
- * come first, so that PostgreSQL reads no slots for a tenant that offers no freed slots. The limit of 24 hours narrows
- * the index scan; no slot lasts longer. OFFSET 0 prevents a join. For a tenant with statistics, the join would read all
- * open slots.
+ * Inserts the rows for {@link noteFreedSlots}. The due time `-infinity` means that a slot is due at once. The statement
+ * reads the tenant's settings first. So PostgreSQL reads no slots for a tenant that offers no freed slots. No slot
+ * lasts longer than 24 hours, so this limit narrows the index scan. OFFSET 0 prevents a join. For a tenant with
+ * statistics, the join would read all open slots.
  */
 const note = prepared(LISTS, (names) =>
   sql.raw(
@@ -68,9 +68,9 @@ interface PractitionerTime {
 }
 
 /**
- * Inserts a row into `freed_slots`, due at once, for each free slot that overlaps one of these times, in all programs
- * of the practitioner. The times are times that appointments have left. Does nothing if the tenant does not offer freed
- * slots.
+ * Inserts a row into `freed_slots` for each free slot that overlaps one of these times of its practitioner, in any
+ * program. The rows are due at once. Pass the times that appointments no longer occupy. Does nothing if the tenant does
+ * not offer freed slots.
  *
  * Call this at most once in a transaction and after all other locks, because freed slots are last in the lock order.
  */
@@ -79,8 +79,9 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 }
 
 /**
- * Makes the freed slots that start in these times due at once. Call this when holds at these times have ended. A slot
- * that is not due again before its start stays unchanged, because no waitlist entry wants it.
+ * Makes each freed slot due at once that starts within one of these times of its practitioner. Call this when holds at
+ * these times have ended. Changes only slots that would be due again before their start. No waitlist entry wants the
+ * other slots.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));
@@ -95,7 +96,7 @@ function listsOf({ tenantId }: Transaction, times: readonly PractitionerTime[]) 
   };
 }
 
-/** Sets when a freed slot is due again, and adds `entryIds`: the waitlist entries to which the slot was offered. */
+/** Sets when a freed slot is due again. Adds `entryIds` to the waitlist entries to which the slot was offered. */
 export function deferFreedSlot(
   transaction: Transaction,
   slotId: string,
@@ -111,8 +112,8 @@ export function forgetFreedSlot(transaction: Transaction, slotId: string): void 
 }
 
 /**
- * Returns at most `limit` freed slots that are due at `at`, of all tenants except `withoutTenants`. The slot that has
- * been due for the longest time comes first.
+ * Returns at most `limit` freed slots that are due for an offer at the instant `at`. The slot that has been due for the
+ * longest time comes first. Covers all tenants except `withoutTenants`.
  */
 export function findDueFreedSlots(
   source: TransactionSource,

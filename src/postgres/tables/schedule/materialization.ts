@@ -20,20 +20,20 @@ export interface SlotCounts {
 export interface MaterializationState extends Reach {
   readonly generation: number;
   /**
-   * The last local date, YYYY-MM-DD, through which all slots exist. If the schedule was requested but has no slots yet,
-   * a past date. Undefined if the schedule was never requested.
+   * The last local date, YYYY-MM-DD, through which all slots exist. It is a past date if the schedule was requested but
+   * no slots have been created yet. Undefined if the schedule was never requested.
    */
   readonly through: string | undefined;
   /**
-   * How many practitioners, the first ones of the program, already have their slots on the next date with slots after
-   * `through`.
+   * The number of practitioners who already have all slots on the first date after `through` on which the program has
+   * slots. They are the first practitioners of the program. The others get their slots later.
    */
   readonly staff: number;
   /** When slots were last created; undefined if they never were. */
   readonly at: Date | undefined;
   /**
-   * Slots on or after this local date, YYYY-MM-DD, may not fit the rules yet: jobs compare them. Undefined if all slots
-   * fit.
+   * Jobs still must compare the slots on or after this local date, YYYY-MM-DD, with the rules. Undefined if all slots
+   * have been compared.
    */
   readonly outdatedFrom: string | undefined;
   /** Whether the program is active. No slots are created for an inactive program. */
@@ -92,15 +92,17 @@ export function markMaterialized(
 }
 
 /**
- * Makes jobs compare the slots of a locked program on and after a local date with its rules. Until then these slots are
- * not offered.
+ * Marks the slots of a program on and after a local date as outdated: jobs compare them with the program's rules. Until
+ * then nobody can book these slots. The transaction must have locked the program.
  */
 export function markOutdated(transaction: Transaction, programId: string, from: string): void {
   rewindMaterialization(transaction, [programId], previousDate(from));
   setOutdatedFrom(transaction, programId, sql.raw("least(outdated_from, ?::date)", [from]));
 }
 
-/** Stores that no slot of a locked program is outdated. */
+/**
+ * Stores that all slots of a program have been compared with its rules. The transaction must have locked the program.
+ */
 export function markUpToDate(transaction: Transaction, programId: string): void {
   setOutdatedFrom(transaction, programId, null);
 }
@@ -111,8 +113,9 @@ function setOutdatedFrom(transaction: Transaction, programId: string, outdated_f
 }
 
 /**
- * Requests the schedule of a program that has an active rule, a practitioner and a service. Slots are created for dates
- * after `before`. Changes nothing if the schedule was already requested. The transaction must have locked the program.
+ * Requests the schedule of a program: jobs create its slots on the dates after `before`. Changes nothing if the
+ * schedule was already requested, or if the program has no active rule, no practitioner or no service. The transaction
+ * must have locked the program.
  */
 export function wantMaterialization(transaction: Transaction, programId: string, before: string): void {
   const key = { tenant_id: transaction.tenantId, program_id: programId };
@@ -125,8 +128,8 @@ export function wantMaterialization(transaction: Transaction, programId: string,
 }
 
 /**
- * Marks the slots of these programs after the date `before` as not created. So the job creates the slots after that
- * date again. Does not change programs whose slots end on or before that date.
+ * Moves the end of these programs' schedules back to the date `before`, so that jobs add missing slots after that date.
+ * Existing slots stay. Does not change programs whose schedules end on or before that date.
  */
 export function rewindMaterialization(transaction: Transaction, programIds: readonly string[], before: string): void {
   const query = sql("programs")
@@ -137,8 +140,9 @@ export function rewindMaterialization(transaction: Transaction, programIds: read
 }
 
 /**
- * Starts a new generation of the slots of these programs: increases the number that each new slot gets from its
- * program.
+ * Increases the `generation` of these programs and sets their `staff` ({@link MaterializationState}) to 0. Each new
+ * slot gets the current generation of its program. So the service recognizes an appointment option whose slots were
+ * replaced.
  */
 export function startNewGeneration(transaction: Transaction, programIds: readonly string[]): void {
   const query = sql("programs")
@@ -173,7 +177,7 @@ export async function countOpenSlots(transaction: Transaction, now: Date, limit:
   return row?.count ?? 0;
 }
 
-/** Returns the numbers of a program's slots that start after `now`. */
+/** Counts a program's slots that start after `now`. */
 export async function countSlots(transaction: Transaction, programId: string, now: Date): Promise<SlotCounts> {
   const [row] = await transaction.rows<SlotCounts>(
     sql("slots")

@@ -47,8 +47,8 @@ export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 
 /**
  * The beginning of a WITH clause: CTEs with the lists of a plan. `lists` is one row of arrays. `blocks` has a row for
- * each block. `places` has a row for each program. It has four indexes into the arrays, from 1: the first and the last
- * of the program's runs of adjacent slots, and the first and the last of its practitioners. With these indexes,
+ * each block. `places` has a row for each program. Each row of `places` has four indexes into the arrays, from 1: of
+ * the program's first and last run of adjacent slots, and of its first and last practitioner. With these indexes,
  * statements need no join.
  */
 export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
@@ -118,7 +118,10 @@ function blockBindings(blocks: readonly PlannedBlock[]) {
   };
 }
 
-/** Returns the times of the blocks of each target, as the text of a multirange, by the id of the target. */
+/**
+ * Groups the times of blocks by the id that `targetOf` returns. The times of an id are the text of a multirange. Omits
+ * blocks for which `targetOf` returns undefined.
+ */
 function timesBy(
   blocks: readonly PlannedBlock[],
   targetOf: (block: PlannedBlock) => string | undefined,

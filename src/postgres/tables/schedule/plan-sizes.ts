@@ -8,7 +8,7 @@ import { readActiveRules } from "./program-rules.js";
 /** The attributes of an active program that determine how many slots the program has. */
 export interface PlannedProgram {
   readonly programId: string;
-  /** How many days after today the program can be booked. */
+  /** The program can be booked for today and this many days after it. */
   readonly horizonDays: number;
   /** Whether the program has its own horizon. Otherwise the horizon of the tenant applies. */
   readonly hasOwnHorizon: boolean;

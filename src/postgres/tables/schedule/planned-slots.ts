@@ -20,7 +20,7 @@ export interface PlanObstacles {
   readonly inactivePrograms: readonly string[];
   readonly programsAtInactiveLocations: readonly string[];
   readonly inactivePractitioners: readonly string[];
-  /** The dates on which a rule has no slots only because of the tenant's holidays. */
+  /** The holidays on which a rule would have slots if the date were not a holiday. */
   readonly holidays: readonly { readonly ruleId: string; readonly localDate: string }[];
 }
 

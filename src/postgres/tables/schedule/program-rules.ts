@@ -27,7 +27,7 @@ const COLUMNS = {
   version: "version",
 } as const satisfies ColumnsOf<ProgramRuleRecord>;
 
-/** Returns the rules of a program, ordered by id. Lock the program first to check its rules for overlaps. */
+/** Returns the rules of a program, ordered by id. To check the rules for overlaps, lock the program first. */
 export async function readRules(transaction: Transaction, programId: string): Promise<ProgramRuleRecord[]> {
   const query = sql("program_rules").where({ tenant_id: transaction.tenantId, program_id: programId });
   return readRecords(transaction, query.orderBy("id").select(COLUMNS));

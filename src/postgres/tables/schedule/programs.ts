@@ -9,9 +9,9 @@ export interface ProgramAttributes {
   readonly emergency: boolean;
   readonly locationId: string;
   readonly active: boolean;
-  /** How many days after today can be booked; undefined for the setting of the tenant. */
+  /** The program can be booked for today and this many days after it. If undefined, the tenant's setting applies. */
   readonly horizonDays: number | undefined;
-  /** A slot is offered until this many minutes before its start; undefined for the setting of the tenant. */
+  /** A slot is offered until this many minutes before its start. If undefined, the tenant's setting applies. */
   readonly minimumNoticeMinutes: number | undefined;
 }
 

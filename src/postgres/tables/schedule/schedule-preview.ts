@@ -15,15 +15,18 @@ export interface SlotChanges {
    * appointments that this block displaces.
    */
   readonly displaced: number;
-  /** The ids of at most `limit` displaced appointments, ordered by start. */
+  /** The ids of the first displaced appointments, ordered by start. {@link DisplacedWanted} limits their number. */
   readonly firstDisplacedIds: readonly string[];
 }
 
-/** Which displaced appointments {@link previewSlots} counts and returns. */
+/** The displaced appointments that {@link previewSlots} counts and returns. */
 export interface DisplacedWanted {
   /** The maximum number of ids in `firstDisplacedIds`. The count of appointments has no limit. */
   readonly limit: number;
-  /** Only appointments that this block displaces count. If undefined, appointments count whatever the cause. */
+  /**
+   * Counts and returns only appointments that this block displaces. If undefined, counts and returns all displaced
+   * appointments.
+   */
   readonly blockId?: string | undefined;
 }
 

@@ -1,8 +1,8 @@
 import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
 
 /**
- * SQL fragments that compare a plan with existing slots. `slot-plan.ts` applies the plan with them. The preview counts
- * the changes with them.
+ * SQL fragments that compare a plan with existing slots. `slot-plan.ts` applies the plan with them. `previewSlots`
+ * counts the changes with them.
  *
  * No statement joins slots with another table. PostgreSQL has no statistics of a new tenant and expects only one slot.
  * For a join, it would therefore choose a nested loop, which is slow for many slots. Instead, each statement reads the
@@ -13,8 +13,8 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
 
 /**
  * SQL for whether a slot `s` is in the scope of a plan: the slot starts after `:now`, and the slot's program, local
- * date and practitioner are among those of the plan. The condition always names the programs, because an index has the
- * slots of a program together.
+ * date and practitioner are among those of the plan. The condition always names the programs, because an index on
+ * slots begins with the tenant and the program.
  */
 export const IN_SCOPE = `s.tenant_id = :tenant AND s.program_id = ANY(:programs::uuid[])
   AND s.local_date BETWEEN :from::date AND :through::date AND s.starts_at > :now

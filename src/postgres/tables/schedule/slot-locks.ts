@@ -66,7 +66,9 @@ const lockRunAndOccupied = lockThose(
   `${IDS_OF_RUN} UNION ALL ${IDS_OF_APPOINTMENT}`,
 );
 
-/** Returns SQL that joins the adjacent slots `r` that begin with a slot `f` and last `minutes` in total. */
+/**
+ * Returns SQL that joins a run of adjacent slots as `r`. The run begins with the slot `f` and lasts `minutes` in total.
+ */
 function followers(minutes: string): string {
   return `CROSS JOIN LATERAL (
     SELECT s.id, s.starts_at, s.ends_at FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = f.program_id
@@ -109,9 +111,9 @@ export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes 
 }
 
 /**
- * Locks all slots of an appointment's program, practitioner and rule within the time of the appointment, free or
- * occupied, until the transaction ends. Locks in the order of the slots' ids. Returns the slots ordered by start; empty
- * for an overbooked appointment, because it has no rule.
+ * Locks the slots, free or occupied, within the time of an appointment that have its program, practitioner and rule.
+ * Locks in the order of the slots' ids, until the transaction ends. Returns the slots ordered by start. Returns no
+ * slots for an overbooked appointment, because it has no rule.
  */
 export async function lockFormerSlots(transaction: Transaction, appointmentId: string): Promise<readonly SlotRecord[]> {
   const { tenantId } = transaction;

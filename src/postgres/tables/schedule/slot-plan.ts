@@ -4,19 +4,19 @@ import { meetsBlocks, PLAN_LISTS, planBindings, SLOTS_OF_PLACE, WITHOUT_COMPILIN
 import type { SlotPlan } from "./planned-slots.js";
 import { CAUSE, CAUSE_ID, FITS, IN_SCOPE, IS_REPLACED, PLAN } from "./slot-judgement.js";
 
-/** The kinds of changes that a plan makes to the slots that {@link lockChangingSlots} has locked. */
+/** The kinds of slots that {@link lockChangingSlots} has locked. */
 interface ChangingSlots {
-  /** Whether free slots exist that the plan does not have. */
+  /** Whether at least one free slot is not in the plan. Such slots are to be deleted. */
   readonly unfitFree: boolean;
-  /** Whether occupied slots exist that the plan does not have. */
+  /** Whether at least one occupied slot is not in the plan. Such slots are to be marked as `retained`. */
   readonly unfitOccupied: boolean;
-  /** Whether slots that are marked as `retained` exist that the plan has again. */
+  /** Whether at least one `retained` slot is in the plan again. Such slots are to lose this mark. */
   readonly fitting: boolean;
 }
 
 /**
  * Locks the future slots that {@link withdrawSlots} would delete or change for a plan. Locks in the order of the slots'
- * ids, until the transaction ends. Returns the kinds of changes that the plan makes to these slots.
+ * ids, until the transaction ends. Returns which kinds of slots it has locked.
  */
 export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<ChangingSlots> {
   transaction.send(sql.raw(WITHOUT_COMPILING));

@@ -23,7 +23,7 @@ export interface Displacement {
   readonly cause: DisplacementCause;
   /** The block, if the cause is BLOCK. */
   readonly blockId: string | undefined;
-  /** Whether staff accepted that the appointment takes place as it is. */
+  /** Whether staff accepted that the appointment takes place in spite of the cause. */
   readonly isAccepted: boolean;
 }
 
@@ -32,8 +32,8 @@ export interface SlotRecord {
   readonly id: string;
   readonly programId: string;
   /**
-   * The rule of the slot; undefined for a slot that was made for an overbooked appointment. Such a slot is deleted with
-   * its appointment.
+   * The rule of the slot. Undefined if the slot was made for an overbooked appointment. Such a slot is deleted when the
+   * appointment no longer occupies it.
    */
   readonly ruleId: string | undefined;
   readonly practitionerId: string;
@@ -89,8 +89,9 @@ export async function findOccupiedSlots(transaction: Transaction, appointmentId:
 
 /**
  * Returns the slot of a practitioner in a program, free or occupied, that starts at `at`; undefined if there is none.
- * With `begunSince`, returns the last slot that starts from `begunSince` to `at` and ends after `at`. Ignores
- * `retained` slots, slots that were made for an overbooked appointment, and slots that are not up to date.
+ * With `begunSince`, the slot may start earlier: returns the last slot that starts at or after `begunSince` and
+ * contains `at`. Ignores `retained` slots, slots that were made for an overbooked appointment, and slots that are not
+ * up to date ({@link IS_UP_TO_DATE}).
  */
 export async function findSlotAt(
   transaction: Transaction,

@@ -83,8 +83,8 @@ export async function insertDelivery(transaction: Transaction, delivery: NewDeli
 }
 
 /**
- * Returns at most `limit` deliveries of a webhook with ids below `beforeId`, newest first. Starts with the newest
- * delivery without `beforeId`. With a state, returns only deliveries in that state.
+ * Returns at most `limit` deliveries of a webhook, newest first. With `beforeId`, returns only deliveries with smaller
+ * ids. With `state`, returns only deliveries in that state.
  */
 export async function listDeliveries(
   transaction: Transaction,
@@ -114,7 +114,10 @@ export function deletePendingAfter(transaction: Transaction, webhookId: string, 
   );
 }
 
-/** Makes the pending deliveries of a webhook due at once, as if they had never been sent. */
+/**
+ * Makes the pending deliveries of a webhook due at once. Forgets their failed attempts, so that the time for retries
+ * begins again.
+ */
 export function renewPending(transaction: Transaction, webhookId: string): void {
   transaction.send(
     sql("webhook_deliveries")

@@ -4,8 +4,8 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
 /**
- * A process may send to a webhook for this many milliseconds. After this time, another process may take over the
- * webhook.
+ * The duration of the lease of a webhook, in milliseconds. The process that holds the lease may send to the webhook.
+ * After this time, another process may take the lease.
  */
 export const LEASE_MS = 25_000;
 

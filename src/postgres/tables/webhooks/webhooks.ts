@@ -16,8 +16,8 @@ export interface WebhookAttributes {
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
   /**
-   * `feedId` and `position` are the cursor in the event feed up to which the webhook has deliveries. `position` is in
-   * decimal digits.
+   * The cursor of the webhook in the event feed. All events up to this cursor have a delivery, if they need one.
+   * `position` is in decimal digits.
    */
   readonly feedId: string;
   readonly position: string;
