@@ -17,7 +17,7 @@ export interface CaseRecord {
   /** The status in the API `cupo.access.v1`. The status stays the same when the case is closed. */
   readonly status: "RECEIVED" | "OPEN";
   readonly createdAt: Date;
-  /** The last local date on which the case is to be closed, YYYY-MM-DD. Undefined if its category has no limit. */
+  /** The local date by which the case must be closed, YYYY-MM-DD. Undefined if its category has no limit. */
   readonly dueOn: string | undefined;
 }
 

@@ -3,7 +3,10 @@ import type { Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
 import { findPatient, knownPatients, type PatientRecord, patientColumns } from "./patients.js";
 
-/** SQL for the ids of all records of a person: the patient and all patients merged into it, directly or not. */
+/**
+ * SQL for the ids of all records of a person: the patient and all patients merged into it, directly or not. The
+ * placeholders are the patient and the tenant.
+ */
 const MERGED = `WITH RECURSIVE person (id) AS (SELECT ?::uuid
     UNION SELECT p.id FROM patients p JOIN person ON p.merged_into = person.id WHERE p.tenant_id = ?)
   SELECT id FROM person`;
