@@ -18,7 +18,8 @@ const TOKEN = "pageToken";
 const NEXT_TOKEN = "nextPageToken";
 
 /**
- * Decrypts the page token of a request and encrypts the page token of the response. So services read and write unencrypted tokens.
+ * Decrypts the page token of a request and encrypts the page token of the response. So services read and write
+ * unencrypted tokens.
  *
  * A token is valid for the same operation and the same principal, with the same issuer, tenant, organization and
  * company. Any other token is 422 on pageToken (AIP-158). This stage runs inside the transaction, so that an

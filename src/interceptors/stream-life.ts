@@ -9,8 +9,8 @@ import type { Stage } from "./stage.js";
 const CHECK_EVERY_MS = 1_000;
 
 /**
- * Ends a stream when `stopping` aborts or when the caller's access token becomes invalid, even while it sends no message.
- * The caller receives the reason as an error.
+ * Ends a stream when `stopping` aborts or the caller's access token becomes invalid. This also ends a stream that waits
+ * for its next message. The caller receives the reason as an error.
  *
  * The token is verified before each message and once per second. So no message is sent after the token has expired or
  * its key was withdrawn, and the stream ends within a second. Unary methods do not get this stage.

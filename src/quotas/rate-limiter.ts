@@ -176,6 +176,7 @@ function accountOf(
 
 /**
  * Called for each new account. Checks the two oldest accounts: moves accounts in use to the end and removes idle ones.
+ * An account is idle if its minute has ended and it does not wait for the store.
  */
 function forgetIdle(accounts: Map<string, Account>, now: number): void {
   const oldest = accounts.entries();

@@ -27,12 +27,9 @@ export interface AppointmentFilter {
    */
   readonly displaced: boolean | undefined;
   readonly seriesId: string | undefined;
-  /**
-   * Selects appointments whose `listed_at` is at this instant or later. {@link wantedAppointments} describes
-   * `listed_at`. Usually it is the start of the appointment.
-   */
+  /** Selects appointments whose `listed_at`, usually their start, is at this instant or later. */
   readonly from: Date | undefined;
-  /** Selects appointments whose `listed_at` is before this instant. */
+  /** Selects appointments whose `listed_at`, usually their start, is before this instant. */
   readonly before: Date | undefined;
 }
 

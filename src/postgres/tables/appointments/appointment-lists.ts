@@ -57,7 +57,7 @@ export interface DisplacedFilter {
   readonly blockId: string | undefined;
   readonly programId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** The slot starts at `from` or later and before `to`. */
+  /** The appointment's first retained slot that starts at `from` or later must start before `to`. */
   readonly from: Date;
   readonly to: Date | undefined;
   /** If false, the list omits appointments that staff have accepted although their slots are not in the schedule. */

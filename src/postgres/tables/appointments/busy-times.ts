@@ -32,8 +32,8 @@ export function visitEnd(row: string): string {
  *
  * Two appointments overlap if each begins before the other ends; adjacent ones do not overlap. The exclusion
  * constraints use ranges for the same rule. This query compares instants: range operators are not leakproof, so no
- * index serves them under row-level security. The limit of 24 hours narrows the index scan; no appointment lasts
- * longer.
+ * index serves them under row-level security. No appointment lasts longer than 24 hours, so the query reads only
+ * appointments that start in the 24 hours before the time, or during it.
  *
  * The constraints forbid overlaps of a person's appointments, except overbooked ones of a practitioner. So the query
  * reads only the last appointment that begins before the time ends. For a practitioner, it reads overbooked

@@ -5,7 +5,7 @@ import type { DayOfRule } from "./day-counters.js";
 
 /** The conditions of a search for free slots. */
 export interface OptionQuery {
-  /** The patient who must be free at the time; undefined for any patient. */
+  /** The patient who must be free at the time. If undefined, only the practitioner must be free. */
   readonly patientId: string | undefined;
   /** The patient's appointment that is to be moved. Its own time does not count as busy. */
   readonly appointmentId: string | undefined;

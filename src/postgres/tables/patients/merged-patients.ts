@@ -31,7 +31,8 @@ export async function findPerson(transaction: Transaction, patientId: string): P
 /**
  * Like {@link findPerson}, but also locks the rows in the order of their ids until the transaction ends. The lock is
  * FOR UPDATE, so it also excludes the lock of `holdPatient`. If a merge into the patient commits while the query waits
- * for the lock, the result does not contain the merged patient. But the new version of the patient shows the merge.
+ * for the lock, the result does not contain the merged patient. But it has the new version that the merge gave the
+ * patient.
  */
 export async function lockPerson(transaction: Transaction, patientId: string): Promise<PatientRecord[]> {
   return readRecords(transaction, person(transaction, patientId).forUpdate());

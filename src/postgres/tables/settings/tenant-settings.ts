@@ -36,8 +36,8 @@ export interface TenantSettingsAttributes {
   /** The number of no-shows in 365 days from which on only a supervisor can book; undefined for no limit. */
   readonly supervisedAfterNoShows: number | undefined;
   /**
-   * Past visits can be recorded until this many local days after their day; 0 if they cannot be recorded, undefined for
-   * 7.
+   * Past visits can be recorded until this many local days after their day. With 0, they cannot be recorded. Undefined
+   * means 7.
    */
   readonly lateEntryDays: number | undefined;
 }
