@@ -52,7 +52,7 @@ export interface TenantSettingsRecord extends TenantSettingsAttributes {
 /** The reminder offsets of a tenant that has not set any, in minutes before the start: two days and one day. */
 export const DEFAULT_REMINDER_OFFSETS: readonly number[] = [2880, 1440];
 
-/** If the tenant has set no limit, past visits can be recorded until this many local days after their day. */
+/** The default of `lateEntryDays`: past visits can be recorded until this many local days after their day. */
 export const DEFAULT_LATE_ENTRY_DAYS = 7;
 
 const ATTRIBUTES = {
