@@ -39,8 +39,8 @@ const AWAY_MS = 5_000;
 
 /**
  * Creates a rate limiter whose quotas are shared by several processes. Each process takes parts of a quota from the
- * store and allows requests from its part, so that most requests do not wait. The less is left of a quota, the smaller
- * the parts are. So a process without further requests holds only a little. While the store answers, all processes
+ * store and allows requests from its part, so that most requests do not wait. Each part is a fraction of the requests
+ * that are left. So a process that gets no more requests holds only few of them. While the store answers, all processes
  * together never allow more than the quota in a window.
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
