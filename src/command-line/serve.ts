@@ -88,7 +88,7 @@ function openServer(
   return startServer({ ...config, ...urls }, { logger, now: Date.now, demoTokens, telemetry, ...served, ...replaced });
 }
 
-/** Opens the workers. SIGUSR2 restarts them, one after the other. */
+/** Starts the workers. SIGUSR2 restarts them, one after the other. */
 async function openPool(start: WorkerStart, logger: Logger) {
   const pool = await openWorkerPool(start, logger);
   let restarting: Promise<void> | undefined;

@@ -7,10 +7,10 @@ import type { Logger } from "pino";
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Stops gracefully at the first SIGTERM, SIGINT or SIGHUP. A further signal, more than 1 s later, ends the process at
- * once with exit code 1. SIGTERM comes from an orchestrator, so `close` gets `drainMs`. For the other signals, `close`
- * gets 0 and does not drain. The first signal of any kind aborts the returned AbortSignal. `fail` is called with an
- * error of `close`.
+ * At the first SIGTERM, SIGINT or SIGHUP, calls `close` and aborts the returned AbortSignal. When `close` resolves, the
+ * process ends with exit code 0. When it rejects, `fail` is called with the error. SIGTERM comes from an orchestrator,
+ * so `close` gets `drainMs`. For the other signals, `close` gets 0 and does not drain. A further signal, more than 1 s
+ * later, ends the process at once with exit code 1.
  */
 export function stopOnSignal(
   close: (drainMs: number) => Promise<void>,

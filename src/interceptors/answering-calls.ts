@@ -13,7 +13,8 @@ type Operation<C> = (request: Message, call: C) => unknown;
 type Method = (request: Message, context: HandlerContext) => unknown;
 
 /**
- * Returns the service in the form that Connect needs. Each method receives the call from its context.
+ * Adapts a service to Connect. Each method of the result reads the call from Connect's context and passes it to the
+ * implementation.
  *
  * A replay is a repeated request with an idempotency key whose response is stored. It returns the stored response and
  * does not run the method. The idempotency stage cannot return the response, because only an implementation can access

@@ -63,9 +63,7 @@ export interface ResultSeal {
   open(sealed: Uint8Array): Promise<Uint8Array>;
 }
 
-/**
- * For how many hours a key returns its first result. A database policy prevents a purge of keys younger than 24 hours.
- */
+/** Hours for which a key returns its first result. A database policy prevents a purge of keys younger than 24 hours. */
 export const KEY_RETENTION_HOURS = 72;
 
 const RETRY_AFTER = { "Retry-After": "1" };
@@ -149,7 +147,7 @@ function fingerprint(operation: string, principal: Principal, schema: DescMessag
   return hash("sha256", Buffer.concat([scope, bytes]), "buffer");
 }
 
-/** 409: the key was used for another request, its result was erased, or a call with the key is still running. */
+/** Returns a 409: the key was used for another request, its result was erased, or a call with the key still runs. */
 export function keyRefusal(kind: "REUSED" | "ERASED" | "IN_PROGRESS"): CupoError {
   const field = "Idempotency-Key";
   if (kind === "ERASED") {

@@ -6,8 +6,8 @@ import { operationName } from "../operation.js";
 import type { Stage } from "./stage.js";
 
 /**
- * Encrypts the positions in page tokens. `holder` identifies the operation and the principal. `open` returns undefined
- * unless the token was sealed for the same holder.
+ * Encrypts page tokens. `position` is the text with which a service describes where the next page begins. `holder`
+ * identifies the operation and the principal. `open` returns undefined unless the token was sealed for the same holder.
  */
 export interface PageSeal {
   seal(position: string, holder: string): Promise<string>;
@@ -18,7 +18,8 @@ const TOKEN = "pageToken";
 const NEXT_TOKEN = "nextPageToken";
 
 /**
- * Decrypts the page token of a request and encrypts the page token of the response. So services see only positions.
+ * Decrypts the page token of a request and encrypts the page token of the response. So services read and write
+ * unencrypted tokens.
  *
  * A token is valid for the same operation and the same principal, with the same issuer, tenant, organization and
  * company. Any other token is 422 on pageToken (AIP-158). This stage runs inside the transaction, so that an

@@ -8,9 +8,9 @@ import { connectErrorOf } from "./connect-error.js";
 export type ErrorObserver = (error: CupoError, call: Call) => void;
 
 /**
- * The outermost interceptor on RPC. It converts an error, also during a stream, to a Connect error. A detail of the
- * Connect error is the Problem that REST sends as its body. Errors of Connect itself, such as `unimplemented`, stay
- * unchanged.
+ * Creates the outermost interceptor of RPC calls. It converts an error, also during a stream, to a Connect error. One
+ * detail of the Connect error is the Problem, which REST sends as its body. Errors of Connect itself, such as
+ * `unimplemented`, stay unchanged.
  */
 export function problems(problemsUrl: string, observe: ErrorObserver): () => Interceptor {
   const explainTo = (call: Call, thrown: unknown) => {

@@ -54,9 +54,9 @@ export function rateLimit(limiter: RateLimiter): Stage {
 }
 
 /**
- * Counts one more request for each further 50 rows, or fewer at the end, after the first 50 rows of a page or batch.
- * The cost of a request grows with its rows: each patient that is read needs redaction and an access record. Throws 429
- * above a quota.
+ * Counts a page or batch of more than 50 rows as several requests: one for each 50 rows, rounded up. {@link rateLimit}
+ * has counted the first of them. The cost of a request grows with its rows: each patient that is read needs redaction
+ * and an access record. Throws 429 above a quota.
  */
 export function rowQuota(limiter: RateLimiter): Stage {
   return ({ methodKind, input }) => {

@@ -6,7 +6,8 @@ import { readableWithScopeOf } from "../proto-options.js";
 import type { Stage } from "./stage.js";
 
 /**
- * The fields of a message to visit: `guarded` fields need a scope; the messages in `below` fields have guarded fields.
+ * The fields to visit: `guarded` are the fields that need a scope; `below` are fields whose messages contain such
+ * fields.
  */
 interface Plan {
   readonly guarded: readonly { readonly field: DescField; readonly scope: string }[];

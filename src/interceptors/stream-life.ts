@@ -9,8 +9,8 @@ import type { Stage } from "./stage.js";
 const CHECK_EVERY_MS = 1_000;
 
 /**
- * Ends a stream when `stopping` aborts or its access token becomes invalid, even while its implementation waits. The
- * caller receives the reason.
+ * Ends a stream when `stopping` aborts or the caller's access token becomes invalid. This also ends a stream that waits
+ * for its next message. The caller receives the reason as an error.
  *
  * The token is verified before each message and once per second. So no message is sent after the token has expired or
  * its key was withdrawn, and the stream ends within a second. Unary methods do not get this stage.
@@ -50,8 +50,8 @@ export interface Stopping {
 }
 
 /**
- * Creates the signal and removes its limit of event listeners. Every open stream adds one listener, and Node.js would
- * report more than ten listeners as a leak.
+ * Creates a {@link Stopping}. Its signal has no limit of event listeners: every open stream adds one listener, and
+ * Node.js would report more than ten listeners as a leak.
  */
 export function createStopping(): Stopping {
   const controller = new AbortController();

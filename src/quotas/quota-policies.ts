@@ -26,8 +26,8 @@ export function quotaPolicies(quotas: RateQuotas): { readonly second: QuotaPolic
 }
 
 /**
- * Returns the cost of several requests that are counted together. The cost is at most the quota, so that the requests
- * pass if the quota is unused.
+ * Returns how many requests to take from a quota for `requests` that are counted together: at most the whole quota. So
+ * they pass if the quota is unused.
  */
 export function costIn({ quota }: QuotaPolicy, requests: number): number {
   return Math.min(requests, quota);

@@ -32,15 +32,15 @@ interface Account {
   asking: Promise<void> | undefined;
 }
 
-/** A process asks for the requests that are left in a quota, divided by this number and by the number of processes. */
+/** A process asks the store for 1 / (PARTS × number of processes) of the requests that are left in a quota. */
 const PARTS = 4;
 /** If the store does not answer, a process waits this many milliseconds before it asks the store again. */
 const AWAY_MS = 5_000;
 
 /**
  * Creates a rate limiter whose quotas are shared by several processes. Each process takes parts of a quota from the
- * store and allows requests from its part, so that most requests do not wait. The less is left of a quota, the smaller
- * the parts are. So a process without further requests holds only a little. While the store answers, all processes
+ * store and allows requests from its part, so that most requests do not wait. Each part is a fraction of the requests
+ * that are left. So a process that gets no more requests holds only few of them. While the store answers, all processes
  * together never allow more than the quota in a window.
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
@@ -74,8 +74,8 @@ export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): 
 }
 
 /**
- * Returns a function that asks the store for shares. While the store does not answer, each share is the known rest of
- * the quota divided by `replicas`, but at least one request.
+ * Returns a function that asks the store for shares. While the store does not answer, each share is the number of
+ * requests that were left at the last answer, divided by `replicas`. It is at least one request.
  */
 function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, elapsed: () => number) {
   let awayUntil: number | undefined;
@@ -158,7 +158,7 @@ function fresh(policy: QuotaPolicy, now: number): Holding {
   return { policy, held: 0, left: policy.quota, endsAt: now + policy.windowSeconds * 1_000 };
 }
 
-/** Returns the account of a principal. Before it adds an account, it removes up to two idle accounts. */
+/** Returns the account of a principal. If there is none, adds one, and first removes up to two idle accounts. */
 function accountOf(
   { tenantId, id }: QuotaPrincipal,
   accounts: Map<string, Account>,
@@ -176,6 +176,7 @@ function accountOf(
 
 /**
  * Called for each new account. Checks the two oldest accounts: moves accounts in use to the end and removes idle ones.
+ * An account is idle if its minute has ended and it does not wait for the store.
  */
 function forgetIdle(accounts: Map<string, Account>, now: number): void {
   const oldest = accounts.entries();

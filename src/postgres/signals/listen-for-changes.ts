@@ -3,9 +3,12 @@ import type { Pool } from "pg";
 import { NotificationListener } from "./notification-listener.js";
 
 export interface ListenOptions {
-  /** postgres:// URL, as for the service's pool. */
+  /** postgres:// URL of the database, with the same parameters as the URL of the service's pool. */
   readonly url: string;
-  /** The pool that sends the probes. The listener has a connection of its own. */
+  /**
+   * The pool that sends probes: notifications that test whether notifications arrive. The listener has a connection of
+   * its own.
+   */
   readonly pool: Pick<Pool, "query">;
   readonly onChanged: (tenantIds: readonly string[]) => void;
   /** Called with the error of a failure, but only once for several failures in a row. */
@@ -20,13 +23,13 @@ export interface Listener {
 
 const PROBE_EVERY_MS = 5_000;
 const RECONNECT_MS = 1_000;
-/** The pause before the next attempt if no probe ever arrived. */
+/** The pause before the next connection if no probe arrived on the last one. */
 const UNSUPPORTED_MS = 60_000;
 
 /**
- * Listens for changes on a dedicated connection until the returned listener is closed. Reconnects when the connection
- * is lost or a probe does not arrive. A pooler in transaction mode accepts LISTEN but never delivers a notification. So
- * a probe is sent every 5 s and must arrive within 1 s.
+ * Listens for changes on a dedicated connection until the returned listener is closed. A pooler in transaction mode
+ * accepts LISTEN but never delivers a notification. So a probe notification is sent every 5 s and must arrive within
+ * 1 s. Reconnects when the connection is lost or a probe does not arrive.
  */
 export function listenForChanges(options: ListenOptions): Listener {
   const ending = new AbortController();
@@ -61,8 +64,8 @@ async function keepListening(options: ListenOptions, state: State, ending: Abort
 }
 
 /**
- * Listens on one connection as long as probes arrive. Returns true if a probe arrived or the connection was lost. False
- * means that the database or its pooler probably does not deliver notifications.
+ * Listens on one connection as long as probe notifications arrive. Returns true if a probe arrived or the connection
+ * was lost. False means that the database or its pooler probably does not deliver notifications.
  */
 async function listenOnce(
   { url, pool, onChanged }: ListenOptions,

@@ -3,12 +3,12 @@ import { Client, type Pool } from "pg";
 import { CHANNEL, NOTIFY, probePayload, readPayload } from "./change-signals.js";
 
 const CONNECT_MS = 5_000;
-/** A query without an answer for this long fails. */
+/** A query fails if it gets no answer within this many milliseconds. */
 const ANSWER_MS = 3_000;
-/** A probe that takes longer to arrive counts as lost. */
+/** A probe notification counts as lost if it does not arrive within this many milliseconds. */
 const PROBE_MS = 1_000;
 
-/** A dedicated connection that listens on the channel (LISTEN). */
+/** A dedicated connection that listens on {@link CHANNEL} (LISTEN) and calls `onChanged` with the changed tenants. */
 export class NotificationListener {
   readonly #client: Client;
   readonly #lost = new AbortController();
@@ -41,7 +41,7 @@ export class NotificationListener {
     await this.#client.query(`LISTEN ${CHANNEL}`);
   }
 
-  /** Sends a probe on a connection of `pool`. Returns whether the probe arrives at this listener within 1 s. */
+  /** Sends a probe notification through `pool`. Returns whether the probe arrives at this listener within 1 s. */
   async receives(pool: Pick<Pool, "query">): Promise<boolean> {
     const probe = probePayload(randomUUID());
     const signal = AbortSignal.any([this.lost, AbortSignal.timeout(PROBE_MS)]);

@@ -9,7 +9,7 @@ type Sign = (reason: string) => boolean;
 const PARTICLES: ReadonlySet<string> = new Set(["DEL", "LAS", "LOS", "SAN", "VAN", "VON"]);
 const MIN_LETTERS = 3;
 /**
- * The fewest characters (digits or letters) of a document or phone number that identifies a person. Shorter numbers
+ * The minimum number of letters and digits with which a document or phone number identifies a person. Shorter numbers
  * appear in many texts by chance.
  */
 const MIN_NUMBER = 5;
@@ -44,8 +44,9 @@ export function refuseNaming(reason: string, { patients, formerDocumentNumbers }
 }
 
 /**
- * Returns for each attribute a function that finds the attribute in a reason; undefined if the attribute identifies
- * nobody. The return type requires an entry for each attribute, so that a new attribute is not forgotten.
+ * Returns a function for each attribute of a patient. It returns whether a reason contains the attribute. The entry is
+ * undefined if the attribute identifies nobody. The return type requires an entry for each attribute, so that a new
+ * attribute is not forgotten.
  */
 function signsOf(patient: PatientRecord): Readonly<Record<keyof PatientRecord, Sign | undefined>> {
   const { documentNumber, fullName, phone, email } = patient;

@@ -42,8 +42,9 @@ interface Section {
 }
 
 /**
- * `count` is the number of rows that were added. `next` is undefined if the section has no more rows. Otherwise the
- * next page continues after the row with the key `next`; an empty key stands for the start of the section.
+ * The result of {@link Section.show}. `count` is the number of rows that were added. `next` is undefined if the section
+ * has no more rows. Otherwise the next page continues after the row with the key `next`; an empty key stands for the
+ * start of the section.
  */
 interface Shown {
   readonly count: number;

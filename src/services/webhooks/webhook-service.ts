@@ -36,7 +36,7 @@ export interface WebhookPorts {
   readonly seal: (bytes: Uint8Array) => string;
 }
 
-/** The highest number of webhooks of a tenant. Each takes a part of the time of background jobs. */
+/** The highest number of webhooks of a tenant. The limit exists because background jobs spend time on each webhook. */
 export const MAX_WEBHOOKS = 20;
 
 /** After a rotation, events are signed with the previous secret too, for this many milliseconds. */

@@ -5,12 +5,12 @@ import type { ExporterConfig } from "../telemetry-config.js";
 import { createRequestSpans, type RequestSpans } from "./request-spans.js";
 import { tracedFetch } from "./traced-fetch.js";
 
-/** Traces and their export. */
+/** Creates the spans of requests and of outgoing requests, and exports them. */
 export interface Tracing {
   readonly spans: RequestSpans;
-  /** A fetch function that propagates the trace context. */
+  /** A fetch function that creates a span for each request and sends the trace context with it. */
   readonly fetch: typeof globalThis.fetch;
-  /** Sends the remaining spans. */
+  /** Exports the remaining spans and ends the export. */
   close(): Promise<void>;
 }
 

@@ -21,18 +21,23 @@ export interface AppointmentFilter {
   readonly serviceIds: readonly string[];
   /** Statuses without duplicates; empty for any status. */
   readonly statuses: readonly AppointmentStatus[];
-  /** Whether the appointment is displaced: the schedule no longer has one of its slots. */
+  /**
+   * If true, selects displaced appointments. If false, selects all others. An appointment is displaced if the schedule
+   * no longer has one of its slots.
+   */
   readonly displaced: boolean | undefined;
   readonly seriesId: string | undefined;
-  /** The start is at this instant or later. */
+  /** Selects appointments whose `listed_at`, usually their start, is at this instant or later. */
   readonly from: Date | undefined;
-  /** The start is before this instant. */
+  /** Selects appointments whose `listed_at`, usually their start, is before this instant. */
   readonly before: Date | undefined;
 }
 
 /** A page of a list that is ordered by start, then by id. */
 export interface StartPage {
-  /** Start and id of the last appointment of the previous page; undefined for the first page. */
+  /**
+   * The last appointment of the previous page: its id, and its `listedAt` as `startsAt`. Undefined for the first page.
+   */
   readonly after: { readonly startsAt: Date; readonly id: string } | undefined;
   /** The maximum number of rows. */
   readonly limit: number;
@@ -66,7 +71,7 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
  * appointments and names no patient and no series, `listed_at` is the start of the first retained slot from
  * `filter.from` on.
  *
- * The query reads an index in the order of the list, only as far as the page. It finds displaced appointments by their
+ * The query reads an index in the order of the list and stops after the page. It finds displaced appointments by their
  * retained slots, which are few. It reads other appointments separately for each status and practitioner of the filter,
  * because an index is ordered only within one status and one practitioner.
  */
@@ -106,7 +111,7 @@ const IS_WANTED = `(SELECT (a.location_id = ANY(?::uuid[]) OR ?::integer = 0)
 /**
  * Returns a query for one page of displaced appointments, with the columns of {@link wantedAppointments}. The query
  * reads retained slots in order and looks up the location, service and status of each appointment. A join might read
- * all appointments. CASE makes PostgreSQL check IS_WANTED first, because IS_WANTED excludes most slots.
+ * all appointments. CASE makes PostgreSQL check location, service and status first, because they exclude most slots.
  */
 function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
   const { practitionerId, programId, practitionerIds, serviceIds, statuses } = filter;

@@ -36,9 +36,9 @@ export interface AppointmentChangeRecord {
   readonly correctionReason: string | undefined;
   /** The previous patient, if the change is a merge of patients. */
   readonly mergedFromPatientId: string | undefined;
-  /** The wait before the change, if the change corrects the wait. */
+  /** For a correction of the patient's wait: the values before the correction. Undefined for other changes. */
   readonly waitBefore: RecordedWait | undefined;
-  /** The visit before the change, if the change is about the visit. */
+  /** For a change of the visit's attributes: the values before the change. Undefined for other changes. */
   readonly visitBefore: RecordedVisit | undefined;
 }
 
@@ -53,8 +53,8 @@ export type RecordedWait = Partial<
 >;
 
 /**
- * The reason and the time of a correction or a late entry. Also states whether the change is about the wait or the
- * visit.
+ * The reason and the time of a correction or a late entry. With `isOfWait`, the change stores the previous
+ * {@link RecordedWait}. With `isOfVisit`, it stores the previous {@link RecordedVisit}.
  */
 export interface ChangeTopic {
   readonly reason?: string;

@@ -21,8 +21,8 @@ export interface ListedAppointment extends AppointmentRecord {
 }
 
 /**
- * SQL for the displacement of a row of `appointments` as JSON; NULL if the appointment is not displaced. The JSON has
- * no `blockId` if there is no block. The placeholder is the tenant.
+ * SQL for the displacement of a row of `appointments` as JSON; NULL if the appointment is not displaced. The JSON has a
+ * `blockId` only if the cause is a block. The placeholder is the tenant.
  */
 const DISPLACEMENT = `(SELECT jsonb_strip_nulls(jsonb_build_object('cause', s.retained_by, 'blockId', s.retained_by_id,
     'isAccepted', s.retention_accepted))
@@ -30,9 +30,9 @@ const DISPLACEMENT = `(SELECT jsonb_strip_nulls(jsonb_build_object('cause', s.re
   ORDER BY s.starts_at LIMIT 1) AS displacement`;
 
 /**
- * Makes the planner choose an index in the order of the list, so that the query stops after the page. Otherwise the
- * query might read all matching rows and sort them. The planner often underestimates the number of matching rows,
- * because program, practitioner, status and time are correlated.
+ * Settings that make the planner read an index in the order of the list and stop after the page. Otherwise the query
+ * might read all matching rows and sort them. The planner often underestimates the number of matching rows, because
+ * program, practitioner, status and time are correlated.
  */
 const IN_ORDER = ["SET LOCAL enable_bitmapscan = off", "SET LOCAL enable_seqscan = off"];
 
@@ -48,19 +48,19 @@ export async function listAppointments(
   return readRecords(transaction, query.orderBy([{ column: "listed_at" }, { column: "id" }]));
 }
 
-/** Filters of a list of displaced appointments (see {@link Displacement}). Undefined means no restriction. */
+/**
+ * Filters of a list of displaced appointments (see {@link Displacement}). They apply to one slot of each appointment:
+ * the first retained slot that starts at `from` or later. Undefined means no restriction.
+ */
 export interface DisplacedFilter {
   readonly cause: DisplacementCause | undefined;
   readonly blockId: string | undefined;
   readonly programId: string | undefined;
   readonly practitionerId: string | undefined;
-  /**
-   * The appointment's first retained slot at `from` or later starts before `to`. `cause` and `blockId` are those of
-   * this slot.
-   */
+  /** The appointment's first retained slot that starts at `from` or later must start before `to`. */
   readonly from: Date;
   readonly to: Date | undefined;
-  /** Whether the list includes appointments that staff accepted as they are. */
+  /** If false, the list omits appointments that staff have accepted although their slots are not in the schedule. */
   readonly includesAccepted: boolean;
 }
 

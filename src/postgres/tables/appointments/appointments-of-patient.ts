@@ -15,15 +15,15 @@ export async function listAppointmentsOfPatient(
   return readRecords(transaction, byId(query.select({ listedAt: "starts_at" }), page));
 }
 
-/** A position in the changes of all appointments of a patient. */
+/** The last change of the previous page of {@link listChangesOfPatient}. */
 export interface ChangeCursor {
   readonly appointmentId: string;
   readonly version: number;
 }
 
 /**
- * Returns at most `limit` changes of the appointments of a patient after a position, ordered by appointment id, then
- * version.
+ * Returns at most `limit` changes of the appointments of a patient, ordered by appointment id, then version. Starts
+ * after the change `after`, or at the first change.
  */
 export async function listChangesOfPatient(
   transaction: Transaction,

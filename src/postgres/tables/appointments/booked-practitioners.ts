@@ -22,7 +22,7 @@ export async function findBookedPractitioners(
 /**
  * Returns SQL for an array with the ids of all practitioners who can have slots of a program in a time range. These are
  * the practitioners of the program, `others`, and practitioners whose live appointments ({@link isLive}) in the program
- * start in the range. A query that contains the SQL needs no earlier query for the ids.
+ * start in the range. With this SQL in a query, no earlier query for the ids is needed.
  */
 export function everybodyOf(
   { tenantId }: Transaction,

@@ -13,20 +13,20 @@ export interface BusyPeople {
   readonly isPatientBusy: boolean;
 }
 
-/** The result if neither person is busy, and for a time that needs no check. */
+/** The result if neither person is busy, and if no slot or appointment exists that could be checked. */
 export const nobodyBusy: BusyPeople = { isPractitionerBusy: false, isPatientBusy: false };
 
-/** The patient of a booking, by id or as the patient of the appointment to move. */
+/** The patient to check, by id or as the patient of an appointment that is to be moved. */
 export type BusySubject = { readonly patientId: string } | { readonly appointmentId: string };
 
-/** The terms of a check: the current time by the service's clock, the hold to ignore, and the length of the visit. */
+/** Options of {@link findBusyInRun}: the current time of the service, a hold to ignore, and the length of the visit. */
 export interface BusyAt {
   readonly nowMs: number;
   readonly holdId?: string | undefined;
   /**
-   * How many minutes the patient is busy: the visit without the buffer. If undefined, the length comes from the
-   * appointment to move or from the type to book. If these have no buffer, the patient is busy until the last slot
-   * ends.
+   * How many minutes the patient must be free: the length of the visit without the buffer. If undefined, the length
+   * comes from the appointment to move or from the type to book. If these have no buffer, the patient must be free
+   * until the last slot ends.
    */
   readonly visitMinutes?: number | undefined;
   /** The appointment type to book. If it has a buffer, the visit is as long as the duration of the type. */
@@ -35,7 +35,7 @@ export interface BusyAt {
 
 /**
  * Like {@link findBusyInRun}, for a move of several appointments of a patient. Ignores the appointments `exceptIds`.
- * Without `visitMinutes`, the patient is busy until the last slot ends.
+ * Without `visitMinutes`, the patient must be free until the last slot ends.
  */
 export async function findBusyBeside(
   transaction: Transaction,
@@ -92,9 +92,9 @@ const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.st
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId AND a.visit_ends_at > a.starts_at AND a.visit_ends_at <= a.ends_at)`;
 
 /**
- * Returns a query for the practitioner and the time of the slots of a {@link SlotRun}. The visit ends with the last
- * slot that starts before `visitMinutes` have passed. If `visitMinutes` is null, the visit ends with the last slot of
- * all.
+ * Returns a query for the practitioner and the time of the slots of a {@link SlotRun}. `visit_ends_at` is the end of
+ * the last slot that starts before `visitMinutes` have passed. If `visitMinutes` is null, it is the end of the last
+ * slot of the run.
  */
 function timeOfRun(visitMinutes: string): string {
   return `SELECT f.practitioner_id, min(r.starts_at) AS starts_at, max(r.ends_at) AS ends_at, coalesce(max(r.ends_at)

@@ -27,13 +27,13 @@ export function visitEnd(row: string): string {
 }
 
 /**
- * Returns SQL for the id of one live appointment ({@link isLive}) or hold that overlaps a time of a person; no row if
- * there is none.
+ * Returns SQL that selects the id of one live appointment ({@link isLive}) or hold of a person that overlaps a time.
+ * The SQL selects no row if the person is free.
  *
  * Two appointments overlap if each begins before the other ends; adjacent ones do not overlap. The exclusion
  * constraints use ranges for the same rule. This query compares instants: range operators are not leakproof, so no
- * index serves them under row-level security. The limit of 24 hours narrows the index scan; no appointment lasts
- * longer.
+ * index serves them under row-level security. No appointment lasts longer than 24 hours, so the query reads only
+ * appointments that start in the 24 hours before the time, or during it.
  *
  * The constraints forbid overlaps of a person's appointments, except overbooked ones of a practitioner. So the query
  * reads only the last appointment that begins before the time ends. For a practitioner, it reads overbooked
@@ -60,8 +60,9 @@ export function isBusyAt(person: Person, time: ComparedTime): string {
 type Person = "patient_id" | "practitioner_id";
 
 /**
- * Returns three parts of the SQL. `live`: the conditions on live appointments `a` that can overlap the time. `end`: the
- * end of such an appointment. `holds`: FROM and the conditions on holds `h` that overlap the time.
+ * Returns three parts of the SQL of {@link busyTime} and {@link isBusyAt}. `live`: the conditions on live appointments
+ * `a` that can overlap the time. `end`: the end of such an appointment. `holds`: FROM and the conditions on holds `h`
+ * that overlap the time.
  */
 function partsOf(person: Person, time: ComparedTime) {
   const { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId } = time;
@@ -97,7 +98,7 @@ export async function isBusy(
   return row?.busy === true;
 }
 
-/** The ids of two overlapping appointments, one of each of two patients. */
+/** The ids of two overlapping appointments. `one` belongs to the first patient, `other` to the second patient. */
 export interface Overlap {
   readonly one: string;
   readonly other: string;

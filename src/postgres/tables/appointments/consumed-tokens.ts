@@ -20,8 +20,8 @@ export async function consumeToken(transaction: Transaction, jti: string, expire
 }
 
 /**
- * Deletes at most `limit` used option tokens past their retention, of all tenants, oldest first. Skips tokens that
- * expired before `since`.
+ * Deletes at most `limit` used option tokens that expired more than 24 hours ago, of all tenants, oldest first. Skips
+ * tokens that expired before `since`.
  */
 export function purgeTokenBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);

@@ -4,8 +4,8 @@ import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 
 /**
- * The patient and the service of a visit. `on` determines the calendar year of the visit: a local date (YYYY-MM-DD) or
- * a slot in this year.
+ * The patient and the service of a visit. `on` is the local date (YYYY-MM-DD) or the slot of the visit. Only its
+ * calendar year matters.
  */
 export interface Visit {
   readonly patientId: string;

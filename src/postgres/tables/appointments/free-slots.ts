@@ -5,7 +5,7 @@ import type { DayOfRule } from "./day-counters.js";
 
 /** The conditions of a search for free slots. */
 export interface OptionQuery {
-  /** The patient who must be free at the time; undefined for any patient. */
+  /** The patient who must be free at the time. If undefined, only the practitioner must be free. */
   readonly patientId: string | undefined;
   /** The patient's appointment that is to be moved. Its own time does not count as busy. */
   readonly appointmentId: string | undefined;
@@ -16,7 +16,7 @@ export interface OptionQuery {
   readonly serviceId: string;
   /** The duration in minutes. It can need several slots. Undefined for one slot of any length. */
   readonly minutes: number | undefined;
-  /** How many minutes the patient is busy: the duration without the buffer; undefined for the whole duration. */
+  /** How many minutes the patient must be free: the duration without the buffer; undefined for the whole duration. */
   readonly visitMinutes: number | undefined;
   /** Slots start at `from` or later and before `to`. */
   readonly from: Date;
@@ -124,7 +124,7 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
  *   at these slots.
  * - `stop`: `at`, the time before which `found` is complete.
  *
- * The statement reads each program, and each part of a day, in order of time. It stops when it has read the number of
+ * For each program and each part of a day, the statement reads slots in order of time. It stops after the number of
  * slots in the CTE `share`. So the cost depends on the page size. Slots with the same start are read together, because
  * `found` has no order among them.
  */
@@ -161,7 +161,7 @@ export function freeSlots(shape: SearchShape): string {
  */
 const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bigint FROM offered)";
 
-/** SQL for the time before which the slots of a statement start: `:stretch` seconds after the first free slot, `n`. */
+/** SQL for the exclusive end of the time that a statement reads: `:stretch` seconds after the first free slot, `n`. */
 const END = "n.starts_at + make_interval(secs => :stretch::float8)";
 
 /**

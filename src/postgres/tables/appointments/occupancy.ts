@@ -32,7 +32,7 @@ export interface OccupancyRecord {
   readonly passed: number;
   readonly booked: number;
   readonly displaced: number;
-  /** How many minutes of the hours of the rules are covered by schedule blocks. */
+  /** The number of minutes of the program's hours, as its rules define them, that fall into a schedule block. */
   readonly blockedMinutes: number;
   /** The capacity of the whole program on the date. It is the same in all rows of the program and date. */
   readonly capacity: number;

@@ -56,9 +56,9 @@ function boundsAt(at: Parameter): readonly Knex.Raw[] {
 }
 
 /**
- * Returns the offer of a service in a slot; undefined if the service cannot be booked in the slot. The slot must be up
- * to date. If `at` is defined, the slot must also be bookable at that time: not too early for the horizon and not too
- * late for the minimum notice of its program.
+ * Returns the offer of a service in a slot; undefined if the service cannot be booked in the slot. A slot that was not
+ * compared yet with changed rules cannot be booked. If `at` is defined, the slot must also be bookable at that time:
+ * not too early for the horizon and not too late for the minimum notice of its program.
  */
 export async function findOffer(
   transaction: Transaction,

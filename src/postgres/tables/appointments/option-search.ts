@@ -20,7 +20,10 @@ import { runsFrom } from "./slot-runs.js";
 /** A bookable time: one slot, or adjacent slots from the start of the first to the end of the last. */
 export interface OptionRecord extends Offer {
   readonly slotId: string;
-  /** The highest `generation` of the slots of the option. A new slot gets the current generation of its program. */
+  /**
+   * The highest `generation` of the slots of the option. Each change of a program's schedule increments the program's
+   * generation. A new slot gets the current generation of its program.
+   */
   readonly generation: number;
   readonly programId: string;
   readonly practitionerId: string;
@@ -67,9 +70,9 @@ export async function searchOptions(
 }
 
 /**
- * Returns the time and number of slots for the first statement. A search in parts of days covers half a day, so it ends
- * before the same part of the next day. A search for one practitioner covers 28 days, because a page of one
- * practitioner needs many days. Other searches cover 7 days.
+ * Returns the time and number of slots for the first statement. A search for one practitioner covers 28 days, because a
+ * page of one practitioner needs many days. Any other search in parts of the day covers half a day, so it ends before
+ * the same part of the next day. Other searches cover 7 days.
  */
 function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
   return {
@@ -146,8 +149,8 @@ function compile(shape: SearchShape): SearchStatement {
 }
 
 /**
- * Returns SQL for the options among the free slots. The query sorts the slots, then checks them in order until the page
- * is full. OFFSET 0 keeps the planner from merging the two steps.
+ * Returns SQL for the options among the free slots. The query sorts the slots. Then it checks in order whether patient
+ * and practitioner are free, until the page is full. OFFSET 0 keeps the planner from merging the two steps.
  */
 function options(shape: SearchShape): string {
   const sorted = `SELECT f.*, uuid_hash_extended(f.id, :seed) AS spread FROM found AS f
@@ -187,8 +190,8 @@ const IS_PRACTITIONER_FREE = `(${busyTime("practitioner_id", { ...SLOT, personId
 const patient = { ...SLOT, personId: ":patientId::uuid" };
 
 /**
- * SQL for the start and end of a time range that contains all found slots. No option ends more than a day after its
- * start.
+ * SQL for the start and end of a time range that contains all found options. The range ends 24 hours after the last
+ * possible start, because no option lasts longer.
  */
 const ALL_SLOTS = {
   startsAt: "(SELECT starts_at FROM next)",
@@ -197,7 +200,7 @@ const ALL_SLOTS = {
 
 /**
  * Returns SQL for whether the patient is free at a slot. If the patient is free in the whole range {@link ALL_SLOTS},
- * the single slots need no lookup.
+ * the single slots are not looked up.
  */
 function isPatientFree(endsAt: string): string {
   return `(:patientId::uuid IS NULL OR (${busyTime("patient_id", { ...patient, ...ALL_SLOTS })}) IS NULL

@@ -13,7 +13,7 @@ export function optionTokenKeys({ pool }: Pick<Database, "pool">): KeyRingStore 
 }
 
 /**
- * Like {@link optionTokenKeys}, for the keys that seal the secrets of webhooks. The service has no right to remove
+ * Like {@link optionTokenKeys}, for the keys that encrypt the secrets of webhooks. The service has no right to remove
  * these keys.
  */
 export function webhookKeys({ pool }: Pick<Database, "pool">): KeyRingStore {

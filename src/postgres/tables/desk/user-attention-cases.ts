@@ -17,13 +17,13 @@ export interface CaseRecord {
   /** The status in the API `cupo.access.v1`. The status stays the same when the case is closed. */
   readonly status: "RECEIVED" | "OPEN";
   readonly createdAt: Date;
-  /** The last local date on which the case is to be closed, YYYY-MM-DD. Undefined if its category has no limit. */
+  /** The local date by which the case must be closed, YYYY-MM-DD. Undefined if its category has no limit. */
   readonly dueOn: string | undefined;
 }
 
 /**
- * When and by whom a case was taken. `takenBy` is the issuer and client of the request. `takenByActor` is the person
- * for whom the client called, if the request named one.
+ * When and by whom a case was taken with TakeCase; undefined before. `takenBy` is the issuer and client of the request.
+ * `takenByActor` is the person for whom the client called, if the request named one.
  */
 export interface Taking {
   readonly takenAt: Date | undefined;
@@ -31,7 +31,7 @@ export interface Taking {
   readonly takenByActor: string | undefined;
 }
 
-/** A case with its assignment and closure. */
+/** A case, with the data of when and by whom it was taken and closed. */
 export interface DeskCaseRecord extends CaseRecord, Closable, Taking {
   readonly deskStatus: "RECEIVED" | "OPEN" | "CLOSED";
   readonly version: number;

@@ -19,7 +19,7 @@ export interface WaitlistEntryRecord {
   /** The status in the API `cupo.access.v1`. The status stays the same when the entry is closed. */
   readonly status: "ACTIVE";
   readonly createdAt: Date;
-  /** The last local date of the allowed wait, YYYY-MM-DD; undefined for no limit. */
+  /** The local date by which the wait of the patient must end, YYYY-MM-DD; undefined for no limit. */
   readonly dueOn: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface EarlierWish extends Wish {
   readonly replacedByActor: string | undefined;
 }
 
-/** The attributes that closing an entry writes. */
+/** The attributes that {@link writeWaitlistEntryClosure} writes. */
 export type WaitlistEntryClosure = Closure & Pick<DeskWaitlistEntryRecord, "version" | "appointmentId">;
 
 /** Filters of a list of waitlist entries. Undefined means no restriction. */

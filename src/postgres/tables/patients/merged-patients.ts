@@ -3,7 +3,10 @@ import type { Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
 import { findPatient, knownPatients, type PatientRecord, patientColumns } from "./patients.js";
 
-/** SQL for the ids of all records of a person: the patient and all patients merged into it, directly or not. */
+/**
+ * SQL for the ids of all records of a person: the patient and all patients merged into it, directly or not. The
+ * placeholders are the patient and the tenant.
+ */
 const MERGED = `WITH RECURSIVE person (id) AS (SELECT ?::uuid
     UNION SELECT p.id FROM patients p JOIN person ON p.merged_into = person.id WHERE p.tenant_id = ?)
   SELECT id FROM person`;
@@ -28,7 +31,8 @@ export async function findPerson(transaction: Transaction, patientId: string): P
 /**
  * Like {@link findPerson}, but also locks the rows in the order of their ids until the transaction ends. The lock is
  * FOR UPDATE, so it also excludes the lock of `holdPatient`. If a merge into the patient commits while the query waits
- * for the lock, the result does not contain the merged patient. But the new version of the patient shows the merge.
+ * for the lock, the result does not contain the merged patient. But it has the new version that the merge gave the
+ * patient.
  */
 export async function lockPerson(transaction: Transaction, patientId: string): Promise<PatientRecord[]> {
   return readRecords(transaction, person(transaction, patientId).forUpdate());

@@ -28,7 +28,7 @@ export interface PatientSearch {
   readonly status: string | undefined;
 }
 
-/** The count of the words that begin with a text stops at this number. */
+/** {@link rarestBeginning} stops counting the words that begin with a text at this number. */
 const MAX_COUNT = 1_000;
 /** The maximum number of index entries that one page reads. This maximum limits the time of any search. */
 const MAX_SCANNED = 5_000;
@@ -37,8 +37,8 @@ const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 const LAST = "\u{10ffff}";
 
 /**
- * Returns the item of `beginnings` with which the fewest words of the tenant begin. Each count stops at 1,000. If
- * several items have the lowest count, returns the longest of them.
+ * Counts for each item of `beginnings` the tenant's words that begin with it. Returns the item with the lowest count.
+ * Each count stops at 1,000. If several items have the lowest count, returns the longest of them.
  */
 export async function rarestBeginning(transaction: Transaction, beginnings: readonly string[]): Promise<string> {
   const [only = ""] = beginnings;

@@ -5,7 +5,7 @@ import { sql } from "../../sql.js";
 import { LIVE_STATUSES, MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 
 /**
- * `most` is a limit of the tenant. `count` is the number of the patient's appointments or no-shows that count for this
+ * A limit of the tenant, `most`. `count` is the number of the patient's appointments or no-shows that count for this
  * limit.
  */
 export interface CountedLimit {
@@ -102,8 +102,8 @@ async function readSettings(transaction: Transaction): Promise<LimitSettings> {
 }
 
 /**
- * Reads the settings without the counts. If the statement also had the counts, PostgreSQL would prepare all counts even
- * if no limit is set.
+ * Reads the limits of the tenant, but does not count appointments. If the statement also counted, PostgreSQL would
+ * prepare all counts even if no limit is set.
  */
 const settings = prepared(["tenantId"], (names) =>
   sql.raw(

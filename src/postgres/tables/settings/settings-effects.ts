@@ -11,13 +11,13 @@ export type BookingWindow = Pick<TenantSettingsAttributes, "horizonDays" | "mini
 export interface WindowEffects {
   /** The number of free slots that can be booked before the change but not after the change. */
   readonly hiddenSlots: number;
-  /** The number of appointments after the new horizon, that is, later than any slot that could still be booked. */
+  /** The number of PENDING and CONFIRMED appointments that start after the new horizon. */
   readonly appointmentsBeyond: number;
 }
 
 /**
- * Returns the effects of a change of the tenant's window from `before` to `after`. A program's own horizon and notice
- * take precedence over those of the tenant.
+ * Returns the effects of a change of the tenant's booking window from `before` to `after`. A program's own horizon and
+ * notice take precedence over those of the tenant.
  */
 export async function countWindowEffects(
   transaction: Transaction,
@@ -34,7 +34,7 @@ function named(prefix: string, { horizonDays, minimumNoticeMinutes }: BookingWin
   return { [`${prefix}Days`]: horizonDays ?? HORIZON_DAYS, [`${prefix}Notice`]: minimumNoticeMinutes ?? 0 };
 }
 
-/** Like {@link countWindowEffects}, for one program. `before` and `after` are the windows that apply to the program. */
+/** Like {@link countWindowEffects}, for one program. `before` and `after` are the booking windows of the program. */
 export async function countProgramWindowEffects(
   transaction: Transaction,
   programId: string,
@@ -68,7 +68,7 @@ export interface LimitEffects {
   readonly lateCancels: number;
   /** The number of appointments that can be rescheduled now but not after the change. */
   readonly lateReschedules: number;
-  /** The number of patients with more appointments than the new limits allow. */
+  /** The number of patients with more future appointments than one of the new limits allows. */
   readonly patientsOverLimit: number;
 }
 
@@ -116,9 +116,9 @@ const LIMIT_EFFECTS = `SELECT
   ) AS over) AS "patientsOverLimit"`;
 
 /**
- * Returns SQL that counts the {@link WindowEffects} in the active programs `p` that meet `condition`. The time limits
- * are computed before the subqueries. Under row-level security, an index can then serve the comparisons with these
- * limits.
+ * Returns SQL that counts the {@link WindowEffects} in the active programs `p` that meet `condition`. The start and end
+ * of each booking window are computed before the subqueries. Under row-level security, an index can then serve the
+ * comparisons with them.
  */
 function effects(condition: string, notice: (of: string) => string, days: (of: string) => string): string {
   return `SELECT coalesce(sum(soon.count + late.count), 0)::integer AS "hiddenSlots",

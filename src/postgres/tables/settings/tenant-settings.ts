@@ -7,7 +7,7 @@ import { sql } from "../../sql.js";
 export interface TenantSettingsAttributes {
   /** Minutes from each reminder to the start of the appointment; undefined for {@link DEFAULT_REMINDER_OFFSETS}. */
   readonly reminderOffsetMinutes: readonly number[] | undefined;
-  /** A freed slot is held this many minutes for the waitlist entry with the offer; undefined if no offers are made. */
+  /** A freed slot is offered to a waitlist entry and held for it this many minutes; undefined if no slot is offered. */
   readonly freedSlotOfferMinutes: number | undefined;
   /** How many days after today can be booked; undefined for 90. */
   readonly horizonDays: number | undefined;
@@ -33,11 +33,11 @@ export interface TenantSettingsAttributes {
   readonly maxAppointmentsAheadPerService: number | undefined;
   /** The maximum number of a patient's appointments for one service on a local day; undefined for no limit. */
   readonly maxAppointmentsPerServiceAndDay: number | undefined;
-  /** The number of no-shows after which a supervisor must book; undefined for no limit. */
+  /** The number of no-shows in 365 days from which on only a supervisor can book; undefined for no limit. */
   readonly supervisedAfterNoShows: number | undefined;
   /**
-   * Past visits can be recorded until this many local days after their day; 0 if they cannot be recorded, undefined for
-   * 7.
+   * Past visits can be recorded until this many local days after their day. With 0, they cannot be recorded. Undefined
+   * means 7.
    */
   readonly lateEntryDays: number | undefined;
 }
@@ -52,7 +52,7 @@ export interface TenantSettingsRecord extends TenantSettingsAttributes {
 /** The reminder offsets of a tenant that has not set any, in minutes before the start: two days and one day. */
 export const DEFAULT_REMINDER_OFFSETS: readonly number[] = [2880, 1440];
 
-/** If the tenant has set no limit, past visits can be recorded until this many local days after their day. */
+/** The default of `lateEntryDays`: past visits can be recorded until this many local days after their day. */
 export const DEFAULT_LATE_ENTRY_DAYS = 7;
 
 const ATTRIBUTES = {
