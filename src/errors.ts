@@ -122,7 +122,7 @@ export function invalidRequest(why: string | readonly FieldError[]): CupoError {
   return new CupoError("INVALID_REQUEST", typeof why === "string" ? { detail: why } : { errors: why });
 }
 
-/** 403: the token lacks a required scope (RFC 6750 section 3.1), or `detail` says why its scope is not enough. */
+/** 403: the token lacks `scope` (RFC 6750 section 3.1). Set `detail` if the token lacks something else. */
 export function insufficientScope(scope: string, detail = `The access token lacks the scope ${scope}.`): CupoError {
   return new CupoError("INSUFFICIENT_SCOPE", {
     detail,

@@ -25,7 +25,10 @@ export interface Webhooks {
   readonly resultSeal: ResultSeal;
   readonly vault: Vault;
   readonly policy: ReceiverPolicy;
-  /** Queues deliveries to the webhooks of a tenant. Call this after a transaction of the tenant has committed. */
+  /**
+   * Queues a job for each active webhook of a tenant, about 100 ms later. Call this after a transaction of the tenant
+   * has committed.
+   */
   committed(tenantId: string): void;
   close(): Promise<void>;
 }

@@ -64,7 +64,7 @@ export interface ServerPorts {
   readonly demoTokens?: DemoTokens | undefined;
 }
 
-/** How old a reading of the backlog of all processes may be, and how long it may take, in milliseconds. */
+/** In milliseconds. Waiting work is counted at most once per `maxAgeMs`. The metrics wait `timeoutMs` for a count. */
 const BACKLOG_PACE = { maxAgeMs: 10_000, timeoutMs: 1_000 };
 
 /** The shortest time in milliseconds between log lines that any caller can cause. */

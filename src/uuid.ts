@@ -46,7 +46,10 @@ export function writeLowerCaseUuid(bytes: Uint8Array, text: string, offset: numb
   return true;
 }
 
-/** Random bytes are requested for this many uses at once, because each request to the operating system is expensive. */
+/**
+ * Random bytes are generated for this many calls of the source at once, because each request to the operating system is
+ * expensive.
+ */
 const USES_A_FILL = 256;
 /** The counter within a millisecond has 32 bits. Its start has the highest bit 0, so that it does not overflow. */
 const COUNTER_START_MASK = 0x7fffffff;

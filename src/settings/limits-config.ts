@@ -29,8 +29,8 @@ export interface LimitsConfig {
 }
 
 /**
- * Returns the limits. For an invalid setting, the result has 0, the default or undefined, because `read` has already
- * reported the setting.
+ * Returns the limits. An invalid setting becomes 0, its default or undefined. The caller does not use such a result,
+ * because `read` has reported the setting as a problem.
  */
 export function limitsOf(read: <T>(setting: Setting<T>) => T | undefined): LimitsConfig {
   return {

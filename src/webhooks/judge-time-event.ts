@@ -12,7 +12,8 @@ const isAwaited: Holds = (transaction, { resourceId, resourceVersion = 0 }) =>
   isStillAwaited(transaction, resourceId, resourceVersion);
 
 /**
- * For each type of event, a function that returns whether the event still applies. Events of other types always apply.
+ * By event type, a function that returns whether an event of this type still applies. Events of all other types always
+ * apply.
  */
 const HOLDS: ReadonlyMap<string, Holds> = new Map([
   ["cupo.appointment.reminder_due", isAwaited],

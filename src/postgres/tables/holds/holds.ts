@@ -15,7 +15,10 @@ export interface HoldRecord extends Omit<AppointmentPlacement, "visitEndsAt"> {
   readonly serviceId: string;
   readonly ruleId: string;
   readonly slotId: string;
-  /** Whether the hold uses a unit of the capacity of its day. */
+  /**
+   * Whether the hold uses a unit of the capacity of its day. False if the appointment to reschedule already uses a unit
+   * of this day.
+   */
   readonly usesUnit: boolean;
   /**
    * The client that asked for the hold, or the service itself for an offer. A client can have a limited number of

@@ -49,7 +49,7 @@ export interface WaitingEntry {
 
 const TIME = { tenantId: ":tenantId", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "NULL::uuid" };
 
-/** A value for the current time at which all holds have expired. With this value, a check ignores holds. */
+/** A query that uses this value as the current time ignores holds, because all holds have then expired. */
 const NO_HOLD = "'infinity'::timestamptz";
 
 const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
@@ -127,7 +127,10 @@ export async function findOfferedSlot(
   return readRecord(transaction, selectOffered({ tenantId: transaction.tenantId, holdId }));
 }
 
-/** Returns a slot of the schedule without locking it; undefined if the schedule no longer has the slot. */
+/**
+ * Returns a slot of the schedule without locking it. Returns undefined if the schedule no longer has the slot, or if
+ * the slot was not yet compared with the present rules.
+ */
 export async function findOfferableSlot(
   transaction: Transaction,
   slotId: string,
