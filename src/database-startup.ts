@@ -127,7 +127,7 @@ function poolOptions(
 }
 
 /**
- * Returns the store that runs the transactions of calls, and the function that records accesses to patients.
+ * Returns the store that runs the transactions of calls, and the function that records accesses to data of patients.
  * `onCommitted` is called with the tenant of each transaction that changed something. `replica` serves the reads that
  * may run on a replica.
  */

@@ -2,7 +2,7 @@ import { Code } from "@connectrpc/connect";
 
 /**
  * Every error that a caller can receive: Problem code (specification section 7), HTTP status, last segment of the
- * problem type URI, title and Connect/gRPC code. For some conflicts, the reason decides the Connect code.
+ * problem type URI, title and Connect/gRPC code. For some conflicts, the first item of `errors` decides this code.
  */
 export const errorTable = {
   INVALID_REQUEST: entry(400, "invalid-request", "Invalid request", Code.InvalidArgument),

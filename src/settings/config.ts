@@ -35,7 +35,7 @@ export interface Config extends LimitsConfig {
   readonly issuer: IssuerConfig | undefined;
   readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
   readonly tokenTypes: readonly string[];
-  /** The tenant whose callers manage all tenants. Undefined: no callers, or all callers of the development issuer. */
+  /** The callers of this tenant manage all tenants. If undefined: nobody, or all callers of the development issuer. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
   /** Earliest CHECKED_IN and ATTENDED before the start of an appointment, and earliest NO_SHOW after the start. */
@@ -44,7 +44,7 @@ export interface Config extends LimitsConfig {
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** How long a call waits at most for permission to run, and again for a database connection or a shared quota. */
+  /** The maximum of each wait of a call: until it may run, for a database connection, and for a shared quota. */
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;

@@ -24,9 +24,9 @@ const MARGIN_MS = 4_000;
 const PARALLEL = 8;
 /** The highest number of due events that one query reads. */
 const FETCHED = 64;
-/** Milliseconds between two queries for due events, while all fetched events wait for answers of the receiver. */
+/** With this many pending deliveries, a webhook gets no new deliveries. */
 const MAX_PENDING = 500;
-/** While a run waits for answers of the receiver, it looks for other due events every this many milliseconds. */
+/** Milliseconds between two queries for due events, while all fetched events wait for answers of the receiver. */
 const LOOK_MS = 500;
 
 /**

@@ -75,7 +75,7 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
   ),
 );
 
-/** How many entries to read. Further entries are read too if they were requested on the same date as the last entry. */
+/** The number of entries to read. If further entries have the request date of the last entry, these are read too. */
 const MOST_RANKED = 100;
 
 /**
