@@ -4,9 +4,9 @@ import { isPublicAddress } from "./blocked-addresses.js";
 /** The receivers to which events may be sent. */
 export interface ReceiverPolicy {
   /**
-   * Returns why events must not be sent to a URL, as the end of a sentence that begins "the URL must". Returns
-   * undefined if events may be sent. Host names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their
-   * addresses.
+   * If events must not be sent to a URL, returns what the URL must be or have, as the end of a sentence that begins
+   * "the URL must". Otherwise returns undefined. Host names are not resolved: {@link ReceiverPolicy.allowsAddress}
+   * judges their addresses.
    */
   refusalOf(url: string): string | undefined;
   /** Whether connections to an address are allowed. */

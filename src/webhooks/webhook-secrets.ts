@@ -45,8 +45,8 @@ export function withGivenKeys(given: readonly Uint8Array[], behind: KeyRing): Ke
 }
 
 /**
- * Derives the id of a key from its hash. Sealed values contain the id. The key is random, so the hash does not reveal
- * the key.
+ * Derives the id of a key from its hash. Encrypted values contain the id. The key is random, so the hash does not
+ * reveal the key.
  */
 function keyIdOf(secret: Uint8Array): string {
   return Buffer.from(hash("sha256", secret, "hex"), "hex")

@@ -70,8 +70,8 @@ export const IS_DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":
     WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date), false)`;
 
 /**
- * SQL for the time at which so many holds have expired that the full day of a slot `s` has a free unit of capacity.
- * NULL if a unit is free now, or if appointments use all units.
+ * SQL for the time at which the full day of a slot `s` has a free unit of capacity again, because enough holds have
+ * expired. NULL if a unit is free now, or if appointments use all units.
  */
 export const DAY_HELD_UNTIL = `(SELECT d.until FROM (SELECT c.held[cardinality(c.held) - r.daily_capacity + c.booked + 1] AS until
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id

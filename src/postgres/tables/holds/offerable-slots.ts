@@ -25,13 +25,13 @@ export interface OfferableSlot {
    */
   readonly isOpen: boolean;
   /**
-   * The time at which the holds that now prevent an offer have expired: holds of the practitioner at this time, and
-   * holds that use the last unit of capacity of the day. Undefined if no hold prevents an offer.
+   * The time from which holds no longer prevent an offer; undefined if no hold prevents it now. Holds of the
+   * practitioner during the slot prevent an offer, and holds that use the last unit of capacity of the day.
    */
   readonly heldUntil: Date | undefined;
-  /** The earliest time to offer the slot. The horizon of its program determines this time. */
+  /** Before this time, the slot is not offered: its date is beyond the booking horizon of its program. */
   readonly offeredFrom: Date;
-  /** The latest time to offer the slot. The minimum notice of its program determines this time. */
+  /** After this time, the slot is not offered: its start is nearer than the minimum notice of its program. */
   readonly offeredUntil: Date;
 }
 
