@@ -33,9 +33,9 @@ export interface RunningServer {
   readonly publicUrl: string;
   readonly internalUrl: string;
   /**
-   * Stops gracefully. Readiness becomes false. For `drainMs` (default 0), requests are still served, and clients are
-   * asked to disconnect. Then no new connections are accepted, and requests in flight have 8 s to finish. Finally the
-   * jobs stop and the pools are closed. Later calls wait for the first call to finish.
+   * Stops gracefully. Readiness becomes false and streams end. For `drainMs` (default 0), requests are still served,
+   * and clients are asked to disconnect. Then no new connections are accepted, and requests in flight have 8 s to
+   * finish. Finally the jobs stop and the pools are closed. Later calls wait for the first call to finish.
    */
   close(drainMs?: number): Promise<void>;
 }

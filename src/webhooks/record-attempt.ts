@@ -13,7 +13,7 @@ const GONE = 410;
 /** The name of the operation in the audit trail when the service disables a webhook. */
 const DISABLING = "disable_webhook";
 
-/** Stores that an event was dropped, because it no longer applies. */
+/** Stores that the event of a delivery is not sent, because it no longer applies. */
 export async function recordDrop(
   tenantId: string,
   delivery: DeliveryRecord,

@@ -4,7 +4,10 @@ import { createGuardedLookup, type ResolveHost } from "./guarded-lookup.js";
 import type { ReceiverPolicy } from "./receiver-policy.js";
 import { failureOf, type SendFailure } from "./send-failures.js";
 
-/** The result of one attempt. STOPPED: the process stops, and it is unknown whether the event arrived. */
+/**
+ * The result of one attempt to send an event: the HTTP status of the answer, or why there was no answer. STOPPED: the
+ * process stops, and it is unknown whether the event arrived.
+ */
 export type Attempt = { readonly status: number } | { readonly failure: SendFailure | "STOPPED" };
 
 /** An event to send. */
@@ -22,7 +25,7 @@ export interface Sender {
   close(): void;
 }
 
-/** Options of the sender. `timeoutMs` defaults to {@link SEND_TIMEOUT_MS}. */
+/** Options of {@link openSender}. `timeoutMs` defaults to {@link SEND_TIMEOUT_MS}. */
 export interface SenderOptions {
   readonly policy: ReceiverPolicy;
   readonly resolve: ResolveHost;

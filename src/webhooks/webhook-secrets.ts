@@ -19,7 +19,10 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
 
-/** Creates the vault. `keyRing` must keep all its keys, because stored values cannot be decrypted without their key. */
+/**
+ * Creates a {@link Vault}. `keyRing` must keep all its keys, because stored values cannot be decrypted without their
+ * key.
+ */
 export function createVault(keyRing: KeyRing): Vault {
   return {
     seal: (bytes) => sealBytes(keyRing, vaultForm, bytes),
