@@ -14,7 +14,8 @@ export interface LimitsConfig {
   readonly connections: { readonly maxConnections: number; readonly maxConnectionsPerNetwork: number };
   readonly runningCalls: {
     /**
-     * The highest number of calls that wait, over all tenants; undefined to derive it from the database connections.
+     * The highest number of calls that wait to run, over all tenants; undefined to derive it from the database
+     * connections.
      */
     readonly waiting: number | undefined;
     readonly perPrincipal: number;

@@ -16,8 +16,8 @@ import { openSigner, type Signer } from "./sign-delivery.js";
  */
 const RUN_MS = 10_000;
 /**
- * The last event is sent so early that at least this many milliseconds of the lease remain after the longest wait for
- * its answer. The result of the event is stored in that time.
+ * The time that stays free at the end of the lease, in milliseconds. The result of the last event is stored in this
+ * time.
  */
 const MARGIN_MS = 4_000;
 /** The highest number of events of different resources that are sent to a webhook at once. */

@@ -40,9 +40,9 @@ const MAX_FREE_SOCKETS = 64;
 const IDLE_MS = 5_000;
 
 /**
- * Opens a sender. It follows no redirects and uses no proxy. Only the status of an answer matters. At most 16 KiB of
- * the body are read, so that the connection can be used again. An idle connection that the receiver has just closed is
- * replaced by a new connection, once.
+ * Opens a sender. It follows no redirects and uses no proxy. Only the status of an answer matters. The body is read up
+ * to 16 KiB and discarded, so that the connection can be used again. An idle connection that the receiver has just
+ * closed is replaced by a new connection, once.
  */
 export function openSender({ policy, resolve, timeoutMs = SEND_TIMEOUT_MS }: SenderOptions): Sender {
   const options = { keepAlive: true, maxFreeSockets: MAX_FREE_SOCKETS, timeout: IDLE_MS };
