@@ -64,8 +64,8 @@ export interface Effect {
   /** The version of the resource after the change. Absent if the resource has no versions. */
   readonly version?: number;
   /**
-   * The owner of the resource. Only callers who may see the resource receive the event. Absent for resources of the
-   * whole tenant.
+   * The owner of the resource. Only callers who may see the resource receive the event of the change. Absent for
+   * resources of the whole tenant.
    */
   readonly ownedBy?: Owner;
 }
