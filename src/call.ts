@@ -2,7 +2,7 @@ import { type Code, type ContextValues, createContextKey } from "@connectrpc/con
 
 /** The authenticated caller (specification section 5), as its access token describes it. */
 export interface Principal {
-  /** The issuer and the client together. This id identifies the caller for idempotency, rate limits, audit and logs. */
+  /** The text `<issuer> <client id>`. It identifies the caller for idempotency, rate limits, audit and logs. */
   readonly id: string;
   readonly issuer: string;
   readonly clientId: string;
@@ -64,8 +64,8 @@ export interface Effect {
   /** The version of the resource after the change. Absent if the resource has no versions. */
   readonly version?: number;
   /**
-   * The owner of the resource. Only callers who may see the resource receive the event. Absent for resources of the
-   * whole tenant.
+   * The owner of the resource. Only callers who may see the resource receive the event of the change. Absent for
+   * resources of the whole tenant.
    */
   readonly ownedBy?: Owner;
 }
@@ -75,7 +75,7 @@ export interface Statement {
   toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } };
 }
 
-/** A statement that must write a row. It prevents the commit if it writes no row or refers to a row that is missing. */
+/** A statement that must write a row. If it writes no row, it fails, so the transaction cannot commit. */
 export interface RequiredStatement {
   readonly required: Statement;
 }
@@ -83,7 +83,7 @@ export interface RequiredStatement {
 /**
  * The database transaction of a call, bound to its tenant. Statements are sent in the order of the method calls,
  * without waiting for earlier results. Statements that are sent in the same turn of the event loop share a round trip.
- * In a read operation, each round trip of plain queries is a separate database transaction.
+ * If the operation has no side effects, each round trip that only reads is a transaction of its own.
  */
 export interface Transaction {
   /** The tenant of the transaction. Every statement must also name this tenant. */
@@ -97,7 +97,7 @@ export interface Transaction {
   send(statement: Statement): void;
   /**
    * Sends a statement without waiting for it. If it writes no row, the transaction aborts and the call fails with the
-   * result of `refusal`. So the last check of a call shares one round trip with the effects and COMMIT.
+   * error that `refusal` returns. So the last check of a call shares one round trip with the effects and COMMIT.
    */
   require(statement: RequiredStatement, refusal: () => unknown): void;
 }

@@ -31,7 +31,7 @@ const POOLER_WARNING =
 const UNREACHABLE_WARNING =
   "database unreachable (all connections and TCP probe); pending queries failed; answering 503 until it responds";
 
-/** The numbers of database connections, and how many seconds a call waits for a connection. */
+/** The numbers of database connections for calls and for jobs, and how many seconds a call waits for a connection. */
 export type CallConnections = Pick<Config, "databaseConnections" | "waitSeconds">;
 
 /** The URLs of the database, and the options of its migration. */
@@ -127,7 +127,7 @@ function poolOptions(
 }
 
 /**
- * Returns the store that runs the transactions of calls, and the function that records accesses to patients.
+ * Returns the store that runs the transactions of calls, and the function that records accesses to data of patients.
  * `onCommitted` is called with the tenant of each transaction that changed something. `replica` serves the reads that
  * may run on a replica.
  */
@@ -144,8 +144,8 @@ export function createCallStore(
 
 /**
  * Rejects if row-level security does not bind the role. Call this before the role creates anything. If another role
- * migrates (`isMadeByMigration`), the function accepts a role that the server rejects, because the migration can create
- * the role.
+ * migrates (`isMadeByMigration`), the migration can create this role. So the function then resolves if the server
+ * rejects the connection of the role.
  */
 async function requireBoundRole(
   database: Database,

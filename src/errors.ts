@@ -2,7 +2,7 @@ import { Code } from "@connectrpc/connect";
 
 /**
  * Every error that a caller can receive: Problem code (specification section 7), HTTP status, last segment of the
- * problem type URI, title and Connect/gRPC code. For some conflicts, the reason decides the Connect code.
+ * problem type URI, title and Connect/gRPC code. For some conflicts, the first item of `errors` decides this code.
  */
 export const errorTable = {
   INVALID_REQUEST: entry(400, "invalid-request", "Invalid request", Code.InvalidArgument),
@@ -122,7 +122,7 @@ export function invalidRequest(why: string | readonly FieldError[]): CupoError {
   return new CupoError("INVALID_REQUEST", typeof why === "string" ? { detail: why } : { errors: why });
 }
 
-/** 403: the token lacks a required scope (RFC 6750 section 3.1), or `detail` says why its scope is not enough. */
+/** 403: the token lacks `scope` (RFC 6750 section 3.1). Set `detail` if the token lacks something else. */
 export function insufficientScope(scope: string, detail = `The access token lacks the scope ${scope}.`): CupoError {
   return new CupoError("INSUFFICIENT_SCOPE", {
     detail,
@@ -208,7 +208,7 @@ export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCod
   return reason !== undefined && isExplainedByItem(code) ? reason.code : code;
 }
 
-/** Whether the first item of `errors` is the reason of an error with this code. Other codes list faulty fields. */
+/** Whether the first item of `errors` is the reason of an error with this code. If not, the items are faulty fields. */
 export function isExplainedByItem(code: ErrorCode): boolean {
   return code === "CONCURRENT_MODIFICATION" || code === "SERVICE_UNAVAILABLE";
 }

@@ -6,7 +6,7 @@ import { openQuotas } from "./open-quotas.js";
 import type { Config } from "./settings/config.js";
 import type { Telemetry } from "./telemetry/open-telemetry.js";
 
-/** The limits of callers and of the process. */
+/** The limiters of requests, running calls and open streams, and the function that delays rejections. */
 export type Limits = Pick<ChainPorts, "rateLimiter" | "calls" | "streams" | "paceRejection">;
 
 /**
@@ -15,14 +15,15 @@ export type Limits = Pick<ChainPorts, "rateLimiter" | "calls" | "streams" | "pac
  */
 const WAITING_FOR_EACH = 10;
 /**
- * How many batches of imports run at once in a process and per tenant. Each batch uses a database connection, so this
- * limit leaves connections for other calls.
+ * The highest numbers of import batches that run at once: in a process, and for one tenant. Each batch uses a database
+ * connection, so these limits leave connections for other calls.
  */
 const BULK_CALLS = { bulk: 2, bulkPerTenant: 1 };
 
 /**
- * Opens the quotas and the concurrency limiters, with their metrics. The highest number of running calls is the number
- * of database connections for calls, including the connections to the replica.
+ * Opens the quotas and the concurrency limiters, with their metrics. Adds the function that closes the quotas to
+ * `closers`. The highest number of running calls is the number of database connections for calls, including the
+ * connections to the replica.
  */
 export function openLimits(
   {

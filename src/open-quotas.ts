@@ -12,8 +12,8 @@ export interface QuotaOptions extends RateQuotas {
   /** Number of processes that share the quotas. */
   readonly replicas: number;
   /**
-   * The longest time that a call waits for the shared quotas, in milliseconds. After this time, the process uses its
-   * own part of the quotas.
+   * The longest time that a call waits for the shared quotas, in milliseconds. After this time, the process counts its
+   * requests alone. It then allows its part of each quota: the remaining requests divided by `replicas`.
    */
   readonly withinMs: number;
 }

@@ -25,7 +25,10 @@ export interface Webhooks {
   readonly resultSeal: ResultSeal;
   readonly vault: Vault;
   readonly policy: ReceiverPolicy;
-  /** Queues deliveries to the webhooks of a tenant. Call this after a transaction of the tenant has committed. */
+  /**
+   * Queues a job for each active webhook of a tenant, about 100 ms later. Call this after a transaction of the tenant
+   * has committed.
+   */
   committed(tenantId: string): void;
   close(): Promise<void>;
 }
@@ -41,8 +44,8 @@ export interface WebhooksOptions {
 }
 
 /**
- * Every 30 days, a new key replaces the current key. Only values that are sealed later use the new key. Old keys stay
- * for ever, because a secret lives as long as its webhook.
+ * Every 30 days, a new key replaces the current key. Only values that are encrypted later use the new key. Old keys
+ * stay for ever, because a secret lives as long as its webhook.
  */
 const KEY_LIFE = { rotationMs: 30 * 24 * 60 * 60 * 1_000, retentionMs: Number.POSITIVE_INFINITY };
 

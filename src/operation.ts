@@ -9,7 +9,10 @@ const ACCESS_PACKAGE = "cupo.access.v1";
 /** The prefix of the clinic's own operations over REST, on both listeners. */
 export const CLINIC_BASE_PATH = "/api/clinic/v1";
 
-/** Whether a service belongs to the interface specification. Operations of such a service are published over REST. */
+/**
+ * Whether a service belongs to the interface specification: its package is `cupo.access.v1`. The other services are the
+ * clinic's own.
+ */
 export function isPublished({ file }: Pick<DescService, "file">): boolean {
   return file.proto.package === ACCESS_PACKAGE;
 }
@@ -21,8 +24,8 @@ export function operationName(method: DescMethod): string {
 
 /**
  * Returns the operation option of an RPC with its defaults. `successStatus` is 200 unless the option states another
- * status. `errorStatuses` includes the statuses that every operation has. Throws if the option is missing or states no
- * scope.
+ * status. `errorStatuses` also includes the statuses that the option need not state, such as 401. Throws if the option
+ * is missing or states no scope.
  */
 export const operationOf = decodedOnce((method: DescMethod): Operation => {
   const operation = statedOperationOf(method);
@@ -70,8 +73,8 @@ export function isReplicable(method: DescMethod): boolean {
 
 /**
  * Returns the request fields that the published REST interface reads from the path, by proto name. If such a field is
- * invalid, the answer is 400, as the interface specification says. The clinic's own operations answer 422 over every
- * protocol.
+ * invalid, the answer is 400, as the interface specification says. Returns no fields for the clinic's own operations:
+ * they answer 422 for each invalid field.
  */
 export function pathFields(method: DescMethod): ReadonlySet<string> {
   if (!isPublished(method.parent)) return new Set();

@@ -33,9 +33,9 @@ export interface RunningServer {
   readonly publicUrl: string;
   readonly internalUrl: string;
   /**
-   * Stops gracefully. Readiness becomes false. For `drainMs` (default 0), requests are still served, and clients are
-   * asked to disconnect. Then no new connections are accepted, and requests in flight have 8 s to finish. Finally the
-   * jobs stop and the pools are closed. Later calls wait for the first call to finish.
+   * Stops gracefully. Readiness becomes false and streams end. For `drainMs` (default 0), requests are still served,
+   * and clients are asked to disconnect. Then no new connections are accepted, and requests in flight have 8 s to
+   * finish. Finally the jobs stop and the pools are closed. Later calls wait for the first call to finish.
    */
   close(drainMs?: number): Promise<void>;
 }
@@ -64,7 +64,7 @@ export interface ServerPorts {
   readonly demoTokens?: DemoTokens | undefined;
 }
 
-/** How old a reading of the backlog of all processes may be, and how long it may take, in milliseconds. */
+/** In milliseconds. Waiting work is counted at most once per `maxAgeMs`. The metrics wait `timeoutMs` for a count. */
 const BACKLOG_PACE = { maxAgeMs: 10_000, timeoutMs: 1_000 };
 
 /** The shortest time in milliseconds between log lines that any caller can cause. */

@@ -25,7 +25,8 @@ type IssuerSettings = Pick<Config, "issuer" | "tokenTypes" | "tokenClaims" | "da
 
 /**
  * Opens the configured issuer: a real one, with its keys at a URL or in a file, or the development issuer. `fetch`
- * loads keys from a URL. `onRefused` is called for each request whose token is rejected or missing.
+ * loads keys from a URL. `onError` is called if keys cannot be loaded again. `onRefused` is called for each request
+ * whose token is rejected or missing.
  */
 export async function openTrustedIssuer(
   config: IssuerSettings,
@@ -48,8 +49,8 @@ export async function openTrustedIssuer(
 type Expectations = Omit<TokenVerifierOptions, "now" | "onRefused">;
 
 /**
- * Opens the development issuer, and returns what its tokens must have. These tokens always have the default form,
- * because the settings for the form of tokens apply only to a real issuer.
+ * Opens the development issuer, and returns what the verifier requires of its tokens. These tokens always have the
+ * default types and claim names, because the settings for types and claim names apply only to a real issuer.
  */
 async function expectDevelopmentIssuer(dataDir: string, now: () => number): Promise<Expectations> {
   const { issuer, audience, keySet } = await openDevelopmentIssuer({ dataDir, now });

@@ -46,9 +46,15 @@ export function writeLowerCaseUuid(bytes: Uint8Array, text: string, offset: numb
   return true;
 }
 
-/** Random bytes are requested for this many uses at once, because each request to the operating system is expensive. */
+/**
+ * A random source generates bytes for this many calls at once, because each request to the operating system is
+ * expensive.
+ */
 const USES_A_FILL = 256;
-/** The counter within a millisecond has 32 bits. Its start has the highest bit 0, so that it does not overflow. */
+/**
+ * The counter within a millisecond has 32 bits. It starts at a random number whose highest bit is 0, so that it does
+ * not overflow.
+ */
 const COUNTER_START_MASK = 0x7fffffff;
 
 /** Returns a new UUID of version 7 (RFC 9562 section 5.7), greater than every earlier one of this process. */

@@ -19,10 +19,11 @@ export interface FolderAccess {
 const ADVICE = "or set DATABASE_URL to use another PostgreSQL";
 
 /**
- * Returns the account that runs the server; undefined if the server runs with the account of this process. PostgreSQL
- * does not run as root. So a process of root uses the owner of an existing cluster. If there is no cluster, or if root
- * owns the cluster, it uses {@link unprivilegedAccount}, and rejects if the machine has no such account. A process of
- * another user rejects if the cluster belongs to a different user.
+ * Returns the account that runs the server. Undefined means the account of this process.
+ *
+ * PostgreSQL does not run as root. So if this process is root, returns the owner of the cluster. If there is no
+ * cluster, or if root owns the cluster, returns {@link unprivilegedAccount}. Rejects if the machine has no such
+ * account. If this process is not root, rejects if the cluster belongs to a different user.
  */
 export async function chooseAccount(cluster: string): Promise<Account | undefined> {
   const self = process.getuid?.();
@@ -41,10 +42,10 @@ export async function chooseAccount(cluster: string): Promise<Account | undefine
 }
 
 /**
- * Returns `postgres` or else `nobody` from the text of /etc/passwd; undefined if the text has neither. The account
- * needs an entry in /etc/passwd, because initdb looks the account up. `nobody` should own no files, so it is used only
- * without `postgres`. In that case, `nobody` owns one folder, which other users cannot enter. This is acceptable,
- * because the server is for evaluation and not for production.
+ * Returns the account `postgres` in the text of /etc/passwd. Without it, returns the account `nobody`. Returns
+ * undefined if the text has neither. The account needs an entry in /etc/passwd, because initdb looks the account up.
+ * `nobody` should own no files, but then owns one folder, which other users cannot enter. This is acceptable, because
+ * the server is for evaluation and not for production.
  */
 export function unprivilegedAccount(passwd: string): Account | undefined {
   const entries = passwd.split("\n").map((line) => line.split(":"));

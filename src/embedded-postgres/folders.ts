@@ -12,7 +12,9 @@ export interface EmbeddedFolders {
   /** PostgreSQL's data directory, the only folder that belongs to the account of the server. */
   readonly cluster: string;
   readonly log: string;
-  /** The server settings of the service, written at every start and included by the cluster's postgresql.conf. */
+  /**
+   * The file with the settings of the server, written at every start. The cluster's postgresql.conf includes this file.
+   */
   readonly settings: string;
   readonly passwords: string;
   /** The folder with one file for each caller that uses the running server. */

@@ -16,7 +16,7 @@ export interface RunOptions {
   readonly outputFd?: number;
 }
 
-/** The result of a program. */
+/** The result of a program. `ok`: the program exited with code 0. */
 export interface RunResult {
   readonly ok: boolean;
   /** The text that the program wrote to standard output and standard error, and the signal that ended it, if any. */

@@ -42,7 +42,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   log_parameter_max_length_on_error: "0",
 };
 
-/** A running server; its status is "ready" when it accepts clients. */
+/** A server that runs or starts. Its status is "ready" when it accepts clients. */
 export interface Postmaster {
   readonly port: number;
   readonly status: string | undefined;

@@ -35,16 +35,16 @@ export interface Config extends LimitsConfig {
   readonly issuer: IssuerConfig | undefined;
   readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
   readonly tokenTypes: readonly string[];
-  /** The tenant, in lower case, that manages all tenants. Undefined: none, or all with the development issuer. */
+  /** The callers of this tenant manage all tenants. If undefined: nobody, or all callers of the development issuer. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** Earliest check-in and attendance before the start of an appointment, and earliest no-show after the start. */
+  /** Earliest CHECKED_IN and ATTENDED before the start of an appointment, and earliest NO_SHOW after the start. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** How long a call waits at most for permission to run, and again for a database connection or a shared quota. */
+  /** The maximum of each wait of a call: until it may run, for a database connection, and for a shared quota. */
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
@@ -67,7 +67,7 @@ export interface IssuerConfig {
   readonly keys: { readonly url: string } | { readonly file: string };
 }
 
-/** The error of wrong settings. Its message names each setting and what is required, and shows no secret value. */
+/** The error of wrong settings. Its message names each wrong setting and what is required, but no secret value. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
@@ -97,8 +97,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 interface Source {
   /**
-   * Returns the value of a setting; undefined if the value is invalid, or is absent without a default. Adds an invalid
-   * value to the problems.
+   * Returns the value of a setting; its default if the variable is absent; undefined if there is no default or the
+   * value is invalid. Adds a problem for an invalid value, but not for an absent one.
    */
   read<T>(setting: Setting<T>): T | undefined;
   /** Whether the variable of a setting has a value, even an invalid one. */

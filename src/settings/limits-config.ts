@@ -14,7 +14,8 @@ export interface LimitsConfig {
   readonly connections: { readonly maxConnections: number; readonly maxConnectionsPerNetwork: number };
   readonly runningCalls: {
     /**
-     * The highest number of calls that wait, over all tenants; undefined to derive it from the database connections.
+     * The highest number of calls that wait to run, over all tenants; undefined to derive it from the database
+     * connections.
      */
     readonly waiting: number | undefined;
     readonly perPrincipal: number;
@@ -29,8 +30,8 @@ export interface LimitsConfig {
 }
 
 /**
- * Returns the limits. For an invalid setting, the result has 0, the default or undefined, because `read` has already
- * reported the setting.
+ * Returns the limits. An invalid setting becomes 0, its default or undefined. The caller does not use such a result,
+ * because `read` has reported the setting as a problem.
  */
 export function limitsOf(read: <T>(setting: Setting<T>) => T | undefined): LimitsConfig {
   return {

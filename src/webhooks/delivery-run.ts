@@ -11,10 +11,14 @@ import { SEND_TIMEOUT_MS } from "./send-event.js";
 import { openSigner, type Signer } from "./sign-delivery.js";
 
 /**
- * A run starts to send events for at most this many milliseconds. After that, the worker is free for other webhooks.
+ * A {@link DeliveryRun} sends no further event after this many milliseconds. The worker is then free for other
+ * webhooks.
  */
 const RUN_MS = 10_000;
-/** A run leaves this many milliseconds of the lease for storing the result of the last event. */
+/**
+ * The time that stays free at the end of the lease, in milliseconds. The result of the last event is stored in this
+ * time.
+ */
 const MARGIN_MS = 4_000;
 /** The highest number of events of different resources that are sent to a webhook at once. */
 const PARALLEL = 8;
@@ -22,7 +26,7 @@ const PARALLEL = 8;
 const FETCHED = 64;
 /** With this many pending deliveries, a webhook gets no new deliveries. */
 const MAX_PENDING = 500;
-/** While a run waits for answers of the receiver, it looks for other due events every this many milliseconds. */
+/** Milliseconds between two queries for due events, while all fetched events wait for answers of the receiver. */
 const LOOK_MS = 500;
 
 /**
@@ -101,7 +105,10 @@ export class DeliveryRun {
     return !this.isCut;
   }
 
-  /** Reads due events. If no event is due, creates deliveries of new events of the feed and reads again. */
+  /**
+   * Reads due events. If no event is due, creates deliveries of new events of the feed and reads again. Creates none
+   * while the webhook has {@link MAX_PENDING} pending deliveries.
+   */
   async #refill(): Promise<void> {
     for (;;) {
       const { heads, pending } = await runAsTenant(this.ports.database, this.tenantId, DELIVERY_LIMITS, (transaction) =>

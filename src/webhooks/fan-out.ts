@@ -13,7 +13,10 @@ import type { DeliveryPorts } from "./delivery-ports.js";
 /** The highest number of events of the feed that are read at once. */
 const PAGE_EVENTS = 500;
 
-/** Creates deliveries of the events after the cursor of a leased webhook. */
+/**
+ * Reads the event feed from the cursor of a leased webhook, and inserts a delivery for each event that matches the
+ * filters of the webhook.
+ */
 export class FanOut {
   readonly #filter: EventFilter;
   #cursor: StoredCursor;
@@ -35,9 +38,9 @@ export class FanOut {
   }
 
   /**
-   * Reads the next events. Inserts deliveries of the events that match the webhook's filters, together with the new
-   * cursor. Returns false if there are no more events, or if nothing was inserted because {@link FanOut.isLost} is now
-   * true.
+   * Reads the next events of the feed. Inserts deliveries of the events that match the webhook's filters, together with
+   * the new cursor. Returns true if the feed may have more events now. Returns false at the end of the feed, and if
+   * nothing was stored because {@link FanOut.isLost} is now true.
    */
   async advance(): Promise<boolean> {
     const page = await this.ports.reader.read(this.tenantId, Number(this.#cursor.position), PAGE_EVENTS);
@@ -48,7 +51,10 @@ export class FanOut {
     return this.#store({ feedId: page.feedId, position: String(last.position) }, this.#deliveriesOf(page.events));
   }
 
-  /** Continues with the oldest event, because the feed was reset or events were purged before they were read. */
+  /**
+   * Sets the cursor before the oldest stored event, because the feed was reset or events were purged before they were
+   * read. Returns false if {@link FanOut.isLost} is now true.
+   */
   async #beginAnew({ feedId }: FeedPage): Promise<boolean> {
     const position = await this.ports.reader.findOldest(this.tenantId);
     this.ports.logger.warn(

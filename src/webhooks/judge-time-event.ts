@@ -12,7 +12,8 @@ const isAwaited: Holds = (transaction, { resourceId, resourceVersion = 0 }) =>
   isStillAwaited(transaction, resourceId, resourceVersion);
 
 /**
- * For each type of event, a function that returns whether the event still applies. Events of other types always apply.
+ * By event type, a function that returns whether an event of this type still applies. Events of all other types always
+ * apply.
  */
 const HOLDS: ReadonlyMap<string, Holds> = new Map([
   ["cupo.appointment.reminder_due", isAwaited],
@@ -24,9 +25,10 @@ const HOLDS: ReadonlyMap<string, Holds> = new Map([
 ]);
 
 /**
- * Returns a function that drops outdated events. It drops an event of an appointment that was moved after the event, or
- * that is no longer pending or confirmed. It drops an event of a waitlist entry that was closed or whose last date has
- * not passed yet. `now` returns milliseconds since the epoch.
+ * Returns a function that drops outdated events of three types. A `reminder_due` or `no_show_due` event is dropped if
+ * its appointment was moved after the event, or is no longer pending or confirmed. An `expired` event is dropped if its
+ * waitlist entry was closed, or if the last date of the entry has not passed yet. `now` returns milliseconds since the
+ * epoch.
  */
 export function createTimeEventJudge(database: TransactionSource, now: () => number): JudgeDelivery {
   return async (delivery, tenantId) => {

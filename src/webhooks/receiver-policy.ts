@@ -4,16 +4,16 @@ import { isPublicAddress } from "./blocked-addresses.js";
 /** The receivers to which events may be sent. */
 export interface ReceiverPolicy {
   /**
-   * Returns why events must not be sent to a URL, as the end of a sentence that begins "the URL must". Returns
-   * undefined if events may be sent. Host names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their
-   * addresses.
+   * If events must not be sent to a URL, returns what the URL must be or have, as the end of a sentence that begins
+   * "the URL must". Otherwise returns undefined. Host names are not resolved: {@link ReceiverPolicy.allowsAddress}
+   * judges their addresses.
    */
   refusalOf(url: string): string | undefined;
   /** Whether connections to an address are allowed. */
   allowsAddress(address: string): boolean;
 }
 
-/** The settings of the policy. */
+/** The settings of a {@link ReceiverPolicy}. */
 export interface ReceiverSettings {
   /** Whether http is allowed besides https. */
   readonly allowHttp: boolean;
@@ -29,9 +29,9 @@ const FIRST_USER_PORT = 1_024;
 const LOCAL_NAME = /^[^.]*$|(^|\.)(localhost|local|internal|home\.arpa)$/;
 
 /**
- * Creates the policy: https to public addresses, at port 443 or a port from 1024. The settings can also allow other
- * networks, and http, which may use port 80 too. The URL parser of Node.js turns decimal, octal and hexadecimal
- * addresses into the usual form before the check.
+ * Creates a {@link ReceiverPolicy}. It allows https to public addresses, at port 443 or a port from 1024. The settings
+ * can also allow other networks, and http, which may use port 80 too. The URL parser of Node.js turns decimal, octal
+ * and hexadecimal addresses into the usual form before the check.
  */
 export function createReceiverPolicy({ allowHttp, allowAddresses }: ReceiverSettings): ReceiverPolicy {
   const allowed = networksOf(allowAddresses);

@@ -13,7 +13,7 @@ const GONE = 410;
 /** The name of the operation in the audit trail when the service disables a webhook. */
 const DISABLING = "disable_webhook";
 
-/** Stores that an event was dropped, because it no longer applies. */
+/** Stores that the event of a delivery is not sent, because it no longer applies. */
 export async function recordDrop(
   tenantId: string,
   delivery: DeliveryRecord,
@@ -25,11 +25,12 @@ export async function recordDrop(
   onAttempt?.("dropped");
 }
 
-/** The result of an attempt that was stored. DISABLED: the event was not accepted, and the webhook is disabled now. */
+/** The stored result of an attempt. DISABLED: the event was not accepted, and the webhook is disabled now. */
 export type Recorded = "ACCEPTED" | "FAILED" | "DISABLED";
 
 /**
- * Stores the result of an attempt. Disables the webhook if the receiver is gone or did not accept the event for 72 h.
+ * Stores the result of an attempt. Disables the webhook if the receiver answered 410 Gone, or if it did not accept the
+ * event for 72 h.
  */
 export async function recordAttempt(
   tenantId: string,

@@ -4,7 +4,10 @@ import { createGuardedLookup, type ResolveHost } from "./guarded-lookup.js";
 import type { ReceiverPolicy } from "./receiver-policy.js";
 import { failureOf, type SendFailure } from "./send-failures.js";
 
-/** The result of one attempt. STOPPED: the process stops, and it is unknown whether the event arrived. */
+/**
+ * The result of one attempt to send an event: the HTTP status of the answer, or why there was no answer. STOPPED: the
+ * process stops, and it is unknown whether the event arrived.
+ */
 export type Attempt = { readonly status: number } | { readonly failure: SendFailure | "STOPPED" };
 
 /** An event to send. */
@@ -22,7 +25,7 @@ export interface Sender {
   close(): void;
 }
 
-/** Options of the sender. `timeoutMs` defaults to {@link SEND_TIMEOUT_MS}. */
+/** Options of {@link openSender}. `timeoutMs` defaults to {@link SEND_TIMEOUT_MS}. */
 export interface SenderOptions {
   readonly policy: ReceiverPolicy;
   readonly resolve: ResolveHost;
@@ -37,9 +40,9 @@ const MAX_FREE_SOCKETS = 64;
 const IDLE_MS = 5_000;
 
 /**
- * Opens a sender. It follows no redirects and uses no proxy. Only the status of an answer matters. At most 16 KiB of
- * the body are read, so that the connection can be used again. An idle connection that the receiver has just closed is
- * replaced by a new connection, once.
+ * Opens a sender. It follows no redirects and uses no proxy. Only the status of an answer matters. The body is read up
+ * to 16 KiB and discarded, so that the connection can be used again. An idle connection that the receiver has just
+ * closed is replaced by a new connection, once.
  */
 export function openSender({ policy, resolve, timeoutMs = SEND_TIMEOUT_MS }: SenderOptions): Sender {
   const options = { keepAlive: true, maxFreeSockets: MAX_FREE_SOCKETS, timeout: IDLE_MS };

@@ -7,7 +7,7 @@ export type SendFailure =
   | "CONNECTION_FAILED"
   | "ANSWER_INVALID";
 
-/** The codes of errors of each kind, as Node.js and OpenSSL name them. Other errors are failed connections. */
+/** The error codes of Node.js and OpenSSL for each kind of failure. An error with another code is CONNECTION_FAILED. */
 const CODES: readonly (readonly [RegExp, SendFailure])[] = [
   [/^CUPO_ADDRESS_REFUSED$/, "ADDRESS_REFUSED"],
   [/^(ENOTFOUND|ENODATA|ESERVFAIL|EREFUSED|EBADNAME|EBADRESP|ETIMEOUT|EAI_\w+)$/, "NAME_NOT_RESOLVED"],

@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 
-/** The headers of Standard Webhooks. */
+/** The headers that Standard Webhooks defines for each request. */
 export interface SignedHeaders {
   readonly "webhook-id": string;
   /** Seconds since the epoch. */

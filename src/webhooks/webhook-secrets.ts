@@ -19,7 +19,10 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
 
-/** Creates the vault. `keyRing` must keep all its keys, because stored values cannot be decrypted without their key. */
+/**
+ * Creates a {@link Vault}. `keyRing` must keep all its keys, because stored values cannot be decrypted without their
+ * key.
+ */
 export function createVault(keyRing: KeyRing): Vault {
   return {
     seal: (bytes) => sealBytes(keyRing, vaultForm, bytes),
@@ -45,8 +48,8 @@ export function withGivenKeys(given: readonly Uint8Array[], behind: KeyRing): Ke
 }
 
 /**
- * Derives the id of a key from its hash. Sealed values contain the id. The key is random, so the hash does not reveal
- * the key.
+ * Derives the id of a key from its hash. Encrypted values contain the id. The key is random, so the hash does not
+ * reveal the key.
  */
 function keyIdOf(secret: Uint8Array): string {
   return Buffer.from(hash("sha256", secret, "hex"), "hex")

@@ -1,8 +1,11 @@
 import type { WebhookKey } from "../postgres/tables/webhooks/webhook-overview.js";
 
-/** Queues deliveries after commits. */
+/** Queues jobs that send new events to webhooks. */
 export interface WebhookWakes {
-  /** Call this after a transaction of a tenant has committed. */
+  /**
+   * Queues a job for each active webhook of a tenant, about 100 ms later. Call this after a transaction of the tenant
+   * has committed.
+   */
   committed(tenantId: string): void;
   /** Stops queueing, and waits for the running statements. */
   close(): Promise<void>;
@@ -15,8 +18,8 @@ export interface WebhookWakesPorts {
   /** Queues a job for each of these webhooks. */
   readonly addJobs: (webhooks: readonly WebhookKey[]) => Promise<void>;
   /**
-   * Called for the first failure after a success. Webhooks that were not queued are not lost: every minute, a job finds
-   * them.
+   * Called if jobs cannot be queued, for the first failure after a success. No event is lost: every minute, another job
+   * finds the webhooks with unsent events.
    */
   readonly onError: (error: unknown) => void;
 }
@@ -33,11 +36,11 @@ interface Known {
 }
 
 /**
- * Queues a job for each active webhook of a tenant about 100 ms after a commit, outside the transactions of calls. So
- * calls run no additional statement, and several commits share one job.
+ * Creates a {@link WebhookWakes}. It queues a job for each active webhook of a tenant about 100 ms after a commit,
+ * outside the transactions of calls. So calls run no additional statement, and several commits share one job.
  *
- * The webhooks of a tenant are cached for 2 s. After a commit that used the cache, the webhooks are read again 2 s
- * later. Each webhook then gets a job, also a webhook that was not in the cache.
+ * The webhooks of a tenant are cached for 2 s. After a commit that used the cache, the webhooks are read again at most
+ * 2 s later. Each webhook then gets a job, also a webhook that was not in the cache.
  */
 export function createWebhookWakes(ports: WebhookWakesPorts): WebhookWakes {
   return new Wakes(ports);

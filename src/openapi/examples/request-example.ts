@@ -13,8 +13,8 @@ export interface RequestExample {
   /** The request message in JSON, including the members that REST has in the path. */
   readonly request: JsonObject;
   /**
-   * The sources of members whose values only another answer provides, by member. In `request` these members contain a
-   * placeholder of the right form.
+   * For each member whose value only the answer to another example provides: the source of the value. In `request`,
+   * such a member contains a placeholder of the right form.
    */
   readonly taken?: Readonly<Record<string, Source>>;
   /** A further condition for the success of the request. */

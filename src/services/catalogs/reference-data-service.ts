@@ -28,7 +28,8 @@ type Methods = Implementation<typeof ReferenceDataService>;
 /** The functions that update the schedules when a practitioner or a location becomes active or inactive. */
 export interface ScheduleFollowers {
   /**
-   * Locks the calendar of the tenant exclusively until the transaction ends. Call it before anything else is locked.
+   * Locks the tenant's row in `calendars` exclusively until the transaction ends. Meanwhile no other transaction can
+   * create slots or change holidays. Call it before anything else is locked.
    */
   readonly begin: (transaction: Transaction) => void;
   /** Updates the schedules of a practitioner. Call it before the practitioner is locked. */

@@ -12,7 +12,10 @@ export type Decision =
   | { readonly appointment: AppointmentRecord; readonly held: readonly SlotRecord[] }
   | { readonly appointmentId: string; readonly refusal: Refusal };
 
-/** Checks each choice separately against the locked rows. Returns the results in the order of the choices. */
+/**
+ * Checks for each choice whether a decision about its appointment is possible. Returns the results in the order of the
+ * choices. The transaction must have locked the rows of {@link LockedTogether}.
+ */
 export function decideAbout(
   choices: readonly DisplacedAppointmentChoiceValid[],
   { appointments, patients, slots }: LockedTogether,

@@ -51,8 +51,8 @@ const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
 const messages = new WeakMap<EventRecord, Event>();
 
 /**
- * Converts an event of a tenant to the Event message. The same record always returns the same message object, so
- * watches share it.
+ * Converts an event of a tenant to the Event message. Returns the same message object for the same record, so that all
+ * watches share the message.
  */
 export function toEvent(record: EventRecord, tenantId: string): Event {
   const known = messages.get(record);

@@ -12,8 +12,9 @@ import { readExistingFeed, readPlaced } from "./read-placed.js";
 const MAX_SCANNED = 1_000;
 
 /**
- * Returns one page of the feed. First assigns positions to committed events that have none yet. Throws 422 for an
- * invalid cursor, and 409 if the events after the cursor are no longer kept.
+ * Returns one page of the feed: events of the requested types that the caller may see. First assigns positions to
+ * committed events that have none yet. Throws 422 for an invalid cursor, and 409 if the events after the cursor are no
+ * longer kept.
  */
 export async function listEvents(request: ListEventsRequest, call: ReadyCall) {
   const { resourceTypes } = request;

@@ -5,8 +5,8 @@ import { assignNextPositions, type FeedPage, readFeed } from "../../postgres/tab
 const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns the state of the feed after its newest event. First assigns positions to committed events that have none yet.
- * The assignment locks the feed until the commit.
+ * Returns a page without events. It states the last position of the feed. First assigns positions to events that have
+ * none yet (see {@link assignNextPositions}). This locks the feed until the commit.
  */
 export async function readEndOfFeed(transaction: Transaction): Promise<FeedPage> {
   assignNextPositions(transaction);
@@ -14,16 +14,16 @@ export async function readEndOfFeed(transaction: Transaction): Promise<FeedPage>
 }
 
 /**
- * Returns the first event after a position, and the state of the feed. If events have no position yet, first assigns
- * positions. The assignment locks the feed until the commit.
+ * Returns a page with at most one event: the first event after a position. If events have no position yet, first
+ * assigns positions (see {@link assignNextPositions}). This locks the feed until the commit.
  */
 export function readFeedAfter(transaction: Transaction, position: number): Promise<FeedPage> {
   return readPlaced(transaction, position, 1);
 }
 
 /**
- * Returns at most `limit` events after a position, and the state of the feed. If events have no position yet, first
- * assigns positions. The assignment locks the feed until the commit.
+ * Returns a page with at most `limit` events after a position. If events have no position yet, first assigns positions
+ * (see {@link assignNextPositions}). This locks the feed until the commit.
  */
 export async function readPlaced(transaction: Transaction, after: number, limit: number): Promise<FeedPage> {
   const page = await readFeed(transaction, after, limit);
@@ -32,7 +32,7 @@ export async function readPlaced(transaction: Transaction, after: number, limit:
   return readExistingFeed(transaction, after, limit);
 }
 
-/** Returns at most `limit` events after a position, and the state of the feed. Throws if the tenant has no feed. */
+/** Returns a page with at most `limit` events after a position. Throws if the tenant has no feed. */
 export async function readExistingFeed(transaction: Transaction, after: number, limit: number): Promise<FeedPage> {
   const page = await readFeed(transaction, after, limit);
   if (page === undefined) throw new Error("the feed of the tenant was not created");

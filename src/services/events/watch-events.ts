@@ -20,8 +20,9 @@ export interface WatchPorts {
 const MAX_EVENTS = 200;
 
 /**
- * Returns the events after the cursor or the start that a request asks for, then each new event, until the signal
- * aborts. Throws 422 if the cursor is not valid, and 409 if the events after it are no longer kept.
+ * Returns events of the feed until the signal aborts: first the events after the cursor of the request, then each new
+ * event. Without a cursor, the feed begins at `start` of the request: the oldest event, or now. Throws 422 if the
+ * cursor is not valid, and 409 if the events after it are no longer kept.
  *
  * A watch first reads pages of the feed, up to the position at which the live events of this process begin. Then it
  * follows the live events. If it consumes them too slowly, it reads pages again. Each time, it subscribes to the live

@@ -52,8 +52,8 @@ export function startAfter({ after }: Page): { readonly startsAt: Date; readonly
 }
 
 /**
- * Returns the last position of the previous page in the index of words: the search prefix, then word and id. Undefined
- * for the first page. Throws 422 if the page token holds another kind of key.
+ * Returns where the previous page ended in the index of search words: the search prefix, and the word and id of the
+ * last row. Undefined for the first page. Throws 422 if the page token holds another kind of key.
  */
 export function wordAfter({ after }: Page): readonly [wanted: string, word: string, id: string] | undefined {
   if (after === undefined) return undefined;

@@ -57,7 +57,9 @@ export function cutPage<T>(
   return { rows: rows.slice(0, size), next: nextFrom(keyOf(last), list, filters) };
 }
 
-/** Returns `next` as {@link cutPage} does, for a page that ends at this sort key. No row needs to have this key. */
+/**
+ * Returns the `next` of {@link cutPage} with the token of the page after this sort key. No row needs to have this key.
+ */
 export function nextFrom(key: readonly string[], list: string, filters: readonly unknown[] = []) {
   return { nextPageToken: JSON.stringify([fingerprintOf(list, filters), ...key]) };
 }

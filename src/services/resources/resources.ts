@@ -136,8 +136,8 @@ function noteEffect<A extends object>(
 }
 
 /**
- * Returns the owner of a resource. Effects on the resource, or on a part of it such as a rule of a program, name this
- * owner.
+ * Returns the organization and company that own a resource. An {@link Effect} on the resource, or on a part of it such
+ * as a rule of a program, contains this owner.
  */
 export function ownerOf({ organizationId, companyId }: Owner): Owner {
   return { organizationId, companyId };

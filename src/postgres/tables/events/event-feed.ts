@@ -88,8 +88,8 @@ const oldestStatement = prepared(["tenant"], ({ tenant }) =>
 );
 
 /**
- * Returns at most `limit` events after a position, and the state of the feed, as of one instant. Returns undefined if
- * the tenant has no feed yet; {@link assignNextPositions} creates the feed.
+ * Returns a page with at most `limit` events after a position. Returns undefined if the tenant has no feed yet;
+ * {@link assignNextPositions} creates the feed.
  */
 export async function readFeed(transaction: Transaction, after: number, limit: number): Promise<FeedPage | undefined> {
   const rows = await transaction.rows<FeedRow>(readStatement({ tenant: transaction.tenantId, after, limit }));

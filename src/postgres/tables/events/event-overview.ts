@@ -2,7 +2,10 @@ import { type PurgedBatch, purgeBatch, purgeStatement } from "../../purge-batch.
 import { runAcrossTenants, type TransactionSource } from "../../run-transaction.js";
 import { sql } from "../../sql.js";
 
-/** How long events are kept, in hours: 30 days. Row-level security does not allow purging events younger than a day. */
+/**
+ * How long an event stays in a feed after it got its position, in hours: 30 days. Row-level security does not allow
+ * purging events younger than a day.
+ */
 const EVENT_RETENTION_HOURS = 30 * 24;
 
 const SCOPE = { setting: "cupo.event_overview", value: "on" } as const;
@@ -61,8 +64,9 @@ export async function readOutbox(source: TransactionSource): Promise<{ count: nu
 }
 
 /**
- * Deletes at most `limit` events that are older than `retentionHours`, the oldest of all tenants first. Begins at
- * `since`, if defined, because earlier batches have deleted the older events.
+ * Removes at most `limit` events from the feeds, but keeps their audit rows. Removes events that got their position
+ * more than `retentionHours` ago, the oldest of all tenants first. Begins at `since`, if defined, because earlier
+ * batches have removed the older events.
  */
 export function purgeEventBatch(
   source: TransactionSource,

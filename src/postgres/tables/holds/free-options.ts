@@ -4,7 +4,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { busyTime } from "../appointments/busy-times.js";
 
-/** An option to check, as its token describes it. */
+/** An option (a possible time of an appointment) to check. The members are from the token of the option. */
 export interface WantedOption {
   readonly jti: string;
   readonly slotId: string;
@@ -62,16 +62,16 @@ const TIME = {
 };
 
 /**
- * SQL for whether a slot `s` is on a full day: its rule has no capacity left. The subquery is one lookup. PostgreSQL
- * might plan an EXISTS as a hash of all days.
+ * SQL for whether a slot `s` is on a full day: appointments and unexpired holds use the whole daily capacity of its
+ * rule. The subquery is one lookup. PostgreSQL might plan an EXISTS as a hash of all days.
  */
 export const IS_DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
     WHERE c.tenant_id = :tenantId AND c.rule_id = s.rule_id AND c.local_date = s.local_date), false)`;
 
 /**
- * SQL for the time at which so many holds have expired that the full day of a slot `s` has a free unit of capacity.
- * NULL if a unit is free now, or if appointments use all units.
+ * SQL for the time at which the full day of a slot `s` has a free unit of capacity again, because enough holds have
+ * expired. NULL if a unit is free now, or if appointments use all units.
  */
 export const DAY_HELD_UNTIL = `(SELECT d.until FROM (SELECT c.held[cardinality(c.held) - r.daily_capacity + c.booked + 1] AS until
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id

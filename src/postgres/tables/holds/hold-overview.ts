@@ -10,8 +10,8 @@ export interface HoldCounts {
   /** The number of offers to waitlist entries that have neither ended nor expired. */
   readonly offered: number;
   /**
-   * The number of holds and offers that expired in the last hour. Those that were booked or released before do not
-   * count.
+   * The number of holds and offers that expired in the last hour. Holds that were booked or released before they
+   * expired do not count.
    */
   readonly expired: number;
 }

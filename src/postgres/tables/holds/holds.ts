@@ -15,7 +15,10 @@ export interface HoldRecord extends Omit<AppointmentPlacement, "visitEndsAt"> {
   readonly serviceId: string;
   readonly ruleId: string;
   readonly slotId: string;
-  /** Whether the hold uses a unit of the capacity of its day. */
+  /**
+   * Whether the hold uses a unit of the capacity of its day. False if the appointment to reschedule already uses a unit
+   * of this day.
+   */
   readonly usesUnit: boolean;
   /**
    * The client that asked for the hold, or the service itself for an offer. A client can have a limited number of
@@ -118,8 +121,8 @@ export async function listLiveHolds(
 }
 
 /**
- * Returns the number of live holds (see {@link isLiveHold}) of a patient. Call this after locking the patient, in the
- * same round trip.
+ * Returns the number of live holds (see {@link isLiveHold}) of a patient, or of the patient of an appointment. Call
+ * this after locking the patient, in the same round trip.
  */
 export async function countLiveHolds(transaction: Transaction, who: BusySubject, nowMs: number): Promise<number> {
   const { tenantId } = transaction;

@@ -25,13 +25,13 @@ export interface OfferableSlot {
    */
   readonly isOpen: boolean;
   /**
-   * The time at which the holds that now prevent an offer have expired: holds of the practitioner at this time, and
-   * holds that use the last unit of capacity of the day. Undefined if no hold prevents an offer.
+   * The time from which holds no longer prevent an offer; undefined if no hold prevents it now. Holds of the
+   * practitioner during the slot prevent an offer, and holds that use the last unit of capacity of the day.
    */
   readonly heldUntil: Date | undefined;
-  /** The earliest time to offer the slot. The horizon of its program determines this time. */
+  /** Before this time, the slot is not offered: its date is beyond the booking horizon of its program. */
   readonly offeredFrom: Date;
-  /** The latest time to offer the slot. The minimum notice of its program determines this time. */
+  /** After this time, the slot is not offered: its start is nearer than the minimum notice of its program. */
   readonly offeredUntil: Date;
 }
 
@@ -49,7 +49,7 @@ export interface WaitingEntry {
 
 const TIME = { tenantId: ":tenantId", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "NULL::uuid" };
 
-/** A value for the current time at which all holds have expired. With this value, a check ignores holds. */
+/** A query that uses this value as the current time ignores holds, because all holds have then expired. */
 const NO_HOLD = "'infinity'::timestamptz";
 
 const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
@@ -75,7 +75,7 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
   ),
 );
 
-/** How many entries to read. Further entries are read too if they were requested on the same date as the last entry. */
+/** The number of entries to read. If further entries have the request date of the last entry, these are read too. */
 const MOST_RANKED = 100;
 
 /**
@@ -127,7 +127,10 @@ export async function findOfferedSlot(
   return readRecord(transaction, selectOffered({ tenantId: transaction.tenantId, holdId }));
 }
 
-/** Returns a slot of the schedule without locking it; undefined if the schedule no longer has the slot. */
+/**
+ * Returns a slot of the schedule without locking it. Returns undefined if the schedule no longer has the slot, or if
+ * the slot was not yet compared with the present rules.
+ */
 export async function findOfferableSlot(
   transaction: Transaction,
   slotId: string,

@@ -113,7 +113,7 @@ function columnsOfDays(days: readonly DayOfRule[]) {
 export interface OwnSlot {
   readonly slotId: string;
   readonly appointment: AppointmentRecord;
-  /** Whether staff accept that a schedule block covers the slot. */
+  /** Used if a schedule block covers the slot: true if nobody must decide about the appointment. */
   readonly isAccepted: boolean;
 }
 
