@@ -3,7 +3,7 @@ import { operationOf } from "../operation.js";
 import { codeOfStatus } from "./example-errors.js";
 import { otherProblemResponse, type ProblemOptions, problemResponse, problemSchemaName } from "./problem-responses.js";
 
-/** Error responses. Each is described once for all operations that have it. */
+/** The error responses of methods. Methods with the same response refer to one description of it. */
 export interface SharedProblems {
   /** The responses by their names as components. */
   readonly responses: JsonObject;
@@ -12,8 +12,9 @@ export interface SharedProblems {
 }
 
 /**
- * Describes the error responses of methods. Operations with the same response share it: `InvalidRequest`,
- * `InvalidRequest2`. Otherwise the responses of a hundred operations would be most of the document.
+ * Describes the error responses of methods. Methods with the same response share one component, such as
+ * `InvalidRequest`. A different response with the same base name gets a number: `InvalidRequest2`. Without sharing, the
+ * responses of a hundred operations would be most of the document.
  */
 export function sharedProblems(methods: readonly DescMethod[], options: ProblemOptions): SharedProblems {
   const names = new Map<string, string>();

@@ -15,8 +15,8 @@ export interface LockedAppointments {
 /** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether extends LockedAppointments {
   /**
-   * The slots that the appointments occupy, and slots of other practitioners at the same times; see
-   * {@link lockAllInOrder}.
+   * The slots that the appointments occupy, and the slots of the given practitioners in the same programs at the same
+   * times.
    */
   readonly slots: readonly SlotRecord[];
 }
@@ -65,7 +65,10 @@ export interface WantedTimes {
   readonly practitionerIds: readonly string[];
 }
 
-/** The rows that {@link lockTimesInOrder} locked, by their ids. A row that does not exist is absent. */
+/**
+ * The rows that {@link lockTimesInOrder} locked. `patients` and `waitlistEntries` are by id, and `activePractitioners`
+ * are ids. A row that does not exist is absent.
+ */
 export interface LockedTimes {
   readonly patients: ReadonlyMap<string, PatientRecord>;
   readonly waitlistEntries: ReadonlyMap<string, DeskWaitlistEntryRecord>;

@@ -45,14 +45,17 @@ export interface TimedBooking extends BookingTarget, BookingReferences, GivenWai
 
 /**
  * The current time, and the kind of a booking. SCHEDULED takes slots of the schedule. OVERBOOKED may also be outside
- * the schedule. LATE enters a past visit.
+ * the schedule. LATE records a visit that is over.
  */
 export interface TimedTerms {
   readonly nowMs: number;
   readonly kind: "SCHEDULED" | "OVERBOOKED" | "LATE";
 }
 
-/** The locked rows and the data for a booking at a time. `locked.slots` are the slots of the schedule in that time. */
+/**
+ * The locked rows and the data for a booking at a given time. `locked.slots` are the slots of the schedule at that
+ * time.
+ */
 export interface LockedTime {
   readonly startMs: number;
   /** Minutes of the visit without the buffer after it. */

@@ -31,7 +31,7 @@ export interface TakenSlots {
   readonly placement: AppointmentPlacement;
 }
 
-/** The data for taking the time of an appointment. */
+/** The input of {@link takeTime}: the known conflicts, and the units of capacity that the appointment already has. */
 export interface TimeTerms {
   /** Conflicts that were found before this time was checked. */
   readonly found: readonly FieldError[];

@@ -35,8 +35,7 @@ import {
  * - 404 for a reference or a no-show reason that does not exist, and 422 for one that cannot be used
  * - 422 if the visit is not over
  * - 409 with all conflicts: the visit is too long ago, a step is too early, the patient is not active, or the waitlist
- *   entry is closed
- * - 409 in the same error if the patient or the practitioner is busy at that time, unless the visit was missed
+ *   entry is closed. Without `noShowAt`, a busy patient or practitioner is a conflict too
  * - 422 if a visit outside the schedule would end on another day
  */
 export async function enterLateVisit(

@@ -34,9 +34,7 @@ const BACK: Readonly<Partial<Record<AppointmentStatus, AppointmentStatus>>> = {
   NO_SHOW: "CONFIRMED",
 };
 
-/**
- * A request to undo the last status change of an appointment. `expectedVersion` is the version that the caller read.
- */
+/** A request to take an appointment back to the status `to`. `expectedVersion` is the version that the caller read. */
 export interface CorrectionRequest {
   readonly appointmentId: string;
   readonly expectedVersion: number;
@@ -45,11 +43,12 @@ export interface CorrectionRequest {
 }
 
 /**
- * Undoes the last status change of an appointment, and returns the appointment.
+ * Takes an appointment back one step, and returns it. CHECKED_IN and NO_SHOW become CONFIRMED, and ATTENDED becomes
+ * CHECKED_IN. CANCELLED becomes the status before the cancellation.
  *
  * Throws 404 for an unknown appointment. Throws 409 for a stale version, for a status that cannot go back to `to`, and
- * for an erased patient. If the undone change freed the slots, also throws 409 with all conflicts: the time is taken,
- * the day has no capacity left, or, after a cancellation, the patient is not active.
+ * for an erased patient. After a cancellation or a no-show, also throws 409 with all conflicts: the time is taken, the
+ * day has no capacity left, or, after a cancellation, the patient is not active.
  */
 export async function correctStatus(
   call: ReadyCall,
