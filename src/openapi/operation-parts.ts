@@ -8,7 +8,7 @@ import type { RequestExamples } from "./examples/request-example.js";
 import { headersOf } from "./header-components.js";
 import { operationDescription } from "./operation-text.js";
 
-/** An operation, and the input from which {@link operationParts} describes it. */
+/** The input of {@link operationParts}: a method with its examples. */
 export interface ShownOperation {
   readonly method: DescMethod;
   /** Whether an absent member of the body leaves its attribute unchanged. */

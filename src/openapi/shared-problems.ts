@@ -5,9 +5,9 @@ import { otherProblemResponse, type ProblemOptions, problemResponse, problemSche
 
 /** The error responses of methods. Methods with the same response refer to one description of it. */
 export interface SharedProblems {
-  /** The responses by their names as components. */
+  /** The responses by the name of their component. */
   readonly responses: JsonObject;
-  /** Returns references to the error responses of an operation by status. */
+  /** Returns references to the error responses of an operation, by HTTP status. */
   rowOf(method: DescMethod): JsonObject;
 }
 

@@ -9,7 +9,7 @@ import { describeInternal } from "./documents/internal-document.js";
 import { describePublic } from "./documents/public-document.js";
 import { requestExamples } from "./examples/request-examples.js";
 
-/** The documents to write. Writing them needs no running service. */
+/** The content and the folder of the documents to write. Writing them needs no running service. */
 export interface WrittenDocuments {
   /** The target folder. It is created when it does not exist. */
   readonly folder: string;

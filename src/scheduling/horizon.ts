@@ -47,8 +47,8 @@ export function plannedThrough(reach: Pick<Reach, "horizonDays">, nowMs: number)
 }
 
 /**
- * Returns the dates on which a change of a program can change slots. The dates reach beyond the horizon if slots were
- * made for later dates before the horizon became shorter.
+ * Returns the dates on which a change of a program can change slots. If the horizon was shortened, they include later
+ * dates that still have slots.
  */
 export function changeableSpan(reach: Reach, nowMs: number): DateSpan {
   const planned = horizonFrom(nowMs, plannedDays(reach));

@@ -19,12 +19,13 @@ export interface CapacityTerms {
 }
 
 /**
- * Takes a unit of the capacity of the day `wanted`. Frees a unit of the day `old` if `old` is defined. With
- * `terms.heldUntil`, the unit of the hold becomes the unit of the appointment. If both days are the same, only frees
- * the unit of the hold, if any. If no unit is left, the call fails with the error that `refusal` returns. Does not wait
- * for the result.
+ * Takes a unit of the capacity of the day `wanted` for an appointment. Frees a unit of the day `old` if `old` is
+ * defined. If a hold is booked (`terms.heldUntil`), its unit becomes the unit of the appointment. If both days are the
+ * same, only frees the unit of the hold, if any. If no unit is left, the call fails with the error that `refusal`
+ * returns. Does not wait for the result.
  *
- * Call this after all other locks, except those of the counters of principals and of freed slots; see `locks.ts`.
+ * Call this after all other locks. Only the counters of holds per principal and the freed slots are locked later; see
+ * `locks.ts`.
  */
 export function exchangeCapacity(
   transaction: Transaction,

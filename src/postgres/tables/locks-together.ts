@@ -66,16 +66,13 @@ export interface WantedTimes {
 }
 
 /**
- * The rows that {@link lockTimesInOrder} locked. `patients` and `waitlistEntries` are by id, and `activePractitioners`
- * are ids. A row that does not exist is absent.
+ * The rows that {@link lockTimesInOrder} locked. `patients` and `waitlistEntries` map ids to rows, and
+ * `activePractitioners` is a set of ids. A row that does not exist is absent.
  */
 export interface LockedTimes {
   readonly patients: ReadonlyMap<string, PatientRecord>;
   readonly waitlistEntries: ReadonlyMap<string, DeskWaitlistEntryRecord>;
-  /**
-   * The slots of all `runs`, and the slots that the appointments `occupiedBy` of {@link WantedTimes} occupy, ordered by
-   * start.
-   */
+  /** The slots of the `runs` and of the appointments `occupiedBy` in {@link WantedTimes}, ordered by start. */
   readonly slots: readonly SlotRecord[];
   readonly activePractitioners: ReadonlySet<string>;
 }

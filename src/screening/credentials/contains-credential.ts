@@ -145,8 +145,8 @@ function isSecret(groups: Groups, among: typeof kinds): boolean {
 }
 
 /**
- * Whether the word after `clave` is a password, as in `mi clave es colombia`. In `la clave es la paciencia` the word is
- * the key to success.
+ * Whether the word after `clave` is a password, as in `mi clave es colombia`. In `la clave es la paciencia`, `clave`
+ * means the key to success.
  */
 function isWordAsKey(raw: string, whose: string | undefined): boolean {
   return !isMeans(raw) && (whose === undefined || /^(?:mi|my)$/i.test(whose));

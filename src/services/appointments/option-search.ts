@@ -53,7 +53,11 @@ export interface OptionCriteria extends SlotCriteria {
 
 const WHOLE_DAY = [{ startSecond: 0, endSecond: secondsPerDay }];
 
-/** Returns a page of options with tokens, earliest first. Reserves nothing. Throws like {@link requireSubject}. */
+/**
+ * Returns a page of options with tokens, earliest first. Reserves nothing. Throws 404 for an unknown patient or
+ * appointment, then 409 if the patient is not active or the appointment cannot be moved. Then throws 404 for an unknown
+ * appointment type, and 422 for an inactive type or a service that is not the appointment's.
+ */
 export async function findOptions(
   criteria: OptionCriteria,
   request: PageRequest,
@@ -126,12 +130,7 @@ function endOfSlotsMs(nowMs: number): number {
   return Date.parse(endOfLocalDay(widestSpan(nowMs).through));
 }
 
-/**
- * Reads the patient or appointment of a search. `dueOn` is the last date that meets the opportunity definition. Throws
- * 404 for an unknown patient or appointment, then 409 if the patient is inactive or the appointment cannot be moved.
- * Then throws 404 for an unknown appointment type, and 422 for an inactive type or a service that is not the
- * appointment's.
- */
+/** Reads the patient or appointment of a search, and its due date. Throws the errors of {@link findOptions}. */
 async function requireSubject(
   criteria: OptionCriteria,
   call: ReadyCall,

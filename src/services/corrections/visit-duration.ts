@@ -15,8 +15,8 @@ import { isAny, patientOverlap, timeConflicts } from "../appointments/time-confl
 const FIELD = "durationMinutes";
 
 /**
- * The locked rows of an appointment whose duration may change, and who is busy at the time of the new duration.
- * `locked.slots` are the slots of that time.
+ * The locked rows of an appointment whose duration may change, and whether the practitioner or the patient is busy at
+ * the time of the new duration. `locked.slots` are the slots of that time.
  */
 export interface LockedDuration {
   readonly locked: Locked;
