@@ -4,8 +4,8 @@ import { countSlots, localWindow } from "./local-time.js";
 import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
 /**
- * A rule in numbers. `from` and `to` are its first and last day as {@link dayNumberOf}. `slotsADay` is the number of
- * slots that it makes for one practitioner on each open day.
+ * A rule in numbers. `from` and `to` are the results of {@link dayNumberOf} for its first and last day. `slotsADay` is
+ * the number of slots that it makes for one practitioner on each open day.
  */
 interface Stretch {
   readonly from: number;

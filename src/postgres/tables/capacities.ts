@@ -21,8 +21,8 @@ export interface CapacityTerms {
 /**
  * Takes a unit of the capacity of the day `wanted` for an appointment. Frees a unit of the day `old` if `old` is
  * defined. If a hold is booked (`terms.heldUntil`), its unit becomes the unit of the appointment. If both days are the
- * same, only frees the unit of the hold, if any. If no unit is left, the call fails with the error that `refusal`
- * returns. Does not wait for the result.
+ * same, only frees the unit of the hold, if any. Does not wait for the result. If no unit is left, the RPC fails later
+ * with the error that `refusal` returns.
  *
  * Call this after all other locks. Only the counters of holds per principal and the freed slots are locked later; see
  * `locks.ts`.
@@ -51,8 +51,8 @@ export function exchangeCapacity(
 }
 
 /**
- * Takes a unit of the capacity of a day for a hold that expires at `until`. If no unit is left, the call fails with the
- * error that `refusal` returns. Does not wait for the result.
+ * Takes a unit of the capacity of a day for a hold that expires at `until`. Does not wait for the result. If no unit is
+ * left, the RPC fails later with the error that `refusal` returns.
  */
 export function holdUnit(
   transaction: Transaction,

@@ -37,8 +37,8 @@ export async function lockWithPatients(
 }
 
 /**
- * Like {@link lockWithPatients}, but then also locks and returns the slots that the appointments occupy, and the slots
- * of `practitionerIds` in the same programs at the same times.
+ * Locks and returns the rows of {@link lockWithPatients}. Then locks and returns the slots that the appointments
+ * occupy, and the slots of `practitionerIds` in the same programs at the same times.
  */
 export async function lockAllInOrder(
   transaction: Transaction,

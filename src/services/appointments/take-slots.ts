@@ -31,7 +31,7 @@ export interface TakenSlots {
   readonly placement: AppointmentPlacement;
 }
 
-/** The input of {@link takeTime}: the known conflicts, and the units of capacity that the appointment already has. */
+/** The known conflicts of an appointment, and the units of capacity that it already has, for {@link takeTime}. */
 export interface TimeTerms {
   /** Conflicts that were found before this time was checked. */
   readonly found: readonly FieldError[];

@@ -9,8 +9,8 @@ const LIST = "tenant export";
 
 /**
  * Returns a page of the rows of a tenant. `within` runs work in that tenant. The first page and the last page each
- * write an audit row; if they are the same page, it writes one. The audit row of the last page has the number of rows
- * of each table.
+ * write an audit row. A page that is both writes one row. The audit row of the last page has the number of rows of each
+ * table.
  */
 export async function exportTenant(
   request: ExportTenantRequestValid,
