@@ -11,7 +11,7 @@ import {
   takeLockedCapacity,
 } from "./appointments/day-counters.js";
 
-/** The current time of a change of capacity, and the expiry of the hold that is booked. */
+/** The current time, and the expiry of the hold that is booked, if any. */
 export interface CapacityTerms {
   readonly nowMs: number;
   /** When the booked hold expires. Undefined if there is no hold, or if the hold uses no capacity of the new day. */

@@ -16,7 +16,7 @@ import type { TargetErrors } from "./booking-target.js";
 import { type GivenWait, judgeWait, requireReplaceable, type Wait } from "./booking-wait.js";
 import { closedEntry, requireServes } from "./served-entry.js";
 
-/** The catalog entries and the payer of a booking, with an option or at a given time. */
+/** The ids of the catalog entries and of the payer of a booking. */
 export interface BookingReferences {
   readonly requestSourceId: string;
   readonly appointmentTypeId: string;
