@@ -17,8 +17,8 @@ const sentences = {
 type SentenceFault = keyof typeof sentences;
 
 /**
- * A rejected token, answered with 401. `cause` stays undefined, because an invalid token is not a failure of the
- * service.
+ * The error 401 for a missing or rejected token. `cause` stays undefined, because an invalid token is not a failure of
+ * the service.
  */
 export class RefusedToken extends CupoError {
   constructor(

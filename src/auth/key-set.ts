@@ -13,10 +13,7 @@ export interface KeySet {
    * verified before must be verified again.
    */
   generation(): number;
-  /**
-   * Age of the last successful load in milliseconds; undefined before the first load. Absent for a key set that never
-   * loads.
-   */
+  /** Milliseconds since the last successful load; undefined before the first. Absent for a key set that never loads. */
   ageMs?(): number | undefined;
   /** Stops refreshing and aborts a running refresh. */
   close(): void;

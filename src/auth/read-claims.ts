@@ -10,7 +10,7 @@ export interface ClaimRules {
   readonly claims: ClaimNames;
 }
 
-/** The names of the claims whose names differ between issuers. */
+/** The claim names that can differ between issuers. */
 export interface ClaimNames {
   readonly client: string;
   readonly tenant: string;

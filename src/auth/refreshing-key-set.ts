@@ -3,7 +3,7 @@ import { CupoError } from "../errors.js";
 import type { KeySet } from "./key-set.js";
 import { usableKeys } from "./usable-keys.js";
 
-/** How to load the keys, how often, and within which time. */
+/** The source of the keys, with the interval and the time limit of the loads. */
 export interface KeySource {
   readonly url: URL;
   /**

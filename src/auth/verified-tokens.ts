@@ -3,15 +3,15 @@ import type { TokenClaims } from "./read-claims.js";
 /** A cache of verified tokens. The caller must still check the times in the claims. */
 export interface VerifiedTokens {
   /**
-   * Returns the claims of a token. Returns undefined if the token is unknown or was verified under another generation
-   * of keys.
+   * Returns the claims of the token with this digest. `generation` is the number of `KeySet.generation()`. Returns
+   * undefined if the token is unknown, or if the keys have changed since the token was verified.
    */
   get(digest: string, generation: number): TokenClaims | undefined;
   /** Adds the claims of a token. Removes the least recently used token if the cache is full. */
   put(digest: string, generation: number, claims: TokenClaims): void;
 }
 
-/** Creates an LRU cache of at most `maxEntries` tokens by digest. A new generation of keys empties the cache. */
+/** Creates an LRU cache of at most `maxEntries` tokens by digest. A call with another generation empties the cache. */
 export function createVerifiedTokens(maxEntries: number): VerifiedTokens {
   const entries = new Map<string, TokenClaims>();
   let entriesGeneration = 0;

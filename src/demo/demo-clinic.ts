@@ -2,8 +2,9 @@ import type { RequestSource_Channel } from "../gen/cupo/access/v1/request_source
 import type { OpportunityDefinition_DayKind } from "../gen/cupo/clinic/v1/opportunity_definition_pb.js";
 
 /**
- * The content of a demo clinic. Items refer to each other by code. No value depends on the time of creation. So the
- * creating requests and the ids are the same in every database. The items of a list are created in its order.
+ * The content of a demo clinic. Items refer to each other by code. No value depends on the time of creation. So the ids
+ * of the items, and the requests that create them, are the same in every database. The items of a list are created in
+ * its order.
  */
 export interface DemoClinic {
   /** UUID of the tenant. */

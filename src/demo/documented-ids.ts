@@ -11,7 +11,7 @@ export const demoClient = "demo-setup";
 const TENANT_IDS: ReadonlySet<string> = new Set([largeClinic.tenantId, smallClinic.tenantId]);
 
 /**
- * Returns a copy of `entry` in which the calls that fill the demo tenants create resources with the ids of
+ * Returns a copy of `entry`. In the copy, calls that fill the demo tenants create resources with the ids of
  * docs/reference/demo-ids.md. Other calls are unchanged. An id is a UUID of version 5 of the tenant, the idempotency
  * key and a counter. The key derives from the tenant, the operation and the request, so the ids are the same in every
  * database.

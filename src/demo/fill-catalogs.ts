@@ -18,7 +18,7 @@ const FIRST_VERSION = 1;
 
 /**
  * Creates the catalogs, payers and contracts with their covered services. Keeps items that already exist. Calls
- * `onMade` after each kind. Rejects with the error of a failed call.
+ * `onMade` after each kind of items. Rejects with the error of a failed call.
  */
 export async function fillCatalogs(
   clinic: DemoClinic,

@@ -27,8 +27,9 @@ const lastEventId = {
 } satisfies JsonObject;
 
 /**
- * Returns the headers and responses of a REST operation for repeated reads. A stream has `Last-Event-ID`. An operation
- * with an entity tag has `ETag`, `If-None-Match` and 304. Any other operation has none.
+ * Returns the headers and the response with which a client avoids reading the same data twice. A stream has the request
+ * header `Last-Event-ID`. An operation with an entity tag has `If-None-Match`, `ETag` and the response 304. Any other
+ * operation has none of these.
  */
 export function cachingParts(method: DescMethod): {
   readonly parameters: readonly JsonObject[];

@@ -37,7 +37,10 @@ export function documentExamples(
   return Object.fromEntries(described);
 }
 
-/** Returns a text with the sources and the note of the first example. Returns undefined if the example has neither. */
+/**
+ * Returns the description of the first example: the answers from which its values come, and its note. Returns undefined
+ * if the example has neither.
+ */
 export function exampleNote(method: DescMethod, examples: RequestExamples, members: AnswerMembers): string | undefined {
   const [first] = examplesOf(method, examples);
   const description = first === undefined ? UNCHANGED : descriptionOf(first, members);

@@ -23,7 +23,7 @@ export interface Judges {
   readonly listErrors: ListErrors;
 }
 
-/** Errors by a readable name. */
+/** Example errors by name, such as `staleVersion`. */
 export type NamedErrors = Readonly<Record<string, CupoError>>;
 
 /** Returns the only error code with this HTTP status. Throws when there is none. */

@@ -8,7 +8,7 @@ import type { RequestExamples } from "./examples/request-example.js";
 import { headersOf } from "./header-components.js";
 import { operationDescription } from "./operation-text.js";
 
-/** An operation, and the input from which {@link operationParts} describes it. */
+/** A method and its examples, for {@link operationParts}. */
 export interface ShownOperation {
   readonly method: DescMethod;
   /** Whether an absent member of the body leaves its attribute unchanged. */
@@ -20,8 +20,8 @@ export interface ShownOperation {
    */
   readonly members?: AnswerMembers;
   /**
-   * Whether the request has a body. Without a body, the description of the operation has the notes about examples.
-   * Defaults to true.
+   * Whether the request has a body. OpenAPI shows examples as bodies. Without a body, the note of the first example is
+   * added to the description. Defaults to true.
    */
   readonly hasBody?: boolean;
 }

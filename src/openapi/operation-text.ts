@@ -2,7 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { KEY_RETENTION_HOURS } from "../interceptors/idempotency.js";
 import { operationOf, takesIdempotencyKey } from "../operation.js";
 
-/** Properties of an operation that its method does not show. */
+/** The comment of a method, and whether its operation is a partial update. */
 export interface OperationTraits {
   /** The proto comment of the method as CommonMark. */
   readonly comment: string;

@@ -3,17 +3,18 @@ import { operationOf } from "../operation.js";
 import { codeOfStatus } from "./example-errors.js";
 import { otherProblemResponse, type ProblemOptions, problemResponse, problemSchemaName } from "./problem-responses.js";
 
-/** Error responses. Each is described once for all operations that have it. */
+/** The error responses of methods. Methods with the same response refer to one description of it. */
 export interface SharedProblems {
-  /** The responses by their names as components. */
+  /** The responses by the name of their component. */
   readonly responses: JsonObject;
-  /** Returns references to the error responses of an operation by status. */
+  /** Returns references to the error responses of an operation, by HTTP status. */
   rowOf(method: DescMethod): JsonObject;
 }
 
 /**
- * Describes the error responses of methods. Operations with the same response share it: `InvalidRequest`,
- * `InvalidRequest2`. Otherwise the responses of a hundred operations would be most of the document.
+ * Describes the error responses of methods. Methods with the same response share one component, such as
+ * `InvalidRequest`. A different response with the same base name gets a number: `InvalidRequest2`. Without sharing, the
+ * responses of a hundred operations would be most of the document.
  */
 export function sharedProblems(methods: readonly DescMethod[], options: ProblemOptions): SharedProblems {
   const names = new Map<string, string>();

@@ -9,12 +9,12 @@ import { describeInternal } from "./documents/internal-document.js";
 import { describePublic } from "./documents/public-document.js";
 import { requestExamples } from "./examples/request-examples.js";
 
-/** The documents to write. Writing them needs no running service. */
+/** The content and the folder of the documents to write. Writing them needs no running service. */
 export interface WrittenDocuments {
   /** The target folder. It is created when it does not exist. */
   readonly folder: string;
   readonly services: readonly { readonly service: DescService }[];
-  /** The clinic's own services that the public listener serves. */
+  /** The services of `cupo.clinic.v1` that the public listener serves. */
   readonly publicClinic: readonly { readonly service: DescService }[];
   readonly problemsUrl: string;
   readonly basePath: string;

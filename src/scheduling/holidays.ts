@@ -24,7 +24,10 @@ export function isClosedForHoliday(
   return closes[rule.holidayPolicy](tenantHolidays.has(date), rule.holidayDates.includes(date));
 }
 
-/** Returns the dates that the rule's own list closes, whatever the tenant's holidays are. */
+/**
+ * Returns the dates that are closed by `holidayDates`, even if they are not holidays of the tenant. Only a SKIP rule
+ * has such dates.
+ */
 export function datesClosedByRule(rule: HolidayAttributes): readonly string[] {
   return rule.holidayPolicy === "SKIP" ? rule.holidayDates : [];
 }

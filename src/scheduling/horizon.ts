@@ -25,7 +25,7 @@ export function horizonFrom(nowMs: number, days = HORIZON_DAYS): DateSpan {
   return { from: today, through: addCalendarDays(today, days) };
 }
 
-/** The last days on which a program can be booked and has slots. */
+/** How many days ahead a program can be booked, and the date of its last slots. */
 export interface Reach {
   /** For how many days after today the program can be booked. */
   readonly horizonDays: number;
@@ -47,8 +47,8 @@ export function plannedThrough(reach: Pick<Reach, "horizonDays">, nowMs: number)
 }
 
 /**
- * Returns the dates on which a change of a program can change slots. The dates reach beyond the horizon if slots were
- * made for later dates before the horizon became shorter.
+ * Returns the dates on which a change of a program can change slots. If the horizon was shortened, they include later
+ * dates that still have slots.
  */
 export function changeableSpan(reach: Reach, nowMs: number): DateSpan {
   const planned = horizonFrom(nowMs, plannedDays(reach));
@@ -63,8 +63,8 @@ export function widestSpan(nowMs: number): DateSpan {
 
 /**
  * Returns the dates on which a change of a program's rules or practitioners changes slots in its own transaction: the
- * default horizon. Jobs change the slots on later dates, so that the time of a change does not grow with the horizon. If
- * no schedule is made for later dates, returns all dates that can have slots.
+ * default horizon. Jobs change the slots on later dates, so that the time of a change does not grow with the horizon.
+ * If no schedule is made for later dates, returns all dates that can have slots.
  */
 export function datesChangedAtOnce(reach: Reach, nowMs: number): DateSpan {
   const near = horizonFrom(nowMs);

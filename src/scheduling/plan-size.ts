@@ -3,7 +3,10 @@ import { countDaysOn, dayNumberOf } from "./local-date.js";
 import { countSlots, localWindow } from "./local-time.js";
 import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
-/** A rule in numbers: its days as {@link dayNumberOf}, and a practitioner's slots on each open day. */
+/**
+ * A rule in numbers. `from` and `to` are the results of {@link dayNumberOf} for its first and last day. `slotsADay` is
+ * the number of slots that it makes for one practitioner on each open day.
+ */
 interface Stretch {
   readonly from: number;
   readonly to: number;
@@ -12,9 +15,10 @@ interface Stretch {
 }
 
 /**
- * Returns the largest number of slots that these rules make for one practitioner within `days` + 1 consecutive dates.
- * The function compares the spans that begin today or on the first day of a later rule. Holidays are ignored, so that
- * removing a holiday never makes a plan larger than this result. The cost grows with the square of the number of rules.
+ * Returns the largest number of slots that these rules make for one practitioner within `days` + 1 consecutive dates,
+ * from today or later. The function compares the spans that begin today or on the first day of a later rule. Holidays
+ * are ignored, so that removing a holiday never makes a plan larger than this result. The cost grows with the square of
+ * the number of rules.
  */
 export function largestPlan(rules: readonly ProgramRuleAttributes[], today: string, days = HORIZON_DAYS): number {
   const first = dayNumberOf(today);

@@ -1,6 +1,6 @@
 import { localDateAt, startOfLocalDay } from "./local-clock.js";
 
-/** How far from the start of an appointment its steps are allowed, in minutes. */
+/** When an appointment can be checked in, attended or missed at the earliest, in minutes from its start. */
 export interface VisitMargins {
   /** Minutes before the start from which a patient can be checked in. */
   readonly checkInEarlyMinutes: number;

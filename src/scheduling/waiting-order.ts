@@ -24,10 +24,9 @@ export function isOfferable(startsAtMs: number, nowMs: number, minutes: number):
 }
 
 /**
- * Returns a compare function for sort(). The first entry in this order is the first that is offered a slot on
- * `slotDate`. The function compares the request dates, then the due dates (entries without a due date last). Then it
- * compares the days between the first wished date and the slot, then the ids. Entries with different ids are never
- * equal.
+ * Returns a compare function for sort(). It sorts waitlist entries in the order in which they are offered a slot on
+ * `slotDate`. It compares the request dates, then the due dates (entries without a due date last). Then it compares the
+ * days between the first wished date and the slot, then the ids. Entries with different ids are never equal.
  */
 export function waitingOrder(slotDate: string): (one: Waiting, other: Waiting) => number {
   const slotDay = dayNumberOf(slotDate);

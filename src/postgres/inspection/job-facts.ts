@@ -5,7 +5,7 @@ export interface JobFacts {
   readonly queued: number;
   /** The number of jobs that reached their maximum of attempts. Such jobs are not retried. */
   readonly givenUp: number;
-  /** How many seconds ago the oldest runnable job became due; 0 if no job waits. */
+  /** How many seconds ago the oldest runnable job became due; 0 if no job is due. */
   readonly behindSeconds: number;
 }
 

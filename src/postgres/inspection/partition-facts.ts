@@ -5,9 +5,9 @@ export interface PartitionFacts {
   readonly table: string;
   /** How many months the rows of the table are kept; undefined: without limit. */
   readonly keptMonths: number | undefined;
-  /** Rows created before this instant have a partition. */
+  /** The end of the newest monthly partition, exclusive. Rows created from then on go to the default partition. */
   readonly madeBefore: Date;
-  /** Whether rows created now and in the next 28 days have a partition. */
+  /** Whether a monthly partition exists for rows created now and for rows created in 28 days. */
   readonly isAhead: boolean;
   /** Whether the default partition has rows, or had some since it was last vacuumed. */
   readonly hasRest: boolean;

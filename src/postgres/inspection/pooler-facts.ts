@@ -10,8 +10,8 @@ const SERVED_BY = "SELECT pg_backend_pid() AS pid";
 
 /**
  * Returns the kind of pooler at `url`. Compares the connection `first` with a second connection that is open at the
- * same time. A pooler reports numbers of its own instead of the server's process ids. If one server process serves both
- * connections, the pooler assigns server connections by transaction.
+ * same time. If one server process serves both, returns TRANSACTIONS. A pooler sends a process id of its own when a
+ * connection opens. If `first` received such an id, returns SESSIONS.
  */
 export async function findPooler(url: string, first: Inspection): Promise<Pooler> {
   const second = await openInspection(url);

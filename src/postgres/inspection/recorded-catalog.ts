@@ -9,8 +9,8 @@ export interface RecordedObject {
 }
 
 /**
- * The file with the catalog that the migrations create. It has a line for each migration. Below the line of a migration
- * is a line for each object that this migration was the last to create or change.
+ * The file with the catalog that the migrations create. It has a line for each migration. Each object is listed below
+ * the last migration that created or changed it.
  */
 export const CATALOG_FILE = new URL("catalog.txt", MIGRATIONS_FOLDER);
 

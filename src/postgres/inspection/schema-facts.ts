@@ -11,8 +11,8 @@ export interface SchemaFacts {
   /** Migrations that were applied and that this release does not have. */
   readonly newer: readonly string[];
   /**
-   * The first applied migration that this release does not have and that does not declare itself compatible with this
-   * release; undefined if there is none.
+   * The first migration in `newer` that does not declare itself compatible with this release; undefined if there is
+   * none.
    */
   readonly incompatible: string | undefined;
   /** Whether the job queue has the migrations that its library needs. */

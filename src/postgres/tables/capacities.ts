@@ -11,7 +11,7 @@ import {
   takeLockedCapacity,
 } from "./appointments/day-counters.js";
 
-/** The current time of a change of capacity, and the expiry of the hold that is booked. */
+/** The current time, and the expiry of the hold that is booked, if any. */
 export interface CapacityTerms {
   readonly nowMs: number;
   /** When the booked hold expires. Undefined if there is no hold, or if the hold uses no capacity of the new day. */
@@ -19,12 +19,13 @@ export interface CapacityTerms {
 }
 
 /**
- * Takes a unit of the capacity of the day `wanted`. Frees a unit of the day `old` if `old` is defined. With
- * `terms.heldUntil`, the unit of the hold becomes the unit of the appointment. If both days are the same, only frees
- * the unit of the hold, if any. If no unit is left, the call fails with the error that `refusal` returns. Does not wait
- * for the result.
+ * Takes a unit of the capacity of the day `wanted` for an appointment. Frees a unit of the day `old` if `old` is
+ * defined. If a hold is booked (`terms.heldUntil`), its unit becomes the unit of the appointment. If both days are the
+ * same, only frees the unit of the hold, if any. Does not wait for the result. If no unit is left, the RPC fails later
+ * with the error that `refusal` returns.
  *
- * Call this after all other locks, except those of the counters of principals and of freed slots; see `locks.ts`.
+ * Call this after all other locks. Only the counters of holds per principal and the freed slots are locked later; see
+ * `locks.ts`.
  */
 export function exchangeCapacity(
   transaction: Transaction,
@@ -50,8 +51,8 @@ export function exchangeCapacity(
 }
 
 /**
- * Takes a unit of the capacity of a day for a hold that expires at `until`. If no unit is left, the call fails with the
- * error that `refusal` returns. Does not wait for the result.
+ * Takes a unit of the capacity of a day for a hold that expires at `until`. Does not wait for the result. If no unit is
+ * left, the RPC fails later with the error that `refusal` returns.
  */
 export function holdUnit(
   transaction: Transaction,

@@ -9,7 +9,7 @@ import { lockPerson } from "./patients/merged-patients.js";
 import { findFormerDocumentNumbers } from "./patients/patient-changes.js";
 import type { PatientRecord } from "./patients/patients.js";
 
-/** The records that are locked for the erasure of a person. */
+/** The records that are locked for the erasure of a patient. */
 export interface LockedForErasure {
   /** The patient and all patients merged into it, ordered by id; empty if the tenant has no such patient. */
   readonly patients: readonly PatientRecord[];
@@ -22,9 +22,9 @@ export interface LockedForErasure {
 }
 
 /**
- * Locks all patient records of a person, then the waitlist entries, appointments, holds and cases of the patient, in
- * the order of `locks.ts`. Until the transaction ends, no other call can change these records or add new ones. Returns
- * the locked records, except the waitlist entries.
+ * Locks a patient and all patients merged into it, then the waitlist entries, appointments, holds and cases of the
+ * patient, in the order of `locks.ts`. Until the transaction ends, no other call can change these records or add new
+ * ones. Returns the locked records, except the waitlist entries.
  */
 export async function lockForErasure(transaction: Transaction, patientId: string): Promise<LockedForErasure> {
   const [patients, , appointments, holds, cases, formerDocumentNumbers] = await Promise.all([

@@ -15,8 +15,8 @@ export interface LockedAppointments {
 /** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether extends LockedAppointments {
   /**
-   * The slots that the appointments occupy, and slots of other practitioners at the same times; see
-   * {@link lockAllInOrder}.
+   * The slots that the appointments occupy, and the slots of the given practitioners in the same programs at the same
+   * times.
    */
   readonly slots: readonly SlotRecord[];
 }
@@ -37,8 +37,8 @@ export async function lockWithPatients(
 }
 
 /**
- * Like {@link lockWithPatients}, but then also locks and returns the slots that the appointments occupy, and the slots
- * of `practitionerIds` in the same programs at the same times.
+ * Locks and returns the rows of {@link lockWithPatients}. Then locks and returns the slots that the appointments
+ * occupy, and the slots of `practitionerIds` in the same programs at the same times.
  */
 export async function lockAllInOrder(
   transaction: Transaction,
@@ -65,14 +65,14 @@ export interface WantedTimes {
   readonly practitionerIds: readonly string[];
 }
 
-/** The rows that {@link lockTimesInOrder} locked, by their ids. A row that does not exist is absent. */
+/**
+ * The rows that {@link lockTimesInOrder} locked. `patients` and `waitlistEntries` map ids to rows, and
+ * `activePractitioners` is a set of ids. A row that does not exist is absent.
+ */
 export interface LockedTimes {
   readonly patients: ReadonlyMap<string, PatientRecord>;
   readonly waitlistEntries: ReadonlyMap<string, DeskWaitlistEntryRecord>;
-  /**
-   * The slots of all `runs`, and the slots that the appointments `occupiedBy` of {@link WantedTimes} occupy, ordered by
-   * start.
-   */
+  /** The slots of the `runs` and of the appointments `occupiedBy` in {@link WantedTimes}, ordered by start. */
   readonly slots: readonly SlotRecord[];
   readonly activePractitioners: ReadonlySet<string>;
 }

@@ -96,8 +96,8 @@ export interface Locked {
  *    the program FOR SHARE. Without this lock, a practitioner could leave the program meanwhile, because the schedule
  *    may have no slot at this time to lock;
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
- *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks all records of a person
- *    (`erasure-locks.ts`);
+ *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks the patient and all patients merged
+ *    into it (`erasure-locks.ts`);
  * 5. the appointment; for a merge or an erasure all appointments of the patient, ordered by id;
  * 6. the option token, which is marked as used;
  * 7. slots, ordered by id, all in one statement: the slots that an appointment takes and the slots that it occupies.

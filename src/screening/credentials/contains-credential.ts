@@ -118,9 +118,9 @@ export function containsCredential(plain: string): boolean {
 }
 
 /**
- * Whether the name of a thing contains a credential. In a name such as `Clave 1001` the number only counts things. So
- * after the name of a credential only a stated value counts (`clave: …`). After the name of a password, a mix of
- * letters, digits or signs counts too.
+ * Whether a name, code or document number contains a credential. In a name such as `Clave 1001`, the number is a count
+ * and not a secret. So after the name of a credential only a stated value counts (`clave: …`). After the name of a
+ * password, a mix of letters, digits or signs counts too.
  */
 export function statesCredential(plain: string): boolean {
   return containsKeyFormat(plain) || containsLogin(plain) || containsNamedSecret(plain, kindsOfNames);
@@ -145,8 +145,8 @@ function isSecret(groups: Groups, among: typeof kinds): boolean {
 }
 
 /**
- * Whether the word after `clave` is a password, as in `mi clave es colombia`. In `la clave es la paciencia` the word is
- * the key to success.
+ * Whether the word after `clave` is a password, as in `mi clave es colombia`. In `la clave es la paciencia`, `clave`
+ * means the key to success.
  */
 function isWordAsKey(raw: string, whose: string | undefined): boolean {
   return !isMeans(raw) && (whose === undefined || /^(?:mi|my)$/i.test(whose));

@@ -23,8 +23,9 @@ import { toAppointmentDetails } from "./appointment-messages.js";
 const NAMING_SCOPE = readableWithScopeOf(AppointmentDetailsSchema.field.patientName);
 
 /**
- * Returns a page of appointment details. `read` must return the rows of the given page, ordered by `listedAt`, then id.
- * Throws 422 if the page token is from another list or from other filters.
+ * Returns a page of appointment details. `list` and `filters` identify the list that a page token belongs to. `read`
+ * must return the rows of the given page, ordered by `listedAt`, then id. Throws 422 if the page token is from another
+ * list or from other filters.
  */
 export async function pageOfAppointments(
   request: PageRequest,

@@ -33,7 +33,10 @@ export function requireMovable(
   requireActive(patient, field);
 }
 
-/** A change of an appointment: the caller, the current time, and the slots that the appointment occupies. */
+/**
+ * The data that decide whether it is too late to change an appointment: the caller, the slots that the appointment
+ * occupies, and the current time.
+ */
 export interface LateChange {
   readonly principal: Pick<Principal, "scopes">;
   readonly slots: readonly SlotRecord[];
@@ -53,7 +56,7 @@ export function isBound({ scopes }: Pick<Principal, "scopes">): boolean {
   return !scopes.has(SUPERVISOR_SCOPE);
 }
 
-/** Throws 409 if {@link lateConflicts} returns a conflict. */
+/** Throws 409 if it is too late to cancel or reschedule an appointment, see {@link lateConflicts}. */
 export function requireInTime(...terms: Parameters<typeof lateConflicts>): void {
   const [error] = lateConflicts(...terms);
   if (error !== undefined) throw conflict(error);
@@ -90,8 +93,9 @@ export function inactivePatient(patient: PatientRecord | undefined, field: strin
 }
 
 /**
- * Returns a conflict on `field` for each limit of the tenant that the patient has reached. No limit applies to
- * supervisors.
+ * Returns a conflict on `field` for each limit of the tenant that the patient has reached. The limits count no-shows,
+ * future appointments, future appointments for the service, and appointments for the service on the day. No limit
+ * applies to supervisors.
  */
 export function limitConflicts(
   limits: Partial<BookingLimits>,

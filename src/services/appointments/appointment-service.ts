@@ -50,9 +50,10 @@ export function createAppointmentService(
  * Throws, in this order:
  * - 404 if the appointment does not exist
  * - 409 if the version is stale
- * - the errors of {@link requireMovable}
- * - 409 if the settings of the tenant do not allow a move so late
- * - the errors of {@link requireOption}, then of {@link takeSlots}
+ * - 409 if the appointment cannot be rescheduled ({@link requireMovable})
+ * - 409 if the settings of the tenant do not allow a reschedule so late
+ * - 422 if the token is not an option for this appointment, 410 if the token has expired
+ * - 409 for conflicts, or 410 if the option is gone ({@link takeSlots})
  */
 export async function reschedule(
   request: Pick<RescheduleAppointmentRequestValid, "appointmentId" | "expectedVersion">,
@@ -90,7 +91,7 @@ export async function reschedule(
 
 /**
  * Returns whether the moved appointment is the patient's first for its service in the calendar year. A move within one
- * calendar year keeps the value.
+ * calendar year does not change this.
  */
 async function firstVisitAt(
   { id, localDate, patientId, serviceId, firstVisit }: AppointmentRecord,

@@ -24,15 +24,12 @@ import { requireActive, requireInTime } from "./appointment-preconditions.js";
 export interface Transition {
   readonly from: readonly AppointmentStatus[];
   readonly to: AppointmentStatus;
-  /**
-   * Whether the patient is expected to come after the change. If so, the patient of a PENDING appointment must be
-   * active.
-   */
+  /** True for a confirmation and a check-in: if the appointment is PENDING, its patient must be active. */
   readonly expectsPatient?: true;
 }
 
 /**
- * The current time, and the margins that limit how early an appointment can be checked in, attended or missed.
+ * The current time, and the margins that limit how early an appointment can become CHECKED_IN, ATTENDED or NO_SHOW.
  * {@link moveOn} uses these margins for tenants that have not set their own.
  */
 export interface VisitClock {
@@ -79,8 +76,9 @@ export interface ChangedAppointment {
  * - 409 if the version is stale
  * - 409 if the transition does not start from the current status
  * - 409 if an appointment to confirm has begun
- * - 409 if the transition is too early or too late by the settings of the tenant
- * - 409 if the transition expects the patient, the appointment is PENDING and the patient is not active
+ * - 409 if it is too early for CHECKED_IN, ATTENDED or NO_SHOW
+ * - 409 if it is too late to cancel an appointment that is PENDING or CONFIRMED
+ * - 409 if a PENDING appointment is confirmed or checked in and its patient is not active
  */
 export async function moveOn(
   call: ReadyCall,

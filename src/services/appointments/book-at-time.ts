@@ -15,9 +15,10 @@ import { isAny, patientOverlap, timeConflicts } from "./time-conflicts.js";
  * Books free adjacent slots of a practitioner from a given time and returns the appointment. The slots must cover the
  * visit and its buffer.
  *
- * Throws 404 and 422 like {@link lockTime}. Throws 422 if no slots begin at that time, or if they are too short or have
- * gaps. Throws 409 with all conflicts: the patient is not active or has reached a limit, the waitlist entry is closed,
- * a slot is taken, the practitioner or the patient is busy, or the day has no capacity left.
+ * Throws 404 for unknown references, and 422 for references or a start that cannot be booked ({@link lockTime}). Throws
+ * 422 if no slots begin at that time, or if they are too short or have gaps. Throws 409 with all conflicts: the patient
+ * is not active or has reached a limit, the waitlist entry is closed, a slot is taken, the practitioner or the patient
+ * is busy, or the day has no capacity left.
  */
 export async function bookAppointmentAt(
   request: TimedBooking,
@@ -43,9 +44,9 @@ export async function bookAppointmentAt(
  * appointment. That slot may overlap other slots of the practitioner, and it uses no capacity of the day. Returns the
  * appointment.
  *
- * Throws 404 and 422 like {@link lockTime}. Throws 422 if the new slot would end on another day. Throws 409 if the
- * patient is not active, the waitlist entry is closed, or the patient has another appointment or a hold at that time.
- * Overbooking cannot override these conflicts.
+ * Throws 404 for unknown references, and 422 for references or a start that cannot be booked ({@link lockTime}). Throws
+ * 422 if the new slot would end on another day. Throws 409 if the patient is not active, the waitlist entry is closed,
+ * or the patient has another appointment or a hold at that time. Overbooking cannot override these conflicts.
  */
 export async function overbookAppointment(
   request: TimedBooking & { readonly reason: string },

@@ -16,7 +16,7 @@ import type { TargetErrors } from "./booking-target.js";
 import { type GivenWait, judgeWait, requireReplaceable, type Wait } from "./booking-wait.js";
 import { closedEntry, requireServes } from "./served-entry.js";
 
-/** The references of a booking with an option or at a given time. */
+/** The ids of the catalog entries and of the payer of a booking. */
 export interface BookingReferences {
   readonly requestSourceId: string;
   readonly appointmentTypeId: string;
@@ -128,8 +128,9 @@ export function absentOf(
 }
 
 /**
- * Like {@link requireUsable}, for a booking at a given time. The errors of `target` are part of the 404 or 422. Finally
- * throws 422 if the waitlist entry or the replaced appointment does not fit the patient and the service.
+ * Checks a booking at a given time like {@link requireUsable}. The errors of `target` are part of the 404 or 422. Then
+ * throws 422 if the waitlist entry or the replaced appointment does not fit the patient and the service. Otherwise
+ * returns the conflicts.
  */
 export function requireBookable(
   request: GivenWait & { readonly patientId: string; readonly serviceId: string },

@@ -64,7 +64,10 @@ export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number
   };
 }
 
-/** Requires that a booking for this patient and service can replace the appointment. Otherwise throws 422. */
+/**
+ * Throws 422 if the replaced appointment is for another patient or service, or is neither CANCELLED nor NO_SHOW.
+ * Without a replaced appointment, does nothing.
+ */
 export function requireReplaceable(
   replaced: AppointmentRecord | undefined,
   patientId: string,
@@ -85,8 +88,8 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
 }
 
 /**
- * Returns a date on or before the start of the wait, without reading the waitlist entry or the replaced appointment. So
- * one round trip reads the limit of the wait together with the entry and the appointment.
+ * Returns the earliest date on which the wait can begin. The function does not need the waitlist entry or the replaced
+ * appointment. So the limit of the wait can be read in the same round trip as these two.
  */
 function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
   const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;

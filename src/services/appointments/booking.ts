@@ -27,7 +27,7 @@ import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
  *
  * Throws, in this order:
  * - 404 if the patient or a reference does not exist
- * - 422 if a reference is not active, or the token is not an option of the patient
+ * - 422 if a reference is not active, a date is out of range, or the token is not an option of the patient
  * - 410 if the token has expired
  * - 422 if the option is too short, or the waitlist entry or the replaced appointment does not fit
  * - 409 with all conflicts: of the patient, the waitlist entry, the time and the capacity of the day

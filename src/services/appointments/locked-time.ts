@@ -45,14 +45,17 @@ export interface TimedBooking extends BookingTarget, BookingReferences, GivenWai
 
 /**
  * The current time, and the kind of a booking. SCHEDULED takes slots of the schedule. OVERBOOKED may also be outside
- * the schedule. LATE enters a past visit.
+ * the schedule. LATE records a visit that is over.
  */
 export interface TimedTerms {
   readonly nowMs: number;
   readonly kind: "SCHEDULED" | "OVERBOOKED" | "LATE";
 }
 
-/** The locked rows and the data for a booking at a time. `locked.slots` are the slots of the schedule in that time. */
+/**
+ * The locked rows and the data for a booking at a given time. `locked.slots` are the slots of the schedule at that
+ * time.
+ */
 export interface LockedTime {
   readonly startMs: number;
   /** Minutes of the visit without the buffer after it. */
@@ -76,8 +79,8 @@ export interface LockedTime {
 
 /**
  * Locks the rows that a booking at a given time needs. Returns them with the data to check the booking. Throws 404 for
- * references that do not exist, and 422 for references that cannot be used. Throws 422 for a start that cannot be
- * booked. For a late entry, the wait is checked as of the day of the visit, and no limits apply.
+ * references that do not exist. Throws 422 for references that are not active or do not fit, and for a start that
+ * cannot be booked. For a late entry, the wait is checked as if today were the day of the visit, and no limits apply.
  */
 export async function lockTime(request: TimedBooking, call: ReadyCall, terms: TimedTerms): Promise<LockedTime> {
   const { nowMs, kind } = terms;
@@ -129,8 +132,8 @@ async function findBusyBeside(
 
 /**
  * Takes one unit of the day's capacity for a booking in the slots of the schedule. Returns the slots and the placement.
- * Returns undefined if such a booking is impossible for a reason that overbooking may override. Throws 409 if the
- * patient is busy.
+ * Returns undefined if only overbooking is possible: the slots do not cover the visit, a slot is taken, the
+ * practitioner is busy, or no capacity is left. Throws 409 if the patient is busy.
  */
 export async function tryOrdinary(
   { transaction }: ReadyCall,

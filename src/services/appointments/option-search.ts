@@ -45,7 +45,7 @@ export interface OptionCriteria extends SlotCriteria {
   readonly appointmentId: string | undefined;
   /** The last local date of the allowed wait, from a waitlist entry. Used only in a search for a waitlist entry. */
   readonly dueOn: string | undefined;
-  /** The type of a new appointment. It sets the length of options, which is one slot without a type. */
+  /** The type of a new appointment. It sets the length of options; without a type, each option is one slot. */
   readonly appointmentTypeId: string | undefined;
   /** The request field with the id of the patient, appointment or waitlist entry. Errors name this field. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
@@ -53,7 +53,11 @@ export interface OptionCriteria extends SlotCriteria {
 
 const WHOLE_DAY = [{ startSecond: 0, endSecond: secondsPerDay }];
 
-/** Returns a page of options with tokens, earliest first. Reserves nothing. Throws like {@link requireSubject}. */
+/**
+ * Returns a page of options with tokens, earliest first. Reserves nothing. Throws 404 for an unknown patient or
+ * appointment, then 409 if the patient is not active or the appointment cannot be moved. Then throws 404 for an unknown
+ * appointment type, and 422 for an inactive type or a service that is not the appointment's.
+ */
 export async function findOptions(
   criteria: OptionCriteria,
   request: PageRequest,
@@ -76,17 +80,16 @@ export async function findOptions(
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
-/** Whether the slot search needs the appointment or its type. If not, one round trip reads slots and patient. */
+/** Whether slots depend on the appointment or the appointment type. If not, one round trip reads slots and patient. */
 function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria): boolean {
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }
 
 const nothingHeld = { appointmentId: undefined, heldDay: undefined, minutes: undefined, visitMinutes: undefined };
 
-/** The patient and appointment of a search. Slots during the patient's other appointments are excluded. */
+/** The patient and the appointment to move. Slots during other appointments of the patient are excluded. */
 type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay" | "minutes" | "visitMinutes">;
 
-/** The requested page of a list. */
 interface AskedPage {
   readonly page: Page;
   /** The name of the list. Page tokens are bound to it and to `filters`. */
@@ -127,11 +130,7 @@ function endOfSlotsMs(nowMs: number): number {
   return Date.parse(endOfLocalDay(widestSpan(nowMs).through));
 }
 
-/**
- * Reads the patient or appointment of a search, and the last date that meets the opportunity definition. Throws 404 for
- * an unknown patient or appointment. Then throws 409 for an inactive patient or an appointment that cannot be moved.
- * Then throws 404 for an unknown type, or 422 for an inactive type or for a service that is not the appointment's.
- */
+/** Reads the patient or appointment of a search, and its due date. Throws the errors of {@link findOptions}. */
 async function requireSubject(
   criteria: OptionCriteria,
   call: ReadyCall,
@@ -180,7 +179,7 @@ async function requireMovableSubject(
   };
 }
 
-/** Returns the last date of the allowed wait: of the waitlist entry if given, else by the type, else by the service. */
+/** Returns the due date of the waitlist entry. Otherwise the appointment type sets the date, or else the service. */
 async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: number): Promise<string | undefined> {
   const { serviceId, appointmentTypeId, subjectField, dueOn } = criteria;
   if (subjectField === "waitlistEntryId") return dueOn;

@@ -31,7 +31,7 @@ export interface TakenSlots {
   readonly placement: AppointmentPlacement;
 }
 
-/** The data for taking the time of an appointment. */
+/** The known conflicts of an appointment, and the units of capacity that it already has, for {@link takeTime}. */
 export interface TimeTerms {
   /** Conflicts that were found before this time was checked. */
   readonly found: readonly FieldError[];
@@ -73,8 +73,8 @@ export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undef
  * Checks the locked slots of an option and takes one unit of their day's capacity. Returns the slots for the caller to
  * occupy. A moved appointment frees the unit that it used before. A booked hold passes its unit to the appointment.
  *
- * Throws 409 for conflicts: `found`, the conflicts of the time, and a day without capacity. If `found` is empty, throws
- * 410 like {@link requireSlots}.
+ * Throws 409 for conflicts: `found`, the conflicts of the time, and a day without capacity. If `found` is empty and the
+ * option is gone, throws 410 ({@link requireSlots}).
  */
 export async function takeSlots(
   transaction: Transaction,

@@ -8,7 +8,7 @@ import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 /** How many conflicts an error names: all, or only the first. The access API's reschedule names only the first. */
 export type NamedConflicts = "ALL" | "FIRST";
 
-/** The requested time of an appointment. */
+/** The slots at the requested time, and whether the practitioner or the patient is busy then. */
 export interface WantedTime {
   readonly slots: readonly SlotRecord[];
   /** The slots of the appointment to move. */

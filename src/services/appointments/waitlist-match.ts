@@ -10,7 +10,7 @@ import { findOptions } from "./option-search.js";
 
 /**
  * Returns one page of the options that match a waitlist entry. Throws 404 if the entry does not exist, and 409 if it is
- * closed. Then throws like {@link findOptions}.
+ * closed. Then throws 404, 409 or 422 like {@link findOptions}.
  */
 export async function matchWaitlistEntry(
   request: MatchWaitlistEntryRequestValid,

@@ -19,7 +19,10 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** The true times of a visit, and why they are entered late. */
+/**
+ * The times at which the steps of a visit really happened. `reason` says why they are entered late. `comment` belongs
+ * to the no-show reason.
+ */
 export interface GivenSteps {
   readonly arrivedAt?: Timestamp | undefined;
   readonly attendedAt?: Timestamp | undefined;

@@ -32,11 +32,11 @@ import {
  *
  * Throws, in this order:
  * - 422 for wrong times of steps
- * - 404 for a reference or a no-show reason that does not exist, and 422 for one that cannot be used
+ * - 404 if a reference or the no-show reason does not exist; 422 if it is not active or does not fit, or if the comment
+ *   that the reason requires is missing
  * - 422 if the visit is not over
  * - 409 with all conflicts: the visit is too long ago, a step is too early, the patient is not active, or the waitlist
- *   entry is closed
- * - 409 in the same error if the patient or the practitioner is busy at that time, unless the visit was missed
+ *   entry is closed. Without `noShowAt`, a busy patient or practitioner is a conflict too
  * - 422 if a visit outside the schedule would end on another day
  */
 export async function enterLateVisit(

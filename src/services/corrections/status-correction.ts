@@ -34,9 +34,7 @@ const BACK: Readonly<Partial<Record<AppointmentStatus, AppointmentStatus>>> = {
   NO_SHOW: "CONFIRMED",
 };
 
-/**
- * A request to undo the last status change of an appointment. `expectedVersion` is the version that the caller read.
- */
+/** A request to take an appointment back to the status `to`. `expectedVersion` is the version that the caller read. */
 export interface CorrectionRequest {
   readonly appointmentId: string;
   readonly expectedVersion: number;
@@ -45,11 +43,12 @@ export interface CorrectionRequest {
 }
 
 /**
- * Undoes the last status change of an appointment, and returns the appointment.
+ * Takes an appointment back one step, and returns it. CHECKED_IN and NO_SHOW become CONFIRMED, and ATTENDED becomes
+ * CHECKED_IN. CANCELLED becomes the status before the cancellation.
  *
  * Throws 404 for an unknown appointment. Throws 409 for a stale version, for a status that cannot go back to `to`, and
- * for an erased patient. If the undone change freed the slots, also throws 409 with all conflicts: the time is taken,
- * the day has no capacity left, or, after a cancellation, the patient is not active.
+ * for an erased patient. After a cancellation or a no-show, also throws 409 with all conflicts: the time is taken, the
+ * day has no capacity left, or, after a cancellation, the patient is not active.
  */
 export async function correctStatus(
   call: ReadyCall,
@@ -109,9 +108,9 @@ interface FormerTime {
 }
 
 /**
- * Takes the time of the practitioner and the patient again, and one unit of the day's capacity. Returns the slots of
- * the appointment: its former slots if they still exist, otherwise one new slot. Slots that no longer fit the schedule
- * are kept only for this appointment. Throws 409 with all conflicts.
+ * Takes the time of the practitioner and the patient again, and one unit of the day's capacity; none for an overbooked
+ * appointment. Returns the slots of the appointment: its former slots if they still exist, otherwise one new slot.
+ * Slots that no longer fit the schedule are kept only for this appointment. Throws 409 with all conflicts.
  */
 async function takeTimeAgain(
   call: ReadyCall,

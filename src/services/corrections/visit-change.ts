@@ -25,8 +25,8 @@ import { inactive, missing, requireFound, requireVersion } from "../resources/pr
 import { changeDuration, lockForDuration } from "./visit-duration.js";
 
 /**
- * Changes the service, type, duration, modality or link of an unfinished appointment, and returns the appointment. Its
- * start and practitioner stay the same.
+ * Changes the service, appointment type, duration, modality or join link of an unfinished appointment, and returns the
+ * appointment. Its start and practitioner stay the same.
  *
  * Throws:
  * - 404 for an unknown appointment, service or type
@@ -35,7 +35,7 @@ import { changeDuration, lockForDuration } from "./visit-duration.js";
  * - 409 if the time of the new duration is not free
  * - 422 for a service or type that is not active, or a service that the program does not offer
  * - 422 if the adjacent slots are too short, or if an overbooked appointment would end on another day
- * - 422 for a link of a visit that is not by video
+ * - 422 for a join link of a visit that is not by video
  */
 export async function changeVisit(
   request: ChangeAppointmentRequestValid,
@@ -103,7 +103,7 @@ function requireUnfinished({ status }: AppointmentRecord): void {
 
 /**
  * Returns the changed attributes of the visit, except its time. Throws 422 for a service that the program does not
- * offer, and for a link of a visit that is not by video.
+ * offer, and for a join link of a visit that is not by video.
  */
 async function changesOfVisit(
   request: ChangeAppointmentRequestValid,

@@ -24,9 +24,9 @@ export interface WaitCorrection {
 }
 
 /**
- * Corrects the request date, the desired date, the payer or the first-visit mark of an appointment in any status, and
- * returns the appointment. The history keeps the previous values and the reason. A new request date sets a new due
- * date, by the current opportunity definition.
+ * Corrects the request date, the desired date, the payer or `firstVisit` of an appointment in any status, and returns
+ * the appointment. The history keeps the previous values and the reason. A new request date sets a new due date, by the
+ * current opportunity definition.
  *
  * Throws 404 for an unknown appointment, then for an unknown payer. Throws 409 for a stale version. Throws 422 for a
  * payer who is not active and for dates out of range.

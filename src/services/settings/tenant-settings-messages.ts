@@ -18,8 +18,8 @@ import { marginsOf, type VisitMargins } from "../../scheduling/visit-times.js";
 import { presentOf } from "../resources/present-of.js";
 
 /**
- * Converts the settings of a tenant to the TenantSettings message. Settings that the tenant has not set have their
- * defaults. `margins` are the default margins.
+ * Converts the settings of a tenant to the TenantSettings message. A setting that the tenant has not set has its
+ * default, or is absent if there is no default. `margins` are the default margins.
  */
 export function toTenantSettings(
   { version, updatedAt, ...kept }: TenantSettingsRecord,

@@ -31,7 +31,7 @@ import { changesOf } from "../resources/resources.js";
 import { requireRoomForHorizon, type SlotLimits } from "../schedule/plan-budget.js";
 import { toTenantSettings, toTenantSettingsChange } from "./tenant-settings-messages.js";
 
-/** The dependencies of the settings of tenants. */
+/** The dependencies of the tenant settings service. */
 export interface SettingsPorts {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;

@@ -8,8 +8,9 @@ import { nextFrom, readPage } from "../resources/pages.js";
 const LIST = "tenant export";
 
 /**
- * Returns a page of the rows of a tenant. The first page and the last page each write an audit row; a single page
- * writes one. The audit row of the last page has the number of rows of each table.
+ * Returns a page of the rows of a tenant. `within` runs work in that tenant. The first page and the last page each
+ * write an audit row. A page that is both writes one row. The audit row of the last page has the number of rows of each
+ * table.
  */
 export async function exportTenant(
   request: ExportTenantRequestValid,
@@ -25,7 +26,7 @@ export async function exportTenant(
 
 /**
  * Returns one page of rows, and the number of rows read so far from each table. Reads one table after the other, each
- * ordered by its primary key. The page token contains the number of rows read so far from each table.
+ * ordered by its primary key. The page token contains these numbers and the position of the last row.
  */
 async function exportRows(request: ExportTenantRequestValid, transaction: Transaction) {
   const filters = [request.tenantId];

@@ -43,9 +43,9 @@ export interface EligibilityRecord extends EligibilityQuestion {
   readonly validUntil: Date;
 }
 
-/** A decision with the principal and the call that asked for it. */
+/** A decision, with the caller and the call that requested it. */
 export interface AttributedEligibilityRecord extends EligibilityRecord {
-  /** Issuer and client. */
+  /** `Principal.id` of the caller: the issuer and the client id, separated by a space. */
   readonly principal: string;
   readonly correlationId: string;
 }
@@ -75,7 +75,7 @@ export async function coversService(transaction: Transaction, contractId: string
   return row?.covered === true;
 }
 
-/** Inserts a decision with the principal and the call that asked for it. */
+/** Inserts a decision, with the id of the caller and the correlation id of the call. */
 export function insertDecision(
   transaction: Transaction,
   record: EligibilityRecord,

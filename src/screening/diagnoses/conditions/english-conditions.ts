@@ -45,7 +45,8 @@ export const englishConditions = `
   rare disease, terminal illness, genetic disorder`;
 
 /**
- * Ailments, symptoms and ambiguous words in English. They count as conditions only right after a word for a diagnosis.
+ * Ailments, symptoms and ambiguous words in English. They count as conditions only after a word for a diagnosis, with
+ * at most three words between.
  */
 export const englishOnlyAsDiagnosis = `
   flu, influenza, cold, common cold, fever, cough, infection, virus, diarrhea, vomiting, pain, back pain, chronic pain,
