@@ -17,8 +17,8 @@ export interface AccountOptions {
 }
 
 /**
- * The unread answers that share one limit: all answers of a connection, of a network or of the listener. The answers
- * are in the order of their last progress.
+ * The unread answers that share one limit: all answers of a connection, of a network or of the listener. The answer
+ * whose last progress is longest ago comes first.
  */
 interface Scope {
   readonly maxBytes: number;
