@@ -2,7 +2,7 @@
 export type TableRight = "SELECT" | "INSERT" | "UPDATE" | "DELETE";
 
 const READ: readonly TableRight[] = ["SELECT"];
-/** Append-only tables: records cannot be changed with the service's role. */
+/** Rights to append-only tables. The role cannot delete rows, and can update only {@link erasableColumns}. */
 const APPEND: readonly TableRight[] = ["SELECT", "INSERT"];
 const REPLACE: readonly TableRight[] = ["SELECT", "INSERT", "DELETE"];
 const CHANGE: readonly TableRight[] = ["SELECT", "INSERT", "UPDATE"];

@@ -25,7 +25,8 @@ export interface Upgrade extends UpgradeOptions {
   /** The migrations that the database has. */
   readonly applied: readonly string[];
   /**
-   * The last migration of the oldest release that can serve after the upgrade; undefined if no migration is pending.
+   * The oldest release that can serve after the upgrade, by the name of its last migration. Undefined if no migration
+   * is pending.
    */
   readonly oldest: string | undefined;
 }

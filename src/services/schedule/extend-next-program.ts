@@ -64,7 +64,10 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
   return { kind: "ADDED", programId, through: part.progress.through };
 }
 
-/** Withdraws the slots of a program that do not fit its rules on some dates. Then no slot of the program is outdated. */
+/**
+ * Withdraws the slots on `dates` that do not fit the rules of a program. Records that the program has no outdated
+ * slots.
+ */
 async function withdrawOutdated(
   transaction: Transaction,
   programId: string,

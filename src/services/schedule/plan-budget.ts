@@ -26,7 +26,7 @@ export interface PlanSizeInputs {
 export interface PlanChange {
   readonly before: PlanSizeInputs;
   readonly after: PlanSizeInputs;
-  /** The schedule of the program reaches this many days after today. */
+  /** How many days after today the schedule of the program ends. */
   readonly days: number;
   /** The request field on which an error is reported. */
   readonly field: string;

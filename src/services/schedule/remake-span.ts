@@ -31,7 +31,9 @@ import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs
 /** A change that affects programs, and the dates on which it can change slots. */
 export interface SpanChange {
   readonly programIds: readonly string[];
-  /** Only the dates from today to the horizon of each program are changed. */
+  /**
+   * The dates on which the change can affect slots. Dates before today or after the horizon of a program are ignored.
+   */
   readonly span: DateSpan;
   readonly changes: PlanChanges;
   /** The only practitioner whose slots change; undefined for all practitioners. */
@@ -75,8 +77,8 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
 }
 
 /**
- * Waits in the indicators end at most this many days after today. A wait can end after today, because an appointment
- * can be marked as attended before its start.
+ * The indicators count the days that patients wait for a booking and for a visit. Such a wait ends at most this many
+ * days after today. It can end after today, because an appointment can be marked as attended before its start.
  */
 const LAST_WAIT_DAYS = 2;
 
@@ -100,9 +102,9 @@ export async function remakeDate(
 
 /**
  * Compares the future slots of an appointment with the schedule of its program. Marks the slots that the schedule does
- * not have as retained: they exist only for the appointment, which is displaced. Records the cause. If only the
- * location of the program differs, adds free slots at the same times. The transaction must have assigned the slots to
- * the appointment, and must share the locks of the calendar and the program.
+ * not have as retained: they exist only for the appointment, which is displaced. Records the cause. If such slots
+ * differ from the schedule only in their location, adds free slots at the same times. The transaction must have
+ * assigned the slots to the appointment, and must hold the shared locks of the calendar and the program.
  */
 export async function retainUnfit(
   transaction: Transaction,

@@ -19,6 +19,8 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
   ORDER BY tenant_id LIMIT ?`;
 
 /**
+ * Selects the tenants, among the given ids, that may have due events.
+ *
  * The limits for `starts_at` are computed outside the subquery of appointments, because the addition is not leakproof.
  * Inside the subquery, row-level security would evaluate the addition after its own conditions, and no index could
  * serve the comparison.
