@@ -67,12 +67,14 @@ export interface ListenLimits {
    */
   readonly maxPipelinedAtWork: number;
   /**
-   * How long an answer, or a 64 KiB piece of an answer, may stay unread. After this time, the answer is ended early.
+   * How long an answer, or a 64 KiB piece of an answer, may stay unread. After this time, the answer ends without its
+   * remaining bytes.
    */
   readonly unreadMs: number;
   /**
-   * When a limit of unread bytes is reached, an unread answer is ended after this time without progress. If the client
-   * does not read the end of the answer within this time, the connection is destroyed.
+   * When a limit of unread bytes is reached, unread answers that have made no progress for this time end without their
+   * remaining bytes. If the client then does not read the end of such an answer within this time, the connection is
+   * destroyed.
    */
   readonly unreadGraceMs: number;
   /**

@@ -37,7 +37,7 @@ interface Held {
 export interface AnswerAccount {
   /**
    * Returns whether another request may be answered: the connection, its network and the listener are below their
-   * limits of unread bytes. If a limit is reached, first ends answers without progress for `unreadGraceMs`.
+   * limits of unread bytes. If a limit is reached, first ends answers that have made no progress for `unreadGraceMs`.
    */
   admits(): boolean;
   /**

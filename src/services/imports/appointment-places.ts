@@ -19,9 +19,9 @@ export interface PlacedAppointment extends JudgedAppointment {
  * Rejects appointments that overlap, and returns the others with their slots. CANCELLED and NO_SHOW appointments never
  * overlap. An appointment is rejected if its patient is busy at that time, in the database or in this batch.
  *
- * The practitioner counts only for PENDING and CONFIRMED appointments in the future. Without an overbooking reason,
- * such an appointment is rejected if its practitioner is busy at that time. It takes the free slots that cover exactly
- * its time, if its practitioner is not busy and the day has capacity.
+ * Only PENDING and CONFIRMED appointments in the future need a free practitioner. Without an overbooking reason, such
+ * an appointment is rejected if its practitioner is busy at that time. It takes the free slots that cover exactly its
+ * time, if its practitioner is not busy and the day has capacity.
  *
  * Locks slots, practitioners and the counters of days, in the order of `tables/locks.ts`.
  */

@@ -58,9 +58,9 @@ export async function previewSpan(transaction: Transaction, change: SpanChange, 
  * hold the exclusive calendar lock, so that no other transaction creates slots. Returns the changes.
  *
  * Free slots that are no longer in the plan are deleted at once. Occupied slots that are no longer in it stay for their
- * appointments, which become displaced. Slots that are in the plan again are added at once, unless they are more than
- * one transaction should add or the tenant has no room for them. In these cases jobs add them later. A program that
- * never had a schedule gets no slots, but its overbooked appointments can become displaced.
+ * appointments, which become displaced. Slots that are in the plan again are added at once. But if they are more than
+ * {@link MAX_SLOTS_IN_PART}, or exceed `maxOpenSlots`, jobs add them later. A program that never had a schedule gets no
+ * slots, but its overbooked appointments can become displaced.
  */
 export async function remakeSpan(transaction: Transaction, change: SpanChange, nowMs: number): Promise<SlotChanges> {
   const plan = await planSpan(transaction, change, nowMs);
