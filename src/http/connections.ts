@@ -29,8 +29,8 @@ export interface Connections {
 const crowdedShare = 0.9;
 
 /**
- * Limits the connections per network and ends idle ones when connections become scarce. Node's server itself enforces
- * `maxConnections`.
+ * Limits the connections per network. Ends idle connections when the listener has more than nine tenths of
+ * `maxConnections`. Node's server itself enforces `maxConnections`.
  */
 export function createConnections({ maxConnections, maxConnectionsPerNetwork }: ListenLimits): Connections {
   const all = new Set<Socket>();
@@ -80,8 +80,8 @@ interface Closing {
 }
 
 /**
- * Closes the listener and its connections. Connections that the operating system has already accepted are taken over
- * first, because closing the listener would reset them.
+ * Closes the listener and its connections. Connections that the operating system has accepted, but Node has not yet
+ * reported, are handled first, because closing the listener would reset them.
  */
 async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Closing): Promise<{ forced: number }> {
   let forced = 0;

@@ -146,8 +146,8 @@ function limitSilence(session: ServerHttp2Session, socket: Socket, limits: Liste
 }
 
 /**
- * Ends a session that has no stream for `sessionIdleMs`, even if it receives PING frames. Ends it sooner when
- * connections become scarce.
+ * Ends a session that has no stream for `sessionIdleMs`, even if it receives PING frames. Ends it sooner when the
+ * listener has more than nine tenths of `maxConnections`.
  */
 function limitIdleness(
   session: ServerHttp2Session,

@@ -10,7 +10,8 @@ import { toScreenedForm } from "./screened-form.js";
 
 /**
  * The kind of a short text of one line. NAME is the name of a person or a reference to a case. PHONE is a telephone
- * number. DOCUMENT is the type or number of a document. LABEL is the name, code, description or address of a thing.
+ * number. DOCUMENT is the type or number of an identity document, or a similar number. LABEL is the name, code,
+ * description or address of a thing.
  */
 export type ShortTextKind = "NAME" | "PHONE" | "DOCUMENT" | "LABEL";
 

@@ -86,7 +86,8 @@ export const erasableColumns: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The functions that the service may call and other roles may not. These functions run with the rights of the owner.
+ * The database functions that the service's role may call and other roles may not. They run with the rights of the
+ * owner.
  */
 export const serviceFunctions: readonly string[] = [
   "cupo_erase_rows(text,jsonb,integer)",

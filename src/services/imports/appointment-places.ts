@@ -79,7 +79,10 @@ async function withinCapacity({ call, nowMs }: ImportBatch, placed: readonly Pla
   });
 }
 
-/** Returns the rule and date whose capacity a slot uses. Undefined without a slot, and for a slot without a rule. */
+/**
+ * Returns the rule and date whose capacity a slot uses. Returns undefined if there is no slot, or if the slot has no
+ * rule.
+ */
 export function dayOf(slot: SlotRecord | undefined) {
   if (slot?.ruleId === undefined) return undefined;
   return { ruleId: slot.ruleId, localDate: slot.localDate };

@@ -66,8 +66,8 @@ export class ImportBatch {
   }
 
   /**
-   * Returns the id of the resource that a row refers to; undefined if it was not imported. A given `resourceId` is not
-   * checked.
+   * Returns the id of the resource that a row refers to; undefined if it was not imported. If the reference has a
+   * `resourceId` instead of a `sourceId`, returns it without a check.
    */
   resolve(kind: ImportKind, { sourceId, resourceId }: ImportReference): string | undefined {
     if (sourceId === undefined) return resourceId?.toLowerCase();

@@ -41,7 +41,7 @@ export interface HolidayChange {
   readonly isHoliday: boolean;
 }
 
-/** The plan of one program. All practitioners in `staff` have all its slots. */
+/** The plan of one program. Each practitioner in `staff` has all slots of the plan. */
 export type ProgramPlan = SlotPlan & { readonly programIds: readonly [string] };
 
 /** The inputs of the slot plan of a program for a range of dates. */

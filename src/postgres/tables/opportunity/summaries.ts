@@ -13,10 +13,10 @@ import {
 
 const SCOPE = { setting: "cupo.jobs", value: "on" } as const;
 
-/** The maximum number of changes that one call of {@link moveChanges} adds to the summaries. */
+/** The maximum number of changes that one call of {@link moveChanges} adds to `opportunity_summaries`. */
 const BATCH = 10_000;
 
-/** The maximum number of appointments that one call of {@link buildSummaries} adds to the summaries. */
+/** The maximum number of appointments that one call of {@link buildSummaries} adds to `opportunity_summaries`. */
 const PART = 20_000;
 
 const LEAST_ID = "00000000-0000-0000-0000-000000000000";

@@ -13,7 +13,7 @@ export interface DueAppointment {
   readonly updatedAt: Date;
 }
 
-/** An open waitlist entry whose last date is over. */
+/** An open waitlist entry whose last date has passed. */
 export interface ExpiredEntry {
   readonly id: string;
   readonly version: number;
