@@ -17,7 +17,7 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 selects any free port. */
   readonly port: number;
-  /** The names of the settings of host and port, for the error if the address is unavailable. */
+  /** The names of the settings for host and port. If the address is unavailable, the error names them. */
   readonly settings?: string;
   /**
    * If set, the listener serves HTTP/2 and HTTP/1.1 over TLS, selected by ALPN. Otherwise the listener serves cleartext

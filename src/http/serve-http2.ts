@@ -17,7 +17,10 @@ import { afterPoll, destroyAfter } from "./sockets.js";
 import type { AnswerAccount } from "./unread-answers.js";
 import { WatchedHttp2Response } from "./watched-responses.js";
 
-/** Overhead of a header in addition to its name and value (RFC 9113 section 6.5.2). */
+/**
+ * Bytes that each header counts in addition to its name and value in the size of a header list (RFC 9113 section
+ * 6.5.2).
+ */
 const HEADER_OVERHEAD_BYTES = 32;
 
 /**

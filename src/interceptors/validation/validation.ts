@@ -5,7 +5,7 @@ import type { Stage } from "../stage.js";
 import { createNormalizer } from "./normalize-request.js";
 
 /**
- * Compiles the validation of messages by the rules in their proto. The compiled function returns the errors of a
+ * Compiles a function that validates messages by the rules in their proto. The function returns the errors of a
  * message, in any order of fields.
  */
 export type MessageValidator = <D extends DescMessage>(

@@ -83,8 +83,9 @@ export interface DueTenants {
  * written until `until`. Returns the tenants that may have due events. Stores `until` as the progress of the other
  * tenants of the batch.
  *
- * Call this when every call that began before `until` has ended. A call that commits an appointment after these
- * statements began has then begun after `until`. So no event of this appointment was due by `until`.
+ * Use this function only after every call of an operation that began before `until` has ended. If another call commits
+ * an appointment after these statements began, that call itself began after `until`. So no event of the appointment was
+ * due by `until`.
  */
 export function advanceIdleTenants(
   source: TransactionSource,
