@@ -19,8 +19,8 @@ import { planOn, readPlanInputs } from "./plan-slots.js";
 export type Turn =
   | { readonly kind: "ADDED"; readonly programId: string; readonly through: string }
   /**
-   * The outdated slots of a program were compared with its rules. Those that did not fit were withdrawn ({@link
-   * withdrawSlots}).
+   * The outdated slots of a program were compared with its rules. Those that did not fit were withdrawn
+   * ({@link withdrawSlots}).
    */
   | { readonly kind: "COMPARED"; readonly programId: string }
   /** Another transaction has locked the calendar or all programs that need slots. */
