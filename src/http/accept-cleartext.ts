@@ -11,7 +11,10 @@ export interface CleartextOptions {
   readonly idle: IdleConnections;
   readonly http1: ProtocolServer;
   readonly http2: ProtocolServer;
-  /** Returns the complete HTTP/1.1 message for a client that sent some bytes, but too few within `limits.openingMs`. */
+  /**
+   * Returns the HTTP/1.1 answer to a client that sent some bytes, but did not show its protocol within
+   * `limits.openingMs`.
+   */
   readonly timeoutMessage: () => string;
 }
 

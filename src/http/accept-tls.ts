@@ -11,7 +11,7 @@ export interface TlsIdentity {
   readonly key: Buffer;
 }
 
-/** A browser uses only TLS for one year (in seconds) after its last visit (RFC 6797 section 6.1.1). */
+/** Makes browsers use only TLS for one year (in seconds) after their last visit (RFC 6797 section 6.1.1). */
 const STRICT_TRANSPORT = { "Strict-Transport-Security": "max-age=31536000" };
 
 /**

@@ -4,8 +4,8 @@ import type { ListenLimits } from "./limits.js";
 import { afterPoll } from "./sockets.js";
 
 /**
- * The connections without a request, longest idle first, each with a function. The function ends the connection unless
- * a request has begun to arrive. The HTTP server adds a connection that becomes idle. It removes a connection when a
+ * The connections without a request, longest idle first. The value of a connection is a function that ends it, unless a
+ * request has begun to arrive. The HTTP server adds a connection that becomes idle. It removes a connection when a
  * request arrives or the connection closes.
  */
 export type IdleConnections = Map<Duplex, () => void>;
@@ -29,8 +29,8 @@ export interface Connections {
 const crowdedShare = 0.9;
 
 /**
- * Limits the connections per network and ends idle ones when connections become scarce. Node's server itself enforces
- * `maxConnections`.
+ * Limits the connections per network. Ends idle connections when the listener has more than nine tenths of
+ * `maxConnections`. Node's server itself enforces `maxConnections`.
  */
 export function createConnections({ maxConnections, maxConnectionsPerNetwork }: ListenLimits): Connections {
   const all = new Set<Socket>();
@@ -80,8 +80,8 @@ interface Closing {
 }
 
 /**
- * Closes the listener and its connections. Connections that the operating system has already accepted are taken over
- * first, because closing the listener would reset them.
+ * Closes the listener and its connections. Connections that the operating system has accepted, but Node has not yet
+ * reported, are handled first, because closing the listener would reset them.
  */
 async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Closing): Promise<{ forced: number }> {
   let forced = 0;

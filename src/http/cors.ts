@@ -38,7 +38,7 @@ export const corsResponseHeaders: readonly string[] = [
   "Accept-Post",
 ];
 
-/** How long a browser keeps the answer to a preflight, in seconds. Chromium allows no more. */
+/** How long a browser keeps the answer to a preflight, in seconds. This is the maximum in Chromium. */
 const PREFLIGHT_SECONDS = 7_200;
 
 const preflightHeaders = {
@@ -50,7 +50,7 @@ const preflightHeaders = {
 /**
  * Lets pages of these origins read all answers, errors too (fetch.spec.whatwg.org, "CORS protocol"). Answers a
  * preflight of such an origin with 204, without calling the handler. `["*"]` stands for every origin. Credentials that
- * browsers send on their own, such as cookies, are not allowed. Without origins nothing changes.
+ * browsers send on their own, such as cookies, are not allowed. If `origins` is empty, returns `answerer` itself.
  */
 export function withCors(origins: readonly string[], answerer: Answerer): Answerer {
   if (origins.length === 0) return answerer;

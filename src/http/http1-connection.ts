@@ -14,9 +14,9 @@ export interface Http1Connection {
   /** Functions that start the waiting requests. A request waits until the client has read enough earlier answers. */
   readonly waiting: (() => void)[];
   readonly account: AnswerAccount;
-  /** The response to the newest request, until both are complete. */
+  /** The response to the newest request, until both the request and the response are complete. */
   newest: WatchedResponse | undefined;
-  /** Value of `socket.bytesRead` when the last open response ended. A larger value means that a request has begun. */
+  /** Value of `socket.bytesRead` when the connection last became idle. If it is larger now, a request has begun. */
   bytesWhenIdle: number;
   /**
    * Sends the final answer after all earlier responses. Undefined until input is unreadable; after that, no more input
@@ -99,8 +99,8 @@ export function endWith(connection: Http1Connection, lastWord: LastWord): void {
 
 /**
  * Prepares a connection for its end: its last response has `Connection: close`, and Node closes the connection after
- * this response. When the headers of that response are already sent, the client may send another request. This other
- * request is still served if the end is only announced. While draining, the connection is closed instead. A connection
+ * this response. If the headers of that response are already sent, the client may send another request. With
+ * "announced", this other request is still served. With "draining", the connection is closed instead. A connection
  * without an open response stays open.
  */
 export function endConnection(connection: Http1Connection, ending: "announced" | "draining"): void {

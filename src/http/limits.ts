@@ -3,13 +3,13 @@
  */
 export interface ListenLimits {
   /**
-   * TCP connections at once. A further connection is closed as soon as it is accepted. Above nine tenths of the limit,
-   * each new connection ends the longest idle one.
+   * Maximum number of TCP connections at once. A further connection is closed as soon as it is accepted. Above nine
+   * tenths of the limit, each new connection ends the longest idle one.
    */
   readonly maxConnections: number;
   /**
-   * TCP connections at once from one remote IPv4 address or one IPv6 network of 64 bits. A proxy is one address for all
-   * its clients.
+   * Maximum number of TCP connections at once from one remote IPv4 address or one IPv6 network of 64 bits. A proxy is
+   * one address for all its clients.
    */
   readonly maxConnectionsPerNetwork: number;
   /**
@@ -28,8 +28,8 @@ export interface ListenLimits {
    */
   readonly requestMs: number;
   /**
-   * Interval between checks of HTTP/1.1 connections against `headersMs` and `requestMs`. Both limits take effect at
-   * most this much late.
+   * Interval between checks of `headersMs` and `requestMs` on HTTP/1.1 connections, and of `unreadMs`. Each of these
+   * limits takes effect at most this much late.
    */
   readonly checkEveryMs: number;
   /**
@@ -51,25 +51,30 @@ export interface ListenLimits {
   /** After this long without data, TCP probes whether the peer still exists. */
   readonly probeAfterMs: number;
   /**
-   * Size of the request line and headers on HTTP/1.1, or of the header list on HTTP/2 as RFC 9113 counts it. A larger
-   * size is answered with 431. HTTP/2 announces and reads up to twice the limit, so that it can answer 431. It resets
-   * streams with even larger lists.
+   * Maximum size of the request line and headers on HTTP/1.1, or of the header list on HTTP/2 as RFC 9113 counts it. A
+   * larger size is answered with 431. HTTP/2 announces and reads up to twice the limit, so that it can answer 431. It
+   * resets streams with even larger lists.
    */
   readonly maxHeaderBytes: number;
-  /** HTTP/1.1 requests of one connection that wait for their answers. With more, the connection is destroyed. */
+  /**
+   * Maximum number of HTTP/1.1 requests of one connection that wait for their answers. With more, the connection is
+   * destroyed.
+   */
   readonly maxPipelinedRequests: number;
   /**
-   * Pipelined requests in progress or with unread answers. Further requests wait, and no more requests are read
-   * meanwhile.
+   * Maximum number of requests of one HTTP/1.1 connection that are in progress or have unread answers. Further requests
+   * wait, and no more requests are read meanwhile.
    */
   readonly maxPipelinedAtWork: number;
   /**
-   * How long an answer, or a 64 KiB piece of an answer, may stay unread. After this time, the answer is ended early.
+   * How long an answer, or a 64 KiB piece of an answer, may stay unread. After this time, the answer ends without its
+   * remaining bytes.
    */
   readonly unreadMs: number;
   /**
-   * When a limit of unread bytes is reached, an unread answer is ended after this time without progress. If the client
-   * does not read the end of the answer within this time, the connection is destroyed.
+   * When a limit of unread bytes is reached, unread answers that have made no progress for this time end without their
+   * remaining bytes. If the client then does not read the end of such an answer within this time, the connection is
+   * destroyed.
    */
   readonly unreadGraceMs: number;
   /**
@@ -79,29 +84,33 @@ export interface ListenLimits {
    */
   readonly maxUnreadBytesOfConnection: number;
   /**
-   * Bytes of unread answers of one IPv4 address or one IPv6 network of 64 bits. Ignored if one network may have all
-   * connections (`maxConnectionsPerNetwork` is at least `maxConnections`).
+   * Maximum memory of the unread answers of one IPv4 address or one IPv6 network of 64 bits, in bytes. Answers count as
+   * for `maxUnreadBytesOfConnection`. Ignored if one network may have all connections (`maxConnectionsPerNetwork` is at
+   * least `maxConnections`).
    */
   readonly maxUnreadBytesOfNetwork: number;
-  /** Bytes of unread answers of all connections of the listener. */
+  /**
+   * Maximum memory of the unread answers of all connections of the listener, in bytes. Answers count as for
+   * `maxUnreadBytesOfConnection`.
+   */
   readonly maxUnreadBytes: number;
   /**
-   * HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). A further stream is refused. If the
-   * peer has acknowledged the setting, a further stream ends the session.
+   * Maximum number of open HTTP/2 streams in one session (SETTINGS_MAX_CONCURRENT_STREAMS). A further stream is refused
+   * until the peer has acknowledged the setting. After that, a further stream ends the session.
    */
   readonly maxStreams: number;
   /** An HTTP/2 session is ended after this many of its streams were refused for lack of memory. */
   readonly maxRejectedStreams: number;
   /** An HTTP/2 session is ended after this many invalid or empty frames. */
   readonly maxInvalidFrames: number;
-  /** Memory of one HTTP/2 session, in units of 1,000,000 bytes. Above this size, new streams are refused. */
+  /** Maximum memory of one HTTP/2 session, in units of 1,000,000 bytes. Above this size, new streams are refused. */
   readonly maxSessionMegabytes: number;
   /**
    * How long an HTTP/2 session may have no stream, even when it receives other frames. GOAWAY reports which streams
    * were accepted, so this time may be shorter than the idle timeout of proxies.
    */
   readonly sessionIdleMs: number;
-  /** An HTTP/2 session with open streams is ended after this long without any frame, even a PING. */
+  /** An HTTP/2 session with open streams is ended after this long without any frame. A PING counts as a frame. */
   readonly sessionStalledMs: number;
 }
 

@@ -17,7 +17,7 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 selects any free port. */
   readonly port: number;
-  /** The names of the settings of host and port, for the error if the address is unavailable. */
+  /** The names of the settings for host and port. If the address is unavailable, the error names them. */
   readonly settings?: string;
   /**
    * If set, the listener serves HTTP/2 and HTTP/1.1 over TLS, selected by ALPN. Otherwise the listener serves cleartext
@@ -62,8 +62,8 @@ export interface Listener {
 }
 
 /**
- * Listens for HTTP on one port. Rejects when the address is unavailable, or when the certificate or key is unusable.
- * The message names an unavailable address.
+ * Listens for HTTP on one port. Rejects when the address is unavailable, or when the certificate or key is unusable. If
+ * the address is unavailable, the message names it.
  *
  * No client can make the process fail. Requests that Node would refuse with an empty answer are answered by
  * `socketError` of the {@link Answerer}.

@@ -28,14 +28,14 @@ export interface ProtocolServer {
   stop(): void;
 }
 
-/** The handlers of a listener: for requests, and for input that is not a valid request. */
+/** The handlers of a listener: one for requests, and one that renders all other answers. */
 export interface Answerer {
   /**
    * Answers a request. It must neither throw nor reject. The headers of the request are read and checked; the body is
    * not.
    */
   readonly handler: (req: IncomingMessage | Http2ServerRequest, res: ServerResponse | Http2ServerResponse) => void;
-  /** Renders the answer to input that never became a complete request. */
+  /** Renders the answer to a request or other input that the handler does not receive. */
   readonly socketError: SocketError;
 }
 

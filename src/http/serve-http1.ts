@@ -17,9 +17,9 @@ import type { AnswerAccount } from "./unread-answers.js";
 import { WatchedResponse } from "./watched-responses.js";
 
 /**
- * Serves HTTP/1.1 and 1.0. `socketError` renders the answers that Node would otherwise send without a body. These are
- * the answers to parser errors, exceeded limits of time or size, CONNECT, and requests that {@link isWellFormed}
- * rejects.
+ * Serves HTTP/1.1 and 1.0. `socketError` renders every answer that the handler does not create. These are the answers
+ * to parser errors, exceeded limits of time or size, too many unread answers, CONNECT, and requests that
+ * {@link isWellFormed} rejects.
  *
  * `Upgrade`, and expectations other than 100-continue, are ignored (RFC 9110 sections 10.1.1 and 7.8).
  */

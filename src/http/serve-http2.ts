@@ -17,7 +17,10 @@ import { afterPoll, destroyAfter } from "./sockets.js";
 import type { AnswerAccount } from "./unread-answers.js";
 import { WatchedHttp2Response } from "./watched-responses.js";
 
-/** Overhead of a header in addition to its name and value (RFC 9113 section 6.5.2). */
+/**
+ * Bytes that each header counts in addition to its name and value in the size of a header list (RFC 9113 section
+ * 6.5.2).
+ */
 const HEADER_OVERHEAD_BYTES = 32;
 
 /**
@@ -27,9 +30,9 @@ const HEADER_OVERHEAD_BYTES = 32;
 const HEADER_COPIES = 4;
 
 /**
- * A GOAWAY frame with the highest stream id. It is written directly to the socket, because Node ignores new streams
- * after `session.goaway`. Node writes whole frames, so the notice never splits a frame. The frame is not sent over TLS,
- * because a TLS socket allows no writer besides the session.
+ * The notice of RFC 9113 section 6.8: a GOAWAY frame with the highest stream id. It is written directly to the socket,
+ * because Node ignores new streams after `session.goaway`. Node writes whole frames, so the notice never splits a
+ * frame. The notice is not sent over TLS, because only the session may write to a TLS socket.
  */
 const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex");
 
@@ -104,8 +107,8 @@ type Sessions = Map<ServerHttp2Session, Socket>;
 type Accounts = WeakMap<Http2Session, AnswerAccount>;
 
 /**
- * Returns a function that admits a request by calling `begin`, and counts its answer while it is unread. The function
- * refuses a request above the limit of its headers or of unread answers.
+ * Returns a function that counts the answer to a request while it is unread, and calls `begin`. If the headers of the
+ * request are too large, or too many answers are unread, the function refuses the request instead.
  */
 function admitting(accounts: Accounts, { limits, socketError, refused }: ServeOptions) {
   return (req: Http2ServerRequest, res: WatchedHttp2Response, begin: () => void): void => {
@@ -146,8 +149,8 @@ function limitSilence(session: ServerHttp2Session, socket: Socket, limits: Liste
 }
 
 /**
- * Ends a session that has no stream for `sessionIdleMs`, even if it receives PING frames. Ends it sooner when
- * connections become scarce.
+ * Ends a session that has no stream for `sessionIdleMs`, even if it receives PING frames. Ends it sooner when the
+ * listener has more than nine tenths of `maxConnections`.
  */
 function limitIdleness(
   session: ServerHttp2Session,

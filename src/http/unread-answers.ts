@@ -17,8 +17,8 @@ export interface AccountOptions {
 }
 
 /**
- * The unread answers that share one limit: all answers of a connection, of a network or of the listener. The answers
- * are in the order of their last progress.
+ * The unread answers that share one limit: all answers of a connection, of a network or of the listener. The answer
+ * whose last progress is longest ago comes first.
  */
 interface Scope {
   readonly maxBytes: number;
@@ -37,7 +37,7 @@ interface Held {
 export interface AnswerAccount {
   /**
    * Returns whether another request may be answered: the connection, its network and the listener are below their
-   * limits of unread bytes. If a limit is reached, first ends answers without progress for `unreadGraceMs`.
+   * limits of unread bytes. If a limit is reached, first ends answers that have made no progress for `unreadGraceMs`.
    */
   admits(): boolean;
   /**

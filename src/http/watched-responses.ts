@@ -3,8 +3,8 @@ import { constants, type Http2ServerRequest, Http2ServerResponse } from "node:ht
 import type { AnswerAccount, UnreadAnswer } from "./unread-answers.js";
 
 /**
- * Bytes that an unread answer costs in addition to its body: objects of Node and of the service. On HTTP/2 the headers
- * of the request are added.
+ * Bytes that an unread answer costs in addition to its body: objects of Node and of the service. On HTTP/2, the memory
+ * of the request's headers is added.
  */
 const ANSWER_BYTES = 16 * 1024;
 /**
@@ -17,7 +17,7 @@ const PIECE_BYTES = 64 * 1024;
 export class WatchedResponse extends ServerResponse implements UnreadAnswer {
   private account: AnswerAccount | undefined;
 
-  /** Counts the answer in `account` from now on, until `release`. */
+  /** From now on, counts the answer in `account` while it is unread, until {@link release}. */
   watch(account: AnswerAccount): void {
     this.account = account;
   }
@@ -55,8 +55,8 @@ export class WatchedHttp2Response<Request extends Http2ServerRequest = Http2Serv
   private requestBytes = 0;
 
   /**
-   * Counts the answer in `account` until it closes. `requestBytes`, the memory of the request's headers, is counted
-   * too.
+   * From now on, counts the answer in `account` while it is unread. Its size includes `requestBytes`, the memory of the
+   * request's headers.
    */
   watch(account: AnswerAccount, requestBytes: number): void {
     this.account = account;

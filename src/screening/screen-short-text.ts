@@ -9,13 +9,15 @@ import { codesOf, type Recognizer, type ScreeningCode } from "./screen-text.js";
 import { toScreenedForm } from "./screened-form.js";
 
 /**
- * The kind of a short text of one line. NAME is the name of a person or a reference to a matter. PHONE is a telephone
- * number, and DOCUMENT a document number. LABEL is the name, code or description of a thing.
+ * The kind of a short text of one line. NAME is the name of a person or a reference to a case. PHONE is a telephone
+ * number. DOCUMENT is the type or number of an identity document, or a similar number. LABEL is the name, code,
+ * description or address of a thing.
  */
 export type ShortTextKind = "NAME" | "PHONE" | "DOCUMENT" | "LABEL";
 
 /**
- * Words that occur in statements about conditions. A name without any of them is a person's name, even Cáncer or Lupus.
+ * Words that occur in statements about medical conditions. A text without any of them counts as a name, even Cáncer or
+ * Lupus.
  */
 const clearWords = String.raw`diag[a-z]*|i?dx|con|with|has|have|had|tien[a-z]*|teng[a-z]*|tuv[a-z]*|padec[a-z]*|sufr[a-z]*|suffer[a-z]*|(?:sero)?positiv[a-z]*|reactiv[oa]`;
 const clearWord = new RegExp(`(?<![a-z])(?:${clearWords})(?![a-z])`, "i");
@@ -68,7 +70,7 @@ const telling = new RegExp(
 /**
  * Returns the codes of the forbidden content in a short text, like `screenText`, but tolerates real names and numbers.
  * A person may be called Clave, and a telephone number may look like an account. Common texts take less than a
- * microsecond. These are names without a verb, texts with few digits, and document numbers of digits only.
+ * microsecond: names without a verb, texts with few digits, and document numbers of digits only.
  */
 export function screenShortText(text: string, kind: ShortTextKind): readonly ScreeningCode[] {
   if (fewDigits.test(text) || (onlyLetters.test(text) && !telling.test(text))) return [];

@@ -27,8 +27,8 @@ export function upTo(most: number, words: string): string {
 }
 
 /**
- * Matches the words directly after a code that name a door or place: `1234 de la entrada`. Everyone in the waiting room
- * knows the code of a door.
+ * Matches words that follow a code directly and name a door or place: `1234 de la entrada`. Such a code is not secret,
+ * because everyone in the waiting room knows it.
  */
 export const ofDoor = String.raw`\s(?:de|del|en|para|al?|of|for|on)\s(?:(?:la|el|las|los|este|esta|the)\s)?${anyOf(`doors? gate building elevator
   bathroom parking entrance lobby puertas? porton rejas?

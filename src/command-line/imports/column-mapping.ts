@@ -54,7 +54,8 @@ function put(row: Record<string, unknown>, path: readonly string[], value: unkno
 }
 
 /**
- * Converts text to the JSON type of the field. Text that cannot be converted is kept, so that the reader reports it.
+ * Converts text to the JSON type of the field. Text that cannot be converted is kept, so that parsing the row reports
+ * it.
  */
 function valueOf(field: DescField, cell: string): unknown {
   if (field.fieldKind === "list") return cell.split(LIST_SEPARATOR).map((item) => item.trim());

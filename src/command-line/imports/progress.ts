@@ -15,7 +15,7 @@ export interface ProgressOutput {
 const WIDTH = 30;
 /** Milliseconds between two updates of the bar on a terminal. */
 const BAR_EVERY_MS = 100;
-/** Milliseconds between two lines of other output. */
+/** Milliseconds between two lines of progress on an output that is not a terminal. */
 const LINE_EVERY_MS = 10_000;
 const ERASE_LINE = "\r\u001b[K";
 

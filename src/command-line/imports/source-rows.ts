@@ -21,7 +21,9 @@ export interface RowError {
 export interface SourceRow {
   /** The line on which the row begins, from 1. */
   readonly line: number;
-  /** Bytes read from the file so far, approximately up to this row. */
+  /**
+   * Bytes read from the file so far. The file is read in chunks, so this is only approximately the position of the row.
+   */
   readonly bytesRead: number;
   readonly row: ImportRow;
   readonly errors: readonly RowError[];

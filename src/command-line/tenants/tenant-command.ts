@@ -3,7 +3,7 @@ import { uuid } from "../arguments.js";
 import type { TenantClient } from "./tenant-calls.js";
 import type * as Steps from "./tenant-steps.js";
 
-/** The action of a subcommand. `steps` is the module with the steps of all subcommands. */
+/** The action of a subcommand. `steps` is the module with the actions of all subcommands. */
 type Step = (steps: typeof Steps, client: TenantClient, outputs: Steps.StepOutputs) => Promise<void>;
 
 /** Returns `cupo tenant`, the commands for operators. They call the service with the access token in CUPO_TOKEN. */

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Tenant, Tenant_State } from "../../gen/cupo/clinic/v1/tenant_pb.js";
 import { type TenantClient, tenantIn } from "./tenant-calls.js";
 
-/** Outputs of a step: one for its result and one for its progress. */
+/** The outputs of a subcommand: `output` for its result, and `progress` for its progress. */
 export interface StepOutputs {
   readonly output: { write(text: string): unknown };
   readonly progress: { write(text: string): unknown };

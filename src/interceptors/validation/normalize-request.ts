@@ -37,7 +37,10 @@ function isFieldMask(field: DescField): boolean {
   return field.fieldKind === "message" && field.message.typeName === FieldMaskSchema.typeName;
 }
 
-/** Whether the proto marks the field as an identifier. The mark is needed for ids that are not in a REST path. */
+/**
+ * Whether the proto marks the field as an identifier. An update mask cannot name identifiers. Ids in a REST path need
+ * no mark.
+ */
 function isIdentifier(field: DescField): boolean {
   return fieldBehaviorOf(field).includes(FieldBehavior.IDENTIFIER);
 }

@@ -18,8 +18,8 @@ import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/optio
 const projectRegistry = createRegistry(projectRules);
 
 /**
- * Returns the ids of the rules of a field as violations name them: the rules of protovalidate, the field's own CEL
- * rules and the rules of the project.
+ * Returns the ids of the rules of a field, in the form that protovalidate reports. The rules are those of
+ * protovalidate, the field's own CEL rules and the rules of the project.
  */
 export function ruleIdsOfField(field: DescField): string[] {
   const own = getOption(field, fieldOption).cel.map(({ id }) => id);
@@ -32,7 +32,10 @@ export function ruleIdsOfMessage(message: DescMessage): string[] {
   return getOption(message, messageOption).cel.map(({ id }) => id);
 }
 
-/** Returns the project's rules that a field uses. Throws for an extension that the project does not define. */
+/**
+ * Returns the rules of the project that a field uses. These rules are extensions of protovalidate. Throws if the field
+ * uses an extension that the project does not define.
+ */
 export function extensionsUsed(field: DescField): DescExtension[] {
   return typeRules(reflect(FieldRulesSchema, getOption(field, fieldOption))).flatMap((rules) =>
     (rules.message.$unknown ?? []).map(({ no }) => {
@@ -43,7 +46,7 @@ export function extensionsUsed(field: DescField): DescExtension[] {
   );
 }
 
-/** Returns the ids of protovalidate's own rules that a field uses, as violations name them. */
+/** Returns the ids of protovalidate's own rules that a field uses, in the form that protovalidate reports. */
 export function standardIds(field: DescField): string[] {
   const fieldRules = getOption(field, fieldOption);
   const ofTypes = typeRules(reflect(FieldRulesSchema, fieldRules)).flatMap((rules) => {

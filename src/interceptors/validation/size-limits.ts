@@ -23,8 +23,8 @@ export function sizeLimits(schema: DescMessage): readonly SizeLimit[] {
 }
 
 /**
- * Returns the highest number of items of a list. Returns undefined if the rules of the field state no limit or the
- * field is not a list.
+ * Returns the highest number of items that a list may have. Returns undefined if the rules of the field state no limit
+ * or the field is not a list.
  */
 export function maxItemsOf(field: DescField): number | undefined {
   const { type } = fieldRulesOf(field);

@@ -149,7 +149,7 @@ function limitBeside({ field: path, rule }: Violation, name: string): string {
   return limit.toString();
 }
 
-/** Returns an entry for each item that equals an earlier item. Protovalidate reports only the list as a whole. */
+/** Returns a broken rule for each item that equals an earlier item. Protovalidate reports only the list as a whole. */
 function repeatedItems(message: ReflectMessage, rule: BrokenRule): BrokenRule[] {
   const seen = new Set<unknown>();
   return itemsWhere(message, rule, (item) => {

@@ -5,7 +5,7 @@ import type { Stage } from "../stage.js";
 import { createNormalizer } from "./normalize-request.js";
 
 /**
- * Compiles the validation of messages by the rules in their proto. The compiled function returns the errors of a
+ * Compiles a function that validates messages by the rules in their proto. The function returns the errors of a
  * message, in any order of fields.
  */
 export type MessageValidator = <D extends DescMessage>(
@@ -16,9 +16,9 @@ export type MessageValidator = <D extends DescMessage>(
 export type ListErrors = (schema: DescMessage, errors: readonly FieldError[]) => readonly FieldError[];
 
 /**
- * Validates a request by the rules of the proto, then normalizes it for fingerprints and services. Throws the error of
- * {@link invalidMessage} for an invalid request. The request of a stream is a list of one message, so several stages
- * can iterate over the list.
+ * Validates a request by the rules of the proto. Then normalizes it ({@link createNormalizer}), so that fingerprints
+ * and services see one form of equal requests. Throws the error of {@link invalidMessage} for an invalid request. The
+ * request of a stream is a list of one message, so several stages can iterate over the list.
  */
 export function validation(validatorOf: MessageValidator, listErrors: ListErrors): Stage {
   return (method) => {

@@ -5,7 +5,7 @@ import { areUuids, fieldRulesOf } from "../../proto-options.js";
 import { isUuid } from "../../uuid.js";
 import { messageWithout } from "./measure-message.js";
 
-/** Lists of at most this many items do not justify a copy of the message. */
+/** Lists of at most this many items are not removed, because a copy of the message would cost more. */
 const SHORT = 16;
 
 /**

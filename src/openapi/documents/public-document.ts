@@ -14,8 +14,8 @@ export interface PublicDocumentOptions extends RestDocumentOptions {
 
 /**
  * Describes the public listener: the published operations, then the clinic's operations. The clinic's operations do not
- * change the description of the published ones. Paths of the clinic's operations include the base path and have the
- * server `rootUrl`. The document's own server is the base path of the published operations.
+ * change the description of the published ones. Their paths start with `/api/clinic/v1` and are relative to `rootUrl`.
+ * The paths of the published operations are relative to `serverUrl`.
  */
 export function describePublic({ clinic, rootUrl = "/", ...options }: PublicDocumentOptions): JsonObject {
   const published = describeRest(options);

@@ -31,7 +31,10 @@ export interface ServiceDocumentOptions extends ProblemOptions {
   readonly rest: readonly DescService[];
   /** Services over Connect with JSON. */
   readonly connect: readonly DescService[];
-  /** The published services, if the listener serves them over REST. Paths in examples start at their REST answers. */
+  /**
+   * The published services, if the listener serves them over REST. Examples can use values from the answers of these
+   * services. The path of such a value then starts at the REST answer.
+   */
   readonly publishedOverRest?: readonly DescService[];
   /** Whether the listener serves the REST operations over Connect too. */
   readonly isConnectBeside: boolean;

@@ -16,9 +16,10 @@ interface Row {
 const MISSING = new Set(["42P01", "3F000", "42501"]);
 
 /**
- * Returns whether the schema is exactly that of this release and the audit trail is kept for `auditRetentionMonths`
- * (undefined: without limit). The retention is not compared if the role has no right to set it. Runs only one
- * statement, on the service's own connections, because most starts have nothing to migrate.
+ * Returns whether the database has exactly the migrations of this release, the job queue is up to date, and the audit
+ * trail is kept for `auditRetentionMonths` (undefined: without limit). The retention is not compared if the role has no
+ * right to set it. Runs only one statement, on the service's own connections, because most starts have nothing to
+ * migrate.
  *
  * Also returns false if a table or schema is missing or the role may not read it. Then `migrate` reports what to do.
  * Rejects with any other error.

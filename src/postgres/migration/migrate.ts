@@ -27,7 +27,8 @@ export interface MigrateOptions extends UpgradeOptions {
 }
 
 /**
- * Key of the advisory lock, as pg_locks shows it. The number is arbitrary, but every release must use the same number.
+ * Key of the advisory lock of {@link migrate}, as pg_locks shows it. The number is arbitrary, but every release must
+ * use the same number.
  */
 const LOCK = 4_823_096_001;
 
@@ -99,8 +100,8 @@ async function bringUpToDate(database: Knex, url: string, options: MigrateOption
 }
 
 /**
- * Returns the last migration of the oldest release that can serve once these migrations are applied. Returns undefined
- * if no migration is pending.
+ * Finds the oldest release that can serve once these migrations are applied. Returns the name of its last migration.
+ * Returns undefined if no migration is pending.
  */
 async function oldestBeside(pending: readonly string[]): Promise<string | undefined> {
   const texts = new Map<string, string>();

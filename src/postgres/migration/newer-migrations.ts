@@ -12,8 +12,9 @@ export function oldestReleaseFor(sql: string): string | undefined {
 }
 
 /**
- * Stores the oldest release that a migration's text states as compatible. Releases without this text then read the
- * stored value. Stores nothing if the text states no release.
+ * Stores the oldest release that can serve with a migration ({@link oldestReleaseFor}) in `schema_compatibility`. Older
+ * releases do not have the text of the migration, so they read this table. Stores nothing if the text states no
+ * release.
  */
 export async function recordCompatibility(database: Knex, migration: string, sql: string): Promise<void> {
   const oldest = oldestReleaseFor(sql);
@@ -44,9 +45,9 @@ export async function hasNewerMigrations(
 }
 
 /**
- * Returns the last migration of the oldest release that can serve a database with these migrations. Returns undefined
- * for an empty list. `statedBy` returns the oldest release that a migration states. A migration that states none is
- * compatible only with releases that have it.
+ * Finds the oldest release that can serve a database with these migrations. Returns the name of its last migration.
+ * Returns undefined for an empty list. `statedBy` returns the result of {@link oldestReleaseFor} for a migration. A
+ * migration that states no release is compatible only with releases that have this migration.
  */
 export function oldestReleaseWith(
   migrations: readonly string[],
@@ -58,15 +59,18 @@ export function oldestReleaseWith(
     .at(-1);
 }
 
-/** A row of `schema_compatibility`: the last migration of the oldest release that a migration is compatible with. */
+/**
+ * A row of `schema_compatibility`. The release with the last migration `oldest_release`, and newer ones, can serve with
+ * `migration`.
+ */
 export interface Compatibility {
   readonly migration: string;
   readonly oldest_release: string;
 }
 
 /**
- * Returns the first newer migration that does not declare itself compatible with a release; undefined if there is none.
- * `own` is the last migration of that release.
+ * Returns the first migration in `newer` that `stated` does not declare compatible with a release. Returns undefined if
+ * there is none. `own` is the name of the release's last migration.
  */
 export function incompatibleMigration(
   newer: readonly string[],

@@ -3,9 +3,9 @@ import { sql } from "../sql.js";
 import { servingName } from "./serving-releases.js";
 
 /**
- * Finds connections of older releases. A release has the name of its last migration in its application_name; the
- * earliest releases have none. Parameters: the name of the earliest releases, the prefix of later names, and the name
- * of the release that ends with the required migration.
+ * Finds connections of older releases. A release puts the name of its last migration into its application_name; the
+ * earliest releases do not. Parameters: the application_name of the earliest releases, the prefix of later ones, and
+ * the application_name of the release that ends with the required migration.
  */
 const OLDER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
   AND (application_name = ? OR starts_with(application_name, ?) AND application_name < ? COLLATE "C") LIMIT 1`;

@@ -2,7 +2,7 @@
 export type TableRight = "SELECT" | "INSERT" | "UPDATE" | "DELETE";
 
 const READ: readonly TableRight[] = ["SELECT"];
-/** Append-only tables: records cannot be changed with the service's role. */
+/** Rights to append-only tables. The role cannot delete rows, and can update only {@link erasableColumns}. */
 const APPEND: readonly TableRight[] = ["SELECT", "INSERT"];
 const REPLACE: readonly TableRight[] = ["SELECT", "INSERT", "DELETE"];
 const CHANGE: readonly TableRight[] = ["SELECT", "INSERT", "UPDATE"];
@@ -86,7 +86,8 @@ export const erasableColumns: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The functions that the service may call and other roles may not. These functions run with the rights of the owner.
+ * The database functions that the service's role may call and other roles may not. They run with the rights of the
+ * owner.
  */
 export const serviceFunctions: readonly string[] = [
   "cupo_erase_rows(text,jsonb,integer)",

@@ -25,7 +25,8 @@ export interface Upgrade extends UpgradeOptions {
   /** The migrations that the database has. */
   readonly applied: readonly string[];
   /**
-   * The last migration of the oldest release that can serve after the upgrade; undefined if no migration is pending.
+   * The oldest release that can serve after the upgrade, by the name of its last migration. Undefined if no migration
+   * is pending.
    */
   readonly oldest: string | undefined;
 }
@@ -38,9 +39,10 @@ const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
  * Reports the oldest release that may keep serving. Throws if an older release is connected; with `despiteOlder`, calls
  * `onWarning` instead.
  *
- * Early releases do not report their last migration. Such a release is at most as new as the database. So it counts as
- * too old if the database lacks migration `oldest`; otherwise it causes a warning. The first releases are not visible
- * at all. So a database without migration `oldest` causes a warning if no release is visible.
+ * Early releases do not report their last migration, but they have only migrations that the database has. So if the
+ * database lacks migration `oldest`, such a release is too old; otherwise the function only calls `onWarning`. The
+ * first releases are not visible in PostgreSQL at all. So if the database lacks migration `oldest` and no release is
+ * visible, the function calls `onWarning`.
  */
 export async function checkServingReleases(database: Knex, upgrade: Upgrade): Promise<void> {
   const { applied, oldest, despiteOlder = false, onProgress, onWarning } = upgrade;

@@ -14,13 +14,14 @@ const card = new RegExp(
 const code = new RegExp(`${wordStart}${anyOf("codigo cod\\.? code cvv2? cvc2? clave")}${words}[0-9]{3,4}(?![0-9])`);
 
 /**
- * Matches the end of a sentence, where the search for the card and its code ends. A month in another sentence can be,
- * for example, the expiry of a medicine.
+ * Matches the end of a sentence. The search for a card and its code stops there, because a month in another sentence
+ * can be, for example, the expiry of a medicine.
  */
 const sentenceEnd = /[.?!] |\n/;
 
 /**
- * The search for the card and its code covers this many characters before the month, and `AFTER` characters after it.
+ * The search for a card and its code covers this many characters before the expiry month, and `AFTER` characters after
+ * it.
  */
 const BEFORE = 80;
 const AFTER = 60;

@@ -48,8 +48,8 @@ const SAVINGS = String.raw`(?:ahorros?|aho|ahs|corriente|cte)\.?`;
 const notTelephone = String.raw`(?!(?:57[\s-]?)?(?:3[0-9]{2}|60[0-9])[\s-]?[0-9]{3}[\s-]?[0-9]{4}(?![0-9]))`;
 
 /**
- * Denials and nouns. A number is not an account number if one of them stands between the number and a word for an
- * account.
+ * Words such as `no` and `factura`. A number is not an account number if one of them stands between the number and a
+ * word for an account.
  */
 const OTHERS =
   anyOf(`cobro contrato usuario correo luz agua acueducto gas energia internet telefono celular cel tel cedula cc

@@ -17,9 +17,11 @@ export interface PlacedAppointment extends JudgedAppointment {
 
 /**
  * Rejects appointments that overlap, and returns the others with their slots. CANCELLED and NO_SHOW appointments never
- * overlap. An appointment is rejected if its patient is busy at that time, in the database or in this batch. A future
- * appointment without an overbooking reason is rejected if its practitioner is busy at that time. A future appointment
- * takes the free slots that cover exactly its time, if its practitioner is not busy and the day has capacity.
+ * overlap. An appointment is rejected if its patient is busy at that time, in the database or in this batch.
+ *
+ * Only PENDING and CONFIRMED appointments in the future need a free practitioner. Without an overbooking reason, such
+ * an appointment is rejected if its practitioner is busy at that time. It takes the free slots that cover exactly its
+ * time, if its practitioner is not busy and the day has capacity.
  *
  * Locks slots, practitioners and the counters of days, in the order of `tables/locks.ts`.
  */
@@ -59,7 +61,9 @@ export async function placeAppointments(
   return withinCapacity(batch, placed);
 }
 
-/** Removes the slots of each appointment whose day has no capacity left. Such an appointment gets a slot of its own. */
+/**
+ * Empties `slots` of each appointment whose day has no capacity left. Such an appointment is imported as overbooked.
+ */
 async function withinCapacity({ call, nowMs }: ImportBatch, placed: readonly PlacedAppointment[]) {
   const days = placed.flatMap(({ slots: [first] }) => dayOf(first) ?? []);
   if (days.length === 0) return placed;
@@ -75,7 +79,10 @@ async function withinCapacity({ call, nowMs }: ImportBatch, placed: readonly Pla
   });
 }
 
-/** Returns the rule and date whose capacity a slot uses. Undefined without a slot, and for a slot without a rule. */
+/**
+ * Returns the rule and date whose capacity a slot uses. Returns undefined if there is no slot, or if the slot has no
+ * rule.
+ */
 export function dayOf(slot: SlotRecord | undefined) {
   if (slot?.ruleId === undefined) return undefined;
   return { ruleId: slot.ruleId, localDate: slot.localDate };

@@ -66,15 +66,18 @@ export class ImportBatch {
   }
 
   /**
-   * Returns the id of the resource that a row refers to; undefined if it was not imported. A given `resourceId` is not
-   * checked.
+   * Returns the id of the resource that a row refers to; undefined if it was not imported. If the reference has a
+   * `resourceId` instead of a `sourceId`, returns it without a check.
    */
   resolve(kind: ImportKind, { sourceId, resourceId }: ImportReference): string | undefined {
     if (sourceId === undefined) return resourceId?.toLowerCase();
     return this.known(this.hashes.keyOf(kind, sourceId))?.resourceId;
   }
 
-  /** Records that a row became a resource in this transaction: its outcome, the resource and the effect. */
+  /**
+   * Records that this transaction created a resource from a row. Sets the outcome of the row to CREATED, keeps the
+   * resource for {@link record}, and adds the effect to the call.
+   */
   accept(row: BatchRow, resourceId: string, effect: Omit<Effect, "resourceId" | "action">): void {
     const { kind, key, contentHash } = row;
     const resource = { kind, key, contentHash, resourceId };
@@ -97,7 +100,7 @@ export class ImportBatch {
     this.#outcomes[index] = { state: ImportOutcome_State.REJECTED, errors: [...errors], ...known };
   }
 
-  /** Inserts a record of each resource that this batch created. */
+  /** Inserts a row into `imported_resources` for each resource that this batch created. */
   record(): void {
     if (this.#created.length > 0) insertImported(this.call.transaction, this.source, this.#created);
   }

@@ -23,7 +23,7 @@ export interface ImportPorts {
   /** Returns the current time, in milliseconds since the epoch. */
   readonly now: () => number;
   readonly margins: VisitMargins;
-  /** Compiles the validation of messages by the rules of their protos. */
+  /** Compiles a function that validates messages by the rules of their proto. */
   readonly validatorOf: ValidatorOf;
 }
 

@@ -2,7 +2,7 @@ import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf"
 import type { FieldError } from "../../errors.js";
 import { type ImportRow, ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 
-/** Compiles the validation of messages of a schema. The validation returns an error item for each broken rule. */
+/** Compiles a function that validates messages of a schema. The function returns an error item for each broken rule. */
 export type ValidatorOf = <D extends DescMessage>(schema: D) => (message: MessageShape<D>) => readonly FieldError[];
 
 /** Returns an error item for each rule that a row breaks. `field` is a JSON path in the row. */
@@ -11,8 +11,8 @@ export type ValidateRow = (row: ImportRow) => readonly FieldError[];
 const RESOURCE = "resource";
 
 /**
- * Compiles the validation of rows. The resource of a row is validated like a request of its own: first the sizes of its
- * lists and texts, then its rules.
+ * Compiles a function that validates rows. It validates the resource of a row like a request of its own: first the
+ * sizes of its lists and texts, then its rules.
  */
 export function createRowValidation(validatorOf: ValidatorOf): ValidateRow {
   const validateHead = validatorOf(ImportRowSchema);

@@ -4,7 +4,7 @@ import { getHolidaysForYear } from "colombian-holidays";
 export interface LegalHoliday {
   /** The date on which the holiday is celebrated, YYYY-MM-DD. */
   readonly date: string;
-  /** The name in Spanish. If two holidays fall on one date, both names with " / " between them. */
+  /** The name in Spanish. The names of two holidays on one date are joined with " / ". */
   readonly name: string;
 }
 

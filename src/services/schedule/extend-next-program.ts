@@ -18,7 +18,10 @@ import { planOn, readPlanInputs } from "./plan-slots.js";
 /** The result of {@link extendNextProgram}. ADDED: the schedule of a program now reaches `through`. */
 export type Turn =
   | { readonly kind: "ADDED"; readonly programId: string; readonly through: string }
-  /** The outdated slots of a program were compared with its rules. Those that did not fit were withdrawn. */
+  /**
+   * The outdated slots of a program were compared with its rules. Those that did not fit were withdrawn
+   * ({@link withdrawSlots}).
+   */
   | { readonly kind: "COMPARED"; readonly programId: string }
   /** Another transaction has locked the calendar or all programs that need slots. */
   | { readonly kind: "BUSY" }
@@ -32,10 +35,10 @@ const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /**
  * Finds the program whose schedule ends first. If a change of its rules left outdated slots, withdraws those that no
- * longer fit. Otherwise adds at most {@link MAX_SLOTS_IN_PART} slots to its schedule, within the tenant's limit of open
- * slots. When the schedule reaches its last date ({@link plannedThrough}), deletes free slots of the program that began
- * more than {@link KEEP_PAST_SLOTS_MS} ago. The function skips locked programs. It does nothing while a transaction
- * holds the calendar exclusively, for example to change the holidays.
+ * longer fit ({@link withdrawSlots}). Otherwise adds at most {@link MAX_SLOTS_IN_PART} slots to its schedule, within
+ * the tenant's limit of open slots. When the schedule reaches its last date ({@link plannedThrough}), deletes free
+ * slots of the program that began more than {@link KEEP_PAST_SLOTS_MS} ago. The function skips locked programs. It does
+ * nothing while a transaction holds the calendar exclusively, for example to change the holidays.
  */
 export async function extendNextProgram(transaction: Transaction, nowMs: number, maxOpenSlots: number): Promise<Turn> {
   const now = new Date(nowMs);
@@ -64,7 +67,10 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
   return { kind: "ADDED", programId, through: part.progress.through };
 }
 
-/** Withdraws the slots of a program that do not fit its rules on some dates. Then no slot of the program is outdated. */
+/**
+ * Withdraws the slots on `dates` that do not fit the rules of a program. Records that the program has no outdated
+ * slots.
+ */
 async function withdrawOutdated(
   transaction: Transaction,
   programId: string,

@@ -89,7 +89,7 @@ async function updateWindow(
 
 /**
  * Returns how a change of a program's horizon or minimum notice affects slots and appointments. Writes nothing. Throws
- * 404 for an unknown program, and 422 if a longer horizon has too many slots.
+ * 404 for an unknown program, and 422 if a longer horizon would need too many slots.
  */
 async function previewWindow(
   request: PreviewProgramWindowChangeRequestValid,

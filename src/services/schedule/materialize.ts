@@ -39,11 +39,11 @@ export async function readScheduleInputs(
 }
 
 /**
- * Creates and removes slots of a program until they equal its plan, up to the horizon. The transaction must hold the
- * shared calendar lock and the lock of the program.
+ * Withdraws the slots of a program that are not in its plan (see {@link withdrawSlots}), and adds missing slots. This
+ * call adds at most `MAX_SLOTS_IN_PART` slots. Jobs add the others, up to the horizon. A program that is not active
+ * gets no slots.
  *
- * Slots that are not in the plan are withdrawn at once, see {@link withdrawSlots}. This call adds at most
- * `MAX_SLOTS_IN_PART` missing slots, and jobs add the others. A program that is not active gets no slots.
+ * The transaction must hold the shared calendar lock and the lock of the program.
  */
 export async function materializeProgram(
   transaction: Transaction,
@@ -60,14 +60,15 @@ export async function materializeProgram(
 }
 
 /**
- * Updates the slots of a program after a change of its rules, practitioners, location or `active`, and increments the
- * generation of its schedule. The transaction must also write that change, and it needs the locks of
+ * Updates the slots of a program after a change of its rules, practitioners, location or `active`. Increments the
+ * `generation` of its schedule. The transaction must also write that change, and it needs the locks of
  * {@link materializeProgram}. Pass `changes` if `schedule` was read before the change. Then only the dates on which the
  * plan differs are compared with their slots.
  *
- * Slots that are no longer in the plan are withdrawn before the change commits, so nobody can book them. With `changes`,
- * this holds for the dates of {@link datesChangedAtOnce}. The slots of later dates become outdated: nobody can book them
- * until a job has compared them. If the program never had a schedule, this function only calls {@link askForSchedule}.
+ * Slots that are no longer in the plan are withdrawn before the change commits, so nobody can book them. With
+ * `changes`, this holds for the dates of the default horizon ({@link datesChangedAtOnce}). The slots of later dates
+ * become outdated: nobody can book them until a job has compared them with the plan. If the program never had a
+ * schedule, this function only calls {@link askForSchedule}.
  */
 export async function remakeProgram(
   transaction: Transaction,

@@ -26,7 +26,7 @@ export interface PlanSizeInputs {
 export interface PlanChange {
   readonly before: PlanSizeInputs;
   readonly after: PlanSizeInputs;
-  /** The schedule of the program reaches this many days after today. */
+  /** How many days after today the schedule of the program ends. */
   readonly days: number;
   /** The request field on which an error is reported. */
   readonly field: string;
@@ -52,7 +52,8 @@ export function enlargingField(sent: SentAttributes): string {
 }
 
 /**
- * Requires that a change keeps the slot limits of the program and the tenant. Otherwise throws 422 TOO_MANY on `field`.
+ * Requires that a change exceeds neither the slot limit of the program nor that of the tenant. Otherwise throws 422
+ * TOO_MANY on `field`.
  *
  * A change that does not make the plan larger always passes. So a tenant above a limit that was lowered can still make
  * its plans smaller.

@@ -92,7 +92,10 @@ function onAnyDate(plan: ProgramPlan) {
   return { ...plan, runs: [], obstacles: { ...plan.obstacles, holidays: [] } };
 }
 
-/** Returns for each date a text to compare: its planned slots, and the rules that a holiday closes on the date. */
+/**
+ * Returns a text for each date, to compare two plans. The text contains the planned slots of the date, and the rules
+ * that a holiday closes on it.
+ */
 function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const each of [...runs, ...obstacles.holidays]) {

@@ -41,7 +41,7 @@ export interface HolidayChange {
   readonly isHoliday: boolean;
 }
 
-/** The plan of one program. All practitioners in `staff` have all its slots. */
+/** The plan of one program. Each practitioner in `staff` has all slots of the plan. */
 export type ProgramPlan = SlotPlan & { readonly programIds: readonly [string] };
 
 /** The inputs of the slot plan of a program for a range of dates. */
@@ -53,8 +53,8 @@ export interface PlanInputs {
   readonly holidays: ReadonlySet<string>;
   readonly standing: ProgramStanding | undefined;
   /**
-   * Practitioners with appointments on the dates of `span`, except CANCELLED and NO_SHOW ones. They may have left the
-   * program.
+   * Practitioners with appointments on the dates of `span`. CANCELLED and NO_SHOW appointments do not count. Some of
+   * these practitioners may have left the program.
    */
   readonly booked: readonly string[];
   /** The practitioners of the plan who are inactive. */
@@ -140,8 +140,8 @@ export function joinPlans(plans: readonly SlotPlan[], span: DateSpan, practition
 }
 
 /**
- * Joins the obstacles of several plans. The plan of each program of a practitioner has the practitioner's blocks; the
- * result has each block once.
+ * Joins the obstacles of several plans. If a practitioner works in several programs, each of their plans has the
+ * practitioner's blocks. The result has each block once.
  */
 function joinObstacles(all: readonly PlanObstacles[]): PlanObstacles {
   const blocks = new Map(

@@ -12,7 +12,7 @@ import type { Changes } from "../resources/resources.js";
 
 type RuleChanges = Changes<UpdateProgramRuleRequestValid> | Changes<PreviewRuleChangeRequestValid>;
 
-/** The holiday policy enum of the request: of the access API or of the clinic API. */
+/** The enum of holiday policies that a request uses. The access API and the clinic API have different enums. */
 type Policies = typeof ProgramRule_HolidayPolicy | typeof ProgramRuleDetails_HolidayPolicy;
 
 /** Returns the rule with the changes applied and its version incremented. Local times are normalized to HH:MM:SS. */

@@ -46,8 +46,8 @@ export interface SchedulePorts {
 const MAX_RULES = 500;
 
 /**
- * Returns the service with which internal callers manage programs with their rules, services and practitioners, and
- * holidays.
+ * Returns the service with which internal callers manage programs, their rules and services, and holidays. It also
+ * reads the practitioners of a program and previews changes of its schedule.
  */
 export function createProgramService({ now, slotLimits }: SchedulePorts): Implementation<typeof ProgramService> {
   return {

@@ -31,7 +31,9 @@ import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs
 /** A change that affects programs, and the dates on which it can change slots. */
 export interface SpanChange {
   readonly programIds: readonly string[];
-  /** Only the dates from today to the horizon of each program are changed. */
+  /**
+   * The dates on which the change can affect slots. Dates before today or after the horizon of a program are ignored.
+   */
   readonly span: DateSpan;
   readonly changes: PlanChanges;
   /** The only practitioner whose slots change; undefined for all practitioners. */
@@ -56,9 +58,9 @@ export async function previewSpan(transaction: Transaction, change: SpanChange, 
  * hold the exclusive calendar lock, so that no other transaction creates slots. Returns the changes.
  *
  * Free slots that are no longer in the plan are deleted at once. Occupied slots that are no longer in it stay for their
- * appointments, which become displaced. Slots that are in the plan again are added at once, unless they are more than
- * one transaction should add or the tenant has no room for them. In these cases jobs add them later. A program that
- * never had a schedule gets no slots, but its overbooked appointments can become displaced.
+ * appointments, which become displaced. Slots that are in the plan again are added at once. But if they are more than
+ * {@link MAX_SLOTS_IN_PART}, or exceed `maxOpenSlots`, jobs add them later. A program that never had a schedule gets no
+ * slots, but its overbooked appointments can become displaced.
  */
 export async function remakeSpan(transaction: Transaction, change: SpanChange, nowMs: number): Promise<SlotChanges> {
   const plan = await planSpan(transaction, change, nowMs);
@@ -75,8 +77,8 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
 }
 
 /**
- * Waits in the indicators end at most this many days after today. A wait can end after today, because an appointment
- * can be marked as attended before its start.
+ * The indicators count the days that patients wait for a booking and for a visit. Such a wait ends at most this many
+ * days after today. It can end after today, because an appointment can be marked as attended before its start.
  */
 const LAST_WAIT_DAYS = 2;
 
@@ -100,9 +102,9 @@ export async function remakeDate(
 
 /**
  * Compares the future slots of an appointment with the schedule of its program. Marks the slots that the schedule does
- * not have as retained: they exist only for the appointment, which is displaced. Records the cause. If only the
- * location of the program differs, adds free slots at the same times. The transaction must have assigned the slots to
- * the appointment, and must share the locks of the calendar and the program.
+ * not have as retained: they exist only for the appointment, which is displaced. Records the cause. If such slots
+ * differ from the schedule only in their location, adds free slots at the same times. The transaction must have
+ * assigned the slots to the appointment, and must hold the shared locks of the calendar and the program.
  */
 export async function retainUnfit(
   transaction: Transaction,

@@ -12,8 +12,9 @@ import { remakeSpan } from "./remake-span.js";
  * becomes active again, the slots return and the appointments are no longer displaced. `nowMs` is in milliseconds since
  * the epoch.
  *
- * The practitioner must not be locked yet, because slots come before practitioners in the lock order of
- * `tables/locks.ts`. The location must be locked, and its new `active` value already written.
+ * Call `begin` first: it locks the calendar exclusively. The practitioner must not be locked yet, because slots come
+ * before practitioners in the lock order of `tables/locks.ts`. The location must be locked, and its new `active` value
+ * already written.
  */
 export function createScheduleFollowers({ perTenant }: SlotLimits) {
   return {

@@ -22,8 +22,8 @@ const BUSY = busyTime("practitioner_id", {
 });
 
 /**
- * SQL for the total length of a practitioner's free slots in the time of the appointment `t`. Free slots of one program
- * never overlap, so the total shows whether they cover the time.
+ * SQL for the total length of a practitioner's free slots within the time of the appointment `t`. Free slots of one
+ * program never overlap, so the total shows whether they cover the time.
  */
 const FREE_TIME = `(SELECT sum(s.ends_at - s.starts_at) FROM slots s WHERE s.tenant_id = :tenantId
   AND s.program_id = t.program_id AND s.practitioner_id = m.practitioner_id AND s.starts_at >= t.starts_at

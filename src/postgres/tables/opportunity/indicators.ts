@@ -30,9 +30,9 @@ export interface IndicatorQuery {
 export type Group = { readonly [K in GroupAttribute]: string | undefined };
 
 /**
- * The sums over the appointments of a group. Members that end with `First` count first visits only. Each string is a
- * histogram of waits: a decimal number. The eight digits of this number from 10^(8d) to 10^(8d+7) are the number of
- * waits of d days.
+ * The sums over the appointments of a group. Members that end with `First` count first visits only. Each string
+ * contains a histogram of waits as one long decimal number. Its eight digits from 10^(8d) to 10^(8d+7) are the number
+ * of waits of d days.
  */
 export interface GroupRecord extends Group {
   readonly assignedCalendar: string;

@@ -21,7 +21,7 @@ export interface OpportunityBreachRecord {
 
 /** The filters of a list of {@link OpportunityBreachRecord}. Dates are local, YYYY-MM-DD. */
 export interface OpportunityBreachQuery {
-  /** Open waitlist entries that were due before this date are breaches. */
+  /** A waitlist entry that is open and was due before this date is a breach. */
   readonly today: string;
   /** Range of due dates, both inclusive; undefined means no limit. */
   readonly dueFrom: string | undefined;

@@ -13,10 +13,10 @@ import {
 
 const SCOPE = { setting: "cupo.jobs", value: "on" } as const;
 
-/** The maximum number of changes that one call of {@link moveChanges} adds to the summaries. */
+/** The maximum number of changes that one call of {@link moveChanges} adds to `opportunity_summaries`. */
 const BATCH = 10_000;
 
-/** The maximum number of appointments that one call of {@link buildSummaries} adds to the summaries. */
+/** The maximum number of appointments that one call of {@link buildSummaries} adds to `opportunity_summaries`. */
 const PART = 20_000;
 
 const LEAST_ID = "00000000-0000-0000-0000-000000000000";
@@ -31,7 +31,10 @@ export function findTenantsWithoutSummaries(source: TransactionSource): Promise<
   return findTenants(source, INCOMPLETE);
 }
 
-/** Returns the ids of the tenants with rows in `opportunity_changes`. These changes are not in the summaries yet. */
+/**
+ * Returns the ids of the tenants with rows in `opportunity_changes`. These changes are not in `opportunity_summaries`
+ * yet.
+ */
 export function findTenantsWithChanges(source: TransactionSource): Promise<string[]> {
   return findTenants(source, CHANGED);
 }
@@ -60,8 +63,8 @@ const KEPT = cellSums.map((sum) => `${sum} = opportunity_summaries.${sum} + excl
  */
 const INTO = `INSERT INTO opportunity_summaries (tenant_id, ${cellKey}, ${SUMS})`;
 /**
- * The end of an INSERT: adds the CTE `cells` to the summaries. Reads the id of the tenant from `opportunity_states`, so
- * that Citus can route the statement.
+ * The end of an INSERT: adds the CTE `cells` to `opportunity_summaries`. Reads the id of the tenant from
+ * `opportunity_states`, so that Citus can route the statement.
  */
 const ADD = `SELECT s.tenant_id, ${cellKey}, ${SUMS} FROM cells CROSS JOIN opportunity_states s WHERE s.tenant_id = :tenant
   ON CONFLICT (tenant_id, ${cellKey}) DO UPDATE SET ${KEPT}`;
@@ -69,7 +72,7 @@ const ADD = `SELECT s.tenant_id, ${cellKey}, ${SUMS} FROM cells CROSS JOIN oppor
 const MOVE = `${INTO} WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uuid[])), ${CELLS} ${ADD}`;
 
 /**
- * Adds a range of appointments to the summaries, and subtracts the changes of these appointments that
+ * Adds a range of appointments to `opportunity_summaries`, and subtracts the changes of these appointments that
  * {@link moveChanges} has not moved yet. One snapshot contains the appointments and the changes. So the sum of
  * summaries and changes always equals the sums of the appointments, even if calls commit at the same time.
  */
@@ -77,8 +80,8 @@ const BUILD = `${INTO} WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after:
     UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;
 
 /**
- * SQL that selects the service id of each summary that does not agree with the appointments. Selects nothing until all
- * summaries of the tenant are built.
+ * SQL that selects the service id of each row of `opportunity_summaries` that does not agree with the appointments.
+ * Selects nothing until all rows of the tenant are built.
  */
 export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION ALL ${CHANGES_TAKEN_BACK}), ${CELLS} SELECT service_id FROM (
     SELECT ${cellKey}, ${SUMS} FROM cells
@@ -88,9 +91,9 @@ export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION A
   GROUP BY ${cellKey} HAVING ${cellSums.map((sum) => `sum(${sum}) <> 0`).join(" OR ")}`;
 
 /**
- * Adds at most 20,000 further appointments of a tenant to its summaries, in the order of their ids. Returns whether
- * appointments are left. {@link moveChanges} moves nothing until all appointments are added, so no change is counted
- * twice.
+ * Adds at most 20,000 further appointments of a tenant to `opportunity_summaries`, in the order of their ids. Returns
+ * whether appointments are left. {@link moveChanges} moves nothing until all appointments are added, so no change is
+ * counted twice.
  *
  * Waits in business days depend on holidays, so holidays cannot change during the transaction. If holidays change
  * between two transactions, the summaries are built again from the start.
@@ -121,8 +124,8 @@ function lockState(transaction: Transaction): Promise<{ built_through: string | 
 }
 
 /**
- * Moves at most 10,000 changes of a tenant from `opportunity_changes` to its summaries. Returns whether more changes
- * may be left. Returns false and moves nothing if the summaries are not complete.
+ * Moves at most 10,000 changes of a tenant from `opportunity_changes` to `opportunity_summaries`. Returns whether more
+ * changes may be left. Returns false and moves nothing if the tenant's summaries are not complete.
  */
 export async function moveChanges(transaction: Transaction): Promise<boolean> {
   const { tenantId: tenant } = transaction;

@@ -1,10 +1,13 @@
 import { LIVE_STATUSES } from "../appointments/appointment-status.js";
 import { countedColumns } from "../appointments/counted-appointments.js";
 
-/** The columns that identify a summary within its tenant. */
+/** The columns that identify a row of `opportunity_summaries` within its tenant. */
 export const cellKey = "month, service_id, location_id, program_id, payer_id, first_visit";
 
-/** The counted columns of a summary. Each column is a sum, so two summaries are combined by adding their columns. */
+/**
+ * The counted columns of `opportunity_summaries`. Each column is a sum, so two rows are combined by adding their
+ * columns.
+ */
 export const cellSums = [
   "assigned_calendar",
   "assigned_business",
@@ -44,15 +47,15 @@ const workdays = (date: string) => `((${date} - date '0001-01-01' + 1) / 7 * 5
   + least((${date} - date '0001-01-01' + 1) % 7, 5) - width_bucket(${date}, (SELECT dates FROM free_days)))`;
 
 /**
- * SQL for a histogram of waits: one decimal number. Its eight digits from 10^(8d) to 10^(8d+7) are the number of waits
- * of d days. A negative wait counts as 0 days.
+ * SQL for a histogram of waits as one long decimal number. Its eight digits from 10^(8d) to 10^(8d+7) are the number of
+ * waits of d days. A negative wait counts as 0 days.
  */
 const histogram = (waits: string, days: string) => `sum(${waits} * ('1e' || 8 * greatest(${days}, 0))::numeric)`;
 
 /**
- * SQL for CTEs that follow a CTE `counted` with rows like {@link COUNTED_APPOINTMENTS}. The last CTE, `cells`, has the
- * summaries of these rows. A histogram is expensive to compute, so waits with the same dates are added up first. The
- * parameter `tenant` is the id of the tenant.
+ * SQL for CTEs that follow a CTE `counted` with rows like {@link COUNTED_APPOINTMENTS}. The last CTE, `cells`, sums up
+ * these rows into rows of `opportunity_summaries`. A histogram is expensive to compute, so waits with the same dates
+ * are added up first. The parameter `tenant` is the id of the tenant.
  */
 export const CELLS = `free_days AS (
     SELECT coalesce(array_agg(date ORDER BY date), '{}') AS dates FROM holidays

@@ -13,7 +13,7 @@ export interface DueAppointment {
   readonly updatedAt: Date;
 }
 
-/** An open waitlist entry whose last date is over. */
+/** An open waitlist entry whose last date has passed. */
 export interface ExpiredEntry {
   readonly id: string;
   readonly version: number;
@@ -28,7 +28,7 @@ export interface Window {
 }
 
 /**
- * Locks the appointments in the order of their ids, as every statement does that locks appointments. With OFFSET 0,
+ * Locks the due appointments in the order of their ids, as every statement does that locks appointments. With OFFSET 0,
  * PostgreSQL plans the subquery separately and uses an index. It would plan a plain join as a scan of all appointments
  * of the tenant.
  */

@@ -19,6 +19,8 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
   ORDER BY tenant_id LIMIT ?`;
 
 /**
+ * Selects the tenants, among the given ids, that may have due events.
+ *
  * The limits for `starts_at` are computed outside the subquery of appointments, because the addition is not leakproof.
  * Inside the subquery, row-level security would evaluate the addition after its own conditions, and no index could
  * serve the comparison.
@@ -61,8 +63,8 @@ export interface DueQuery {
 }
 
 /**
- * Starts the progress of tenants that have an event feed but no progress yet. Events of these tenants are written only
- * if they become due after `from`.
+ * Inserts a row into `time_event_progress` for each tenant that has an event feed but no such row. Events of these
+ * tenants are written only if they become due after `from`.
  */
 export async function beginTenants(source: TransactionSource, from: Date): Promise<void> {
   await runAcrossTenants(source, SCOPE, (transaction) => transaction.rows(sql.raw(BEGIN, [from])));
@@ -77,11 +79,13 @@ export interface DueTenants {
 }
 
 /**
- * Examines the next batch of tenants with ids after `after` and progress before `until`. Returns the tenants that may
- * have due events. Moves the progress of the other tenants of the batch to `until`.
+ * Examines the next batch of tenants in `time_event_progress`: those with ids after `after` whose events are not yet
+ * written until `until`. Returns the tenants that may have due events. Stores `until` as the progress of the other
+ * tenants of the batch.
  *
- * Call this when every call that began before `until` has ended. A call that commits an appointment after these
- * statements began has then begun after `until`. So no event of this appointment was due by `until`.
+ * Use this function only after every call of an operation that began before `until` has ended. If another call commits
+ * an appointment after these statements began, that call itself began after `until`. So no event of the appointment was
+ * due by `until`.
  */
 export function advanceIdleTenants(
   source: TransactionSource,

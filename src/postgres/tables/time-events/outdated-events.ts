@@ -20,7 +20,7 @@ const overdueStatement = prepared(["tenant", "id", "today"], ({ tenant, id, toda
   ]),
 );
 
-/** Returns whether an appointment is pending or confirmed and no later version than `version` changed its start. */
+/** Returns whether an appointment is pending or confirmed and its start has not changed after `version`. */
 export async function isStillAwaited(transaction: Transaction, id: string, version: number): Promise<boolean> {
   return (await transaction.rows(awaitedStatement({ tenant: transaction.tenantId, id, version }))).length > 0;
 }
