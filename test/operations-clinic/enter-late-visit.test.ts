@@ -108,6 +108,13 @@ describe("EnterLateVisit", () => {
     expect(row).toEqual({ assigned_on: morning.at("08:00").slice(0, 10) });
   });
 
+  test("counts no wait after the visit, although the waitlist entry that it served was created later", async () => {
+    morning.goTo("12:30", 2);
+    const { patientId, waitlistEntryId } = await waiting(morning.clinic.serviceId);
+    const appointment = appointmentIn(await enter({ patientId, waitlistEntryId }));
+    expect(appointment).toMatchObject({ requestedOn: morning.at("08:00").slice(0, 10) });
+  });
+
   test("is not bound by the limits of the tenant for bookings", async () => {
     const as = { tenantId: randomUUID() };
     const own = await openMorning(service, as);

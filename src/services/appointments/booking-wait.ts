@@ -38,10 +38,10 @@ export interface JudgedWait {
 const MAX_YEARS = 2;
 
 /**
- * Returns the wait of a booking and the errors in its fields. The wait begins at the earliest of three dates: the given
- * date, the creation date of the waitlist entry, and the request date of the replaced appointment. A replaced
- * appointment without a request date counts from its creation date. If the booking has none of the three dates, the
- * wait begins today. The due date follows from the opportunity definition of the appointment type.
+ * Returns the wait of a booking and the errors in its fields. `nowMs` is the time of the visit for a late entry. The wait
+ * begins at the earliest of four dates: the date of `nowMs`, the given date, the creation date of the waitlist entry,
+ * and the request date of the replaced appointment. A replaced appointment without a request date counts from its
+ * creation date. The due date follows from the opportunity definition of the appointment type.
  */
 export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number): Promise<JudgedWait> {
   const { waitlistEntryId, replacesAppointmentId, appointmentTypeId } = given;
@@ -52,7 +52,7 @@ export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number
     replacesAppointmentId === undefined ? undefined : findAppointment(transaction, replacesAppointmentId),
     readWaitLimit(transaction, { appointmentTypeId }, { from: earliestStart(given, today), through: today }),
   ]);
-  const dates = [given.requestedOn, dateOf(entry), replaced?.requestedOn ?? dateOf(replaced)];
+  const dates = [today, given.requestedOn, dateOf(entry), replaced?.requestedOn ?? dateOf(replaced)];
   const requestedOn = dates.filter((date) => date !== undefined).toSorted()[0] ?? today;
   const dueOn = limit && lastDayOfWait(requestedOn, limit, limit.holidays);
   const isUnknown = replacesAppointmentId !== undefined && replaced === undefined;
