@@ -24,6 +24,9 @@ export function logFailedJobs(logger: Logger): (error: unknown) => void {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const code = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
     const reason = `${REASONS[classifyFailure(cause)] ?? "a job or the queue failed"}${code}`;
-    logger.warn({ component: "job queue", cause: describe(cause) }, `background jobs failed and will be repeated: ${reason}`);
+    logger.warn(
+      { component: "job queue", cause: describe(cause) },
+      `background jobs failed and will be repeated: ${reason}`,
+    );
   };
 }

@@ -1,10 +1,10 @@
 import { execFile, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.js";
+import { freePort } from "../support/free-port.js";
 import { filesOf, freshFolder, withTools } from "./fresh-folder.js";
 import { root, workspacePackages } from "./workspace-packages.js";
 

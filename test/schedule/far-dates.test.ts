@@ -85,7 +85,7 @@ describe("a change of a rule, with a horizon beyond the default", () => {
     expectRefusal(await hold(clinic, `${second?.optionToken}`), 410);
     const startsAt = `${first?.startsAt}`;
     const timed = await timedBooking(clinic, { patientId, startsAt });
-    expectRefusal(await call(clinic, "BookAppointmentAt", timed), 409, ["startsAt NO_SLOT"]);
+    expectRefusal(await call(clinic, "BookAppointmentAt", timed), 422, ["startsAt INVALID_VALUE"]);
     await runJobs();
     expect(appointmentIn(await call(clinic, "BookAppointmentAt", timed)).startsAt).toBe(startsAt);
   });

@@ -16,7 +16,11 @@ import type { Implementation } from "../../implementation.js";
 import { requestExtension } from "../../postgres/job-queue.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
 import { shareCalendar } from "../../postgres/tables/schedule/calendars.js";
-import { countSlots, type MaterializationState, readMaterialization } from "../../postgres/tables/schedule/materialization.js";
+import {
+  countSlots,
+  type MaterializationState,
+  readMaterialization,
+} from "../../postgres/tables/schedule/materialization.js";
 import type { PlannedProgram } from "../../postgres/tables/schedule/plan-sizes.js";
 import { programs } from "../../postgres/tables/schedule/programs.js";
 import { type BookingWindow, countProgramWindowEffects } from "../../postgres/tables/settings/settings-effects.js";
