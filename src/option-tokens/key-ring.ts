@@ -51,7 +51,8 @@ const hourMs = 60 * 60 * 1000;
 const ROTATION_MS = 24 * hourMs;
 /**
  * A replaced key is kept for two hours. In the first hour, a process may not know the new key yet and seals with the
- * replaced key. The second hour is for tokens in use: option tokens are valid for ten minutes, page tokens for an hour.
+ * replaced key. The second hour is for tokens in use: option tokens are valid for ten minutes, page tokens for at least
+ * an hour.
  */
 const RETENTION_MS = 2 * hourMs;
 const secretBytes = 32;

@@ -1,7 +1,6 @@
 /**
- * Matches the parts of a text in which a semicolon does not end a statement: comments, literals, quoted names and
- * dollar-quoted bodies. It also matches the keywords that begin and end an SQL body (BEGIN ATOMIC … END) or a CASE
- * inside such a body.
+ * Matches the parts of SQL text that {@link splitStatements} looks at: comments, literals, quoted names, dollar-quoted
+ * bodies, words and semicolons. The group `opens` matches BEGIN ATOMIC and CASE, the group `closes` matches END.
  */
 const PARTS = new RegExp(
   [

@@ -15,8 +15,8 @@ import { isAny, patientOverlap, timeConflicts } from "../appointments/time-confl
 const FIELD = "durationMinutes";
 
 /**
- * The locked rows of an appointment whose duration may change, and whether the practitioner or the patient is busy at
- * the time of the new duration. `locked.slots` are the slots of that time.
+ * The locked rows of an appointment whose duration may change. `locked.slots` are the slots from its start to its new
+ * end. `busy` says whether the practitioner or the patient is busy in this interval.
  */
 export interface LockedDuration {
   readonly locked: Locked;
@@ -24,8 +24,9 @@ export interface LockedDuration {
 }
 
 /**
- * Locks an appointment and its patient. With `length`, also locks the practitioner, the current slots and the slots of
- * the new duration. Then also reads whether the practitioner or the patient is busy at that time. For an appointment
+ * Locks an appointment and its patient. With `length`, also locks the practitioner, the current slots and the slots
+ * from its start to its new end. Then also reads whether the practitioner or the patient is busy in this interval. For
+ * an appointment
  * without slots of the schedule, reads this only for the patient. `seen` and `held` are the appointment and its slots
  * as they were read without locks.
  */

@@ -70,9 +70,9 @@ export async function searchOptions(
 }
 
 /**
- * Returns the time and number of slots for the first statement. A search for one practitioner covers 28 days, because a
- * page of one practitioner needs many days. Any other search in parts of the day covers half a day, so it ends before
- * the same part of the next day. Other searches cover 7 days.
+ * Returns the time range and the number of slots that the first statement reads. A search for one practitioner reads 28
+ * days, because a page of one practitioner needs many days. Else, a search that is limited to parts of the day (such as
+ * the morning) reads 12 hours, which never reach the same part of the next day. All other searches read 7 days.
  */
 function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
   return {
@@ -83,8 +83,9 @@ function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }
 }
 
 /**
- * Returns the time and number of slots for the next statement. If the last statement found few of the missing options,
- * the next one reads more slots. If the last statement found very few, the next one also covers a longer time.
+ * Returns the time range and the number of slots that the next statement reads. If the last statement found few of the
+ * missing options, the next one reads more slots. If the last statement found very few, the next one also reads a
+ * longer range.
  */
 function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, missingBefore: number): Reach {
   const growth = (2.5 * missing) / Math.max(missingBefore - missing, 1);

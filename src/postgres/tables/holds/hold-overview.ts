@@ -5,9 +5,9 @@ const SCOPE = { setting: "cupo.holds", value: "on" } as const;
 
 /** The numbers of holds of all tenants. An offer is a hold that the service makes for a waitlist entry. */
 export interface HoldCounts {
-  /** The number of holds of clients that have neither ended nor expired. */
+  /** The number of live holds that clients created. A live hold has neither ended nor expired. */
   readonly live: number;
-  /** The number of offers to waitlist entries that have neither ended nor expired. */
+  /** The number of live offers to waitlist entries. */
   readonly offered: number;
   /**
    * The number of holds and offers that expired in the last hour. Holds that were booked or released before they

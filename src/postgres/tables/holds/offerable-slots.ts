@@ -79,8 +79,9 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
 const MOST_RANKED = 100;
 
 /**
- * Selects the entries for {@link findWaitingEntries}. Entries are ranked first by the date of their request. So it is
- * enough to read the entries with the earliest dates, including all entries of the last date.
+ * Selects the entries for {@link findWaitingEntries}. The first entry in the waiting order has the earliest request
+ * date. So the statement reads only the {@link MOST_RANKED} entries with the earliest request dates, and all further
+ * entries that have the same request date as the last of these.
  */
 const selectWaiting = prepared(["tenantId", "slotId", "now", "period", "maxHolds"], (names) =>
   sql.raw(

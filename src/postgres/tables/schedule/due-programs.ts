@@ -5,7 +5,8 @@ import { PLANNED_DAYS, withSettings } from "./booking-windows.js";
 
 const IS_BEHIND = `p.active AND p.materialized_through < ?::date + ${PLANNED_DAYS}`;
 
-const HAS_SERVICE = "EXISTS (SELECT FROM program_services o WHERE o.tenant_id = p.tenant_id AND o.program_id = p.id)";
+const hasService = (tenant: string) =>
+  `EXISTS (SELECT FROM program_services o WHERE o.tenant_id = ${tenant} AND o.program_id = p.id)`;
 
 const DUE = `SELECT DISTINCT p.tenant_id AS id FROM programs p
   LEFT JOIN tenant_settings t ON t.tenant_id = p.tenant_id
@@ -26,7 +27,7 @@ export async function findDueTenants(source: TransactionSource, today: string): 
 const FURTHEST_BEHIND = `SELECT max(?::date + ${PLANNED_DAYS} - p.materialized_through) AS days FROM programs p
   JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active
   LEFT JOIN tenant_settings t ON t.tenant_id = p.tenant_id
-  WHERE ${IS_BEHIND} AND ${HAS_SERVICE}`;
+  WHERE ${IS_BEHIND} AND ${hasService("p.tenant_id")}`;
 
 /**
  * Returns the largest delay of the programs of all tenants, in days. The delay of a program is the number of days from
@@ -62,6 +63,9 @@ function dueProgramsOf({ tenantId }: Transaction, today: string) {
   return withSettings(sql({ p: "programs" }), tenantId)
     .joinRaw("JOIN locations l ON l.tenant_id = ? AND l.id = p.location_id", [tenantId])
     .where({ "p.tenant_id": tenantId })
-    .whereRaw(`(p.active AND p.outdated_from IS NOT NULL OR ${IS_BEHIND} AND l.active AND ${HAS_SERVICE})`, [today])
+    .whereRaw(`(p.active AND p.outdated_from IS NOT NULL OR ${IS_BEHIND} AND l.active AND ${hasService("?")})`, [
+      today,
+      tenantId,
+    ])
     .select({ id: "p.id" });
 }
