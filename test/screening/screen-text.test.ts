@@ -26,7 +26,7 @@ describe("ordinary texts are accepted", () => {
           expect(screenText(texts.join(joint))).toEqual([]);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 
@@ -147,7 +147,7 @@ describe("any text", () => {
     "mi clave, por si, ",
     "p4ss ",
     "a.",
-  ])("is screened in time even if it repeats %j ten thousand times", (part) => {
-    expect(screenText(part.repeat(10_000))).toHaveLength(0);
+  ])("is screened in time even if it repeats %j two thousand times", (part) => {
+    expect(screenText(part.repeat(2_000))).toHaveLength(0);
   });
 });
