@@ -14,7 +14,14 @@ import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/s
 import { changeableSpan, commonDates, datesChangedAtOnce, horizonFrom, widestSpan } from "../../scheduling/horizon.js";
 import { addCalendarDays, earlierDate, laterDate, previousDate } from "../../scheduling/local-date.js";
 import { differingSpan, gainingSpan, inputsWithin, nextPartOf, planWithin } from "./plan-parts.js";
-import { type PlanChanges, type PlanInputs, type ProgramPlan, planOn, readPlanInputs } from "./plan-slots.js";
+import {
+  type IdentifiedRule,
+  type PlanChanges,
+  type PlanInputs,
+  type ProgramPlan,
+  planOn,
+  readPlanInputs,
+} from "./plan-slots.js";
 
 /** The state of a program's schedule, and the inputs of its plan on all dates that can have slots. */
 export interface ScheduleInputs {
@@ -81,6 +88,7 @@ export async function remakeProgram(
   if (!isMade(state)) return askForSchedule(transaction, programId, nowMs);
   startNewGeneration(transaction, [programId]);
   if (changes === undefined) return materializeProgram(transaction, schedule, nowMs);
+  if (changes.rules !== undefined && haveSameSlots(inputs.rules, changes.rules)) return;
   const [before, plan] = [planOn(inputs), planOn(inputs, changes)];
   const differing = differingSpan(before, plan);
   if (differing === undefined) return;
@@ -94,6 +102,13 @@ export async function remakeProgram(
   const isOutdated = differing.through > atOnce.through;
   if (isOutdated) markOutdated(transaction, programId, laterDate(differing.from, addCalendarDays(atOnce.through, 1)));
   if (isOutdated || (state.isActive && state.through !== plan.through)) requestExtension(transaction);
+}
+
+/** Whether rules have the same slots: only their daily capacity can differ. */
+function haveSameSlots(before: readonly IdentifiedRule[], after: readonly IdentifiedRule[]): boolean {
+  const slotsOf = (rules: readonly IdentifiedRule[]) =>
+    JSON.stringify(rules.map((rule) => ({ ...rule, dailyCapacity: 0, version: 0 })));
+  return slotsOf(before) === slotsOf(after);
 }
 
 /**

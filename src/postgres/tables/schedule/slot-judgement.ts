@@ -13,11 +13,11 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
 
 /**
  * SQL for whether a slot `s` is in the scope of a plan: the slot starts after `:now`, and the slot's program, local
- * date and practitioner are among those of the plan. The condition always names the programs, because an index on
- * slots begins with the tenant and the program.
+ * date and practitioner are among those of the plan. The condition always names the programs and limits the start,
+ * because an index on slots has the columns tenant, program and start.
  */
 export const IN_SCOPE = `s.tenant_id = :tenant AND s.program_id = ANY(:programs::uuid[])
-  AND s.local_date BETWEEN :from::date AND :through::date AND s.starts_at > :now
+  AND s.local_date BETWEEN :from::date AND :through::date AND s.starts_at > :now AND ${isOnDates("s")}
   AND (:practitioner::uuid IS NULL OR s.practitioner_id = :practitioner)`;
 
 /**
@@ -38,7 +38,7 @@ export const PLAN = `${PLAN_LISTS},
   moved AS MATERIALIZED (
     SELECT unnest(ARRAY(SELECT a.id FROM appointments a
       WHERE a.tenant_id = :tenant AND a.program_id = ANY(:programs::uuid[]) AND a.starts_at > :now
-        AND a.local_date BETWEEN :from::date AND :through::date
+        AND a.local_date BETWEEN :from::date AND :through::date AND ${isOnDates("a")}
         AND ((a.program_id, a.location_id) NOT IN (
           SELECT g.id, g.location_id FROM programs g WHERE g.tenant_id = :tenant)) IS TRUE)) AS id)`;
 
@@ -97,4 +97,10 @@ function isPlanned(slot: string): string {
       OR (${slot}.rule_id, ${slot}.starts_at, ${slot}.ends_at) IN (SELECT rule_id, starts_at, ends_at FROM wanted))
     AND (${slot}.program_id, ${slot}.practitioner_id) IN (SELECT program_id, practitioner_id FROM staff)
     AND NOT ${meetsBlocks(slot)}`;
+}
+
+/** Returns SQL for whether a slot or appointment starts on the dates of the plan. An index on the start can serve it. */
+function isOnDates(alias: string): string {
+  return `${alias}.starts_at >= :from::date::timestamp AT TIME ZONE 'America/Bogota'
+    AND ${alias}.starts_at < (:through::date + 1)::timestamp AT TIME ZONE 'America/Bogota'`;
 }
