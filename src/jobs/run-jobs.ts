@@ -86,7 +86,8 @@ const BUSY_MS = 1_000;
 /**
  * Runs background jobs until they are stopped:
  *
- * - every minute: writes the events that become due, offers freed slots, erases tenants (also on request)
+ * - every minute: writes the events that became due (reminders, no-shows, expired waitlist entries), offers freed
+ *   slots, erases tenants (also on request)
  * - every 5 min: updates the stored sums of waits for the opportunity indicators
  * - every 10 min: purges expired data, assigns positions to events
  * - every hour and on request: extends schedules to the booking horizon

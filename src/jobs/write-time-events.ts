@@ -31,13 +31,13 @@ export interface TimeEventPorts {
 }
 
 /**
- * Writes the events of all active tenants that became due since the last run, each event once. Returns the number of
- * written events.
+ * Writes the events of all active tenants that became due since the last run, each event once: reminders and no-shows
+ * of appointments, and expired waitlist entries. Returns the number of written events.
  *
  * The progress of a tenant is the time up to which its events are written. It moves in the transaction that writes the
  * events. So if a run is interrupted, the next run continues. Of two runs at the same time, the second one waits for
  * the first and then finds nothing left. While an older release serves the database, nothing is written. Later runs
- * catch up.
+ * then write the missed events of the last 24 h.
  *
  * If the events of a tenant cannot be written, the run continues with other tenants and throws the first error at the
  * end. An aborted signal stops the run after the current transaction.

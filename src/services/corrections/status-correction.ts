@@ -108,9 +108,9 @@ interface FormerTime {
 }
 
 /**
- * Takes the time of the practitioner and the patient again, and one unit of the day's capacity; none for an overbooked
- * appointment. Returns the slots of the appointment: its former slots if they still exist, otherwise one new slot.
- * Slots that no longer fit the schedule are kept only for this appointment. Throws 409 with all conflicts.
+ * Occupies the time of the practitioner and the patient again. Uses one unit of the day's capacity, except for an
+ * overbooked appointment. Returns the slots of the appointment: its former slots if they still exist, otherwise one new
+ * slot. Slots that no longer fit the schedule are kept only for this appointment. Throws 409 with all conflicts.
  */
 async function takeTimeAgain(
   call: ReadyCall,

@@ -24,11 +24,10 @@ export interface LockedDuration {
 }
 
 /**
- * Locks an appointment and its patient. With `length`, also locks the practitioner, the current slots and the slots
+ * Locks an appointment and its patient. With `length`, also locks the practitioner, the current slots, and the slots
  * from its start to its new end. Then also reads whether the practitioner or the patient is busy in this interval. For
- * an appointment
- * without slots of the schedule, reads this only for the patient. `seen` and `held` are the appointment and its slots
- * as they were read without locks.
+ * an appointment without slots of the schedule, reads this only for the patient. `seen` and `held` are the appointment
+ * and its slots as they were read without locks.
  */
 export async function lockForDuration(
   call: ReadyCall,
