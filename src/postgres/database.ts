@@ -174,7 +174,10 @@ function countGenerations(
   };
 }
 
-/** Monitors the connections in use. Calls `whenUnreachable` before each call of `onUnreachable` with true. */
+/**
+ * Detects, through the connections in use, whether the database is reachable. Calls `whenUnreachable` before each call
+ * of `onUnreachable` with true.
+ */
 function monitorReachability(
   pool: Pool,
   { url, reachability, onUnreachable }: DatabaseOptions,

@@ -36,7 +36,10 @@ export interface UnitOfWorkOptions extends TransactionLimits {
 /** Runs the operation and returns the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
-/** `endsEarly` commits each batch of reads. `instead` returns the work after a failure ({@link runTransaction}). */
+/**
+ * With `endsEarly`, COMMIT is sent with each batch of reads. `instead` receives the error of failed work and returns
+ * other work for a new transaction, see {@link runTransaction}.
+ */
 interface RunOptions<T> {
   readonly endsEarly?: boolean;
   readonly instead?: (error: unknown) => Promise<TransactionWork<T>>;

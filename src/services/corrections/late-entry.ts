@@ -132,8 +132,8 @@ export function takeSteps(
 }
 
 /**
- * Returns a conflict for each step that happened earlier, relative to the start of the appointment, than `margins`
- * allow.
+ * Returns a conflict for each step that happened too early. `margins` limit how early a step may happen, relative to
+ * the start of the appointment.
  */
 export function earlySteps(
   appointment: Pick<AppointmentRecord, "startsAt">,

@@ -25,7 +25,7 @@ import { retainUnfit } from "../schedule/remake-span.js";
 const FIELD = "appointmentId";
 
 /**
- * The status that a correction restores, by the current status. CANCELLED has no entry here: a correction restores the
+ * Maps the current status to the status that a correction restores. CANCELLED has no entry: a correction restores the
  * status before the cancellation.
  */
 const BACK: Readonly<Partial<Record<AppointmentStatus, AppointmentStatus>>> = {

@@ -64,8 +64,9 @@ export async function lockForDuration(
  * times. An overbooked appointment gets a new slot of its own. The capacity of the day does not change, because an
  * appointment uses one unit whatever its length.
  *
- * Throws 409 for an appointment whose slots are no longer in the schedule. Throws 409 with all conflicts if the time is
- * not free. Throws 422 if the adjacent slots are too short, or if an overbooked appointment would end on another day.
+ * Throws 409 for an appointment whose slots are no longer in the schedule. Throws 409 with all conflicts if the time
+ * from the start to the new end is not free. Throws 422 if the adjacent slots are too short, or if an overbooked
+ * appointment would end on another day.
  */
 export function changeDuration(
   { transaction, newId }: ReadyCall,
