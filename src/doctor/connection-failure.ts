@@ -11,7 +11,9 @@ const hostOf = ({ host }: URL) => decodeURIComponent(host);
 const roleOf = ({ username }: URL) => decodeURIComponent(username);
 const databaseOf = ({ pathname }: URL) => decodeURIComponent(pathname.slice(1));
 
-/** Explanations by SQLSTATE (appendix A of PostgreSQL's manual), and by the codes of Node's socket and DNS errors. */
+/**
+ * Maps an SQLSTATE (appendix A of PostgreSQL's manual), or a code of Node's socket and DNS errors, to its explanation.
+ */
 const BY_CODE: Readonly<Record<string, Explanation>> = {
   "28P01": (url) => ({
     says: `${hostOf(url)} rejects the password of the role "${roleOf(url)}", or the role does not exist`,

@@ -59,8 +59,9 @@ interface Due extends TimeEvent {
  * booking or a move commits after a statement has read the appointments, its call began after `until`. So none of the
  * events of that booking or move was due by `until`.
  *
- * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. So events of
- * a row enter the feed in the order of its versions. The locking read returns the newest committed version of a row.
+ * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. A read with
+ * a lock returns the newest committed version of a row. So the events of a row enter the feed in the order of its
+ * versions.
  */
 export async function writeSpan(transaction: Transaction, limits: SpanLimits): Promise<WrittenSpan> {
   const [through, settings] = await Promise.all([lockProgress(transaction), findTenantSettings(transaction)]);

@@ -19,7 +19,7 @@ export interface TimeEventPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** An appointment can be marked as a no-show this many minutes after its start. Tenants can set their own number. */
+  /** Minutes after the start from which an appointment can be marked as a no-show. Tenants can set their own number. */
   readonly noShowGraceMinutes: number;
   /**
    * Events are written this many milliseconds after they became due; default 30,000. By then, all calls that began

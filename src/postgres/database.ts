@@ -174,10 +174,7 @@ function countGenerations(
   };
 }
 
-/**
- * Detects, through the connections in use, whether the database is reachable. Calls `whenUnreachable` before each call
- * of `onUnreachable` with true.
- */
+/** Detects whether the database is reachable. If not, calls `whenUnreachable`, then `onUnreachable` with true. */
 function monitorReachability(
   pool: Pool,
   { url, reachability, onUnreachable }: DatabaseOptions,

@@ -36,10 +36,7 @@ export interface UnitOfWorkOptions extends TransactionLimits {
 /** Runs the operation and returns the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
-/**
- * With `endsEarly`, COMMIT is sent with each batch of reads. `instead` receives the error of failed work and returns
- * other work for a new transaction, see {@link runTransaction}.
- */
+/** `endsEarly`: COMMIT is sent with each batch of reads. `instead`: see {@link runTransaction}. */
 interface RunOptions<T> {
   readonly endsEarly?: boolean;
   readonly instead?: (error: unknown) => Promise<TransactionWork<T>>;

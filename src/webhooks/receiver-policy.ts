@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import { isPublicAddress } from "./blocked-addresses.js";
 
-/** The receivers to which events may be sent. */
+/** Decides to which receivers events may be sent. */
 export interface ReceiverPolicy {
   /**
    * If events must not be sent to a URL, returns what the URL must be or have, as the end of a sentence that begins

@@ -74,7 +74,9 @@ export async function changeVisit(
   return { appointment: changed, displacement: displacementOf(await findOccupiedSlots(transaction, resourceId)) };
 }
 
-/** Returns the errors in the service and the type of a request, and the duration and buffer of the type. */
+/**
+ * Returns the errors in the service and the appointment type of a request, and the duration and buffer of this type.
+ */
 async function judgeReferences({ serviceId, appointmentTypeId }: ChangeAppointmentRequestValid, call: ReadyCall) {
   const { transaction, principal } = call;
   const [service, type] = await Promise.all([
