@@ -31,7 +31,10 @@ export interface JobPorts {
   readonly now: () => number;
   /** The highest number of open slots of a tenant. */
   readonly maxOpenSlots: number;
-  /** Minutes after the start from which an appointment can be marked as a no-show. Tenants can set their own number. */
+  /**
+   * Minutes after the start of an appointment, from which it can be marked as a no-show. Tenants can set their own
+   * number.
+   */
   readonly noShowGraceMinutes: number;
   readonly logger: Logger;
   /** Called when a tenant reaches its open-slot limit. */

@@ -15,8 +15,8 @@ import { endOfLocalDay, localDateAt } from "../scheduling/local-clock.js";
 const MINUTE_MS = 60_000;
 
 /**
- * The limits for one call of {@link writeSpan}, which writes the reminder, no-show and expiry events that became due in
- * a span of time.
+ * The limits for one call of {@link writeSpan}. The call writes the reminder, no-show and expiry events that became due
+ * in a span of time.
  */
 export interface SpanLimits {
   readonly until: Date;

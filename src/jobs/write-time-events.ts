@@ -19,7 +19,10 @@ export interface TimeEventPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** Minutes after the start from which an appointment can be marked as a no-show. Tenants can set their own number. */
+  /**
+   * Minutes after the start of an appointment, from which it can be marked as a no-show. Tenants can set their own
+   * number.
+   */
   readonly noShowGraceMinutes: number;
   /**
    * Events are written this many milliseconds after they became due; default 30,000. By then, all calls that began
@@ -31,8 +34,8 @@ export interface TimeEventPorts {
 }
 
 /**
- * Writes the events of all active tenants that became due since the last run, each event once: reminders and no-shows
- * of appointments, and expired waitlist entries. Returns the number of written events.
+ * Writes the events of all active tenants that became due since the last run: reminders and no-shows of appointments,
+ * and expired waitlist entries. Each event is written once. Returns the number of written events.
  *
  * The progress of a tenant is the time up to which its events are written. It moves in the transaction that writes the
  * events. So if a run is interrupted, the next run continues. Of two runs at the same time, the second one waits for

@@ -98,8 +98,8 @@ function requireStepBack(
 }
 
 /**
- * The locked slots of an appointment's former time, whether the practitioner or the patient is busy at that time, and
- * the conflicts of the patient.
+ * The former time of an appointment. `slots` are the locked slots of this time. `busy` says whether the practitioner or
+ * the patient is busy then. `found` are the conflicts of the patient.
  */
 interface FormerTime {
   readonly slots: readonly SlotRecord[];
