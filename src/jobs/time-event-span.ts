@@ -38,8 +38,8 @@ export interface WrittenSpan {
 }
 
 /**
- * An appointment and one of its events. The minutes count from the event to the start; they are negative for an event
- * after the start.
+ * An appointment and one of its events. The minutes count from the event to the start of the appointment; they are
+ * negative for an event after the start.
  */
 interface Timed {
   readonly appointment: DueAppointment;

@@ -54,8 +54,8 @@ export interface DeliveryPayload {
 }
 
 /**
- * Returns the key of the job that sends to a webhook. While a job with this key waits, a request sets the time of this
- * job anew and queues no second job.
+ * Returns the key of the job that sends to a webhook. While a job with this key waits, queueing it again only replaces
+ * its payload and its time.
  */
 export function deliveryKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
   return `${DELIVER_WEBHOOK}:${webhookId}`;
