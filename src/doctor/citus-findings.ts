@@ -7,8 +7,9 @@ const SEND =
   "Run as a superuser: ALTER DATABASE … SET citus.propagate_set_commands = 'local'; then restart the processes of the service";
 
 /**
- * Checks that Citus distributes all tables of tenants, and that Citus sends the tenant of a call to its workers.
- * Returns no findings for a database without Citus or without tables of tenants.
+ * Checks that Citus distributes all tables with tenant data. Also checks that Citus forwards the settings of a
+ * transaction to its workers, because one setting names the tenant. Returns no findings for a database without Citus or
+ * without such tables.
  */
 export async function examineCitus(inspection: Inspection): Promise<Finding[]> {
   const facts = await readCitusFacts(inspection);

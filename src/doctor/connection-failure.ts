@@ -11,7 +11,9 @@ const hostOf = ({ host }: URL) => decodeURIComponent(host);
 const roleOf = ({ username }: URL) => decodeURIComponent(username);
 const databaseOf = ({ pathname }: URL) => decodeURIComponent(pathname.slice(1));
 
-/** Explanations by SQLSTATE (appendix A of PostgreSQL's manual), and by the codes of Node's socket and DNS errors. */
+/**
+ * Maps an SQLSTATE (appendix A of PostgreSQL's manual), or a code of Node's socket and DNS errors, to its explanation.
+ */
 const BY_CODE: Readonly<Record<string, Explanation>> = {
   "28P01": (url) => ({
     says: `${hostOf(url)} rejects the password of the role "${roleOf(url)}", or the role does not exist`,
@@ -49,8 +51,8 @@ const BY_CODE: Readonly<Record<string, Explanation>> = {
 };
 
 /**
- * Explanations by the message and code of an error, for errors without a specific code. A match takes precedence over
- * {@link BY_CODE}.
+ * Each entry has a pattern and the explanation for errors whose message or code matches it. A matching entry takes
+ * precedence over {@link BY_CODE}.
  */
 const BY_MESSAGE: readonly (readonly [RegExp, Explanation])[] = [
   [
@@ -91,7 +93,10 @@ const BY_MESSAGE: readonly (readonly [RegExp, Explanation])[] = [
   ],
 ];
 
-/** Returns the explanation of a failed connection to `url`, with advice. Both omit the password of the URL. */
+/**
+ * Returns the explanation of a failed connection to `url`, with the message of the error and with advice. The texts
+ * never contain the password of the URL.
+ */
 export function explainConnectionFailure(error: unknown, url: URL): Refusal {
   const message = error instanceof Error ? error.message || error.name : String(error);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";

@@ -7,7 +7,7 @@ import { examineIssuer } from "./issuer-findings.js";
 import { examineTls } from "./tls-findings.js";
 
 /**
- * Checks everything that the service needs. Returns a finding for each check, with advice if something is wrong.
+ * Checks everything that the service needs. Returns the findings of all checks, with advice if something is wrong.
  * Changes nothing: uses read-only transactions and starts no server. If settings are invalid, returns only the findings
  * about them.
  */

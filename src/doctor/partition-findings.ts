@@ -10,8 +10,8 @@ const RETENTION = "Run migrate with MIGRATION_DATABASE_URL to apply the setting,
 
 /**
  * Checks the tables that are partitioned by month: partitions for the next four weeks exist, no row is left in the
- * default partition, and the audit trail is kept for `auditRetentionMonths`. Returns no findings if the state of the
- * tables cannot be read.
+ * default partition, and the audit trail is kept for `auditRetentionMonths` (undefined: forever). Returns no findings
+ * if the state of the tables cannot be read.
  */
 export async function examinePartitions(
   inspection: Inspection,

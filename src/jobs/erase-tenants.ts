@@ -37,7 +37,7 @@ export interface ErasurePorts {
  * A call that began before the tenant was suspended can still write a row. So the rows are deleted once more after all
  * transactions that were running before the first deletion have ended. Until then, the tenant is left to a later run.
  * While an older release serves the database, nothing is erased, because that release does not know the state of
- * tenants. After the signal is aborted, the run deletes at most one more batch of each tenant.
+ * tenants. After the signal is aborted, the run deletes at most one more batch.
  *
  * Returns whether tenants are left to erase.
  */

@@ -9,8 +9,8 @@ import type { Backlog } from "../telemetry/metrics/service-metrics.js";
 import { timeOfUuid7 } from "../uuid.js";
 
 /**
- * Returns the due background work, the number of disabled webhooks and the number of holds, for all tenants together.
- * Reads them in five short transactions.
+ * Returns the backlog of all tenants together: late schedules, due jobs, waiting events and deliveries, disabled
+ * webhooks, and holds. Reads it in five short transactions.
  */
 export async function readBacklog(database: TransactionSource, now: () => number): Promise<Backlog> {
   const scheduleDays = await findFurthestBehind(database, localDateAt(now()));

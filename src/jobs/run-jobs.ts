@@ -31,7 +31,10 @@ export interface JobPorts {
   readonly now: () => number;
   /** The highest number of open slots of a tenant. */
   readonly maxOpenSlots: number;
-  /** An appointment can be marked as a no-show this many minutes after its start. Tenants can set their own number. */
+  /**
+   * Minutes after the start of an appointment, from which it can be marked as a no-show. Tenants can set their own
+   * number.
+   */
   readonly noShowGraceMinutes: number;
   readonly logger: Logger;
   /** Called when a tenant reaches its open-slot limit. */
@@ -86,7 +89,8 @@ const BUSY_MS = 1_000;
 /**
  * Runs background jobs until they are stopped:
  *
- * - every minute: writes the events that become due, offers freed slots, erases tenants (also on request)
+ * - every minute: writes the events that became due (reminders, no-shows, expired waitlist entries), offers freed
+ *   slots, erases tenants (also on request)
  * - every 5 min: updates the stored sums of waits for the opportunity indicators
  * - every 10 min: purges expired data, assigns positions to events
  * - every hour and on request: extends schedules to the booking horizon

@@ -25,8 +25,9 @@ const AFTER_LEASE_MS = 500;
 
 /**
  * Runs the jobs that send events to webhooks, until they are stopped. The jobs have workers of their own, so that slow
- * receivers do not delay other background jobs. A job sends for one webhook for about 10 s. If more may be left to
- * send, the job queues itself again, after the jobs of other webhooks.
+ * receivers do not delay other background jobs. A job sends for one webhook for about 10 s. If more may be left to send
+ * now, the job queues itself again, after the jobs of other webhooks. If the next attempt is due later, the job queues
+ * itself for that time.
  *
  * Each job holds a lease on its webhook, so that only one process sends to the webhook. Before it sends, the job queues
  * a second job, its successor, for the end of the lease. So if the process is killed, another process continues about

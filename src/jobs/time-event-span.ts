@@ -14,7 +14,10 @@ import { endOfLocalDay, localDateAt } from "../scheduling/local-clock.js";
 
 const MINUTE_MS = 60_000;
 
-/** The limits for one call of {@link writeSpan}, which writes the events that became due in a span of time. */
+/**
+ * The limits for one call of {@link writeSpan}. The call writes the reminder, no-show and expiry events that became due
+ * in a span of time.
+ */
 export interface SpanLimits {
   readonly until: Date;
   /** Events that were due at or before this time are skipped. */
@@ -35,8 +38,8 @@ export interface WrittenSpan {
 }
 
 /**
- * An appointment and one of its events. The minutes count from the event to the start; they are negative for an event
- * after the start.
+ * An appointment and one of its events. The minutes count from the event to the start of the appointment; they are
+ * negative for an event after the start.
  */
 interface Timed {
   readonly appointment: DueAppointment;
@@ -49,15 +52,16 @@ interface Due extends TimeEvent {
 }
 
 /**
- * Writes the events of a tenant that became due after its progress, and advances the progress. The progress is the time
- * up to which events are written.
+ * Writes the reminder, no-show and expiry events of a tenant that became due after its progress, and advances the
+ * progress. The progress is the time up to which these events are written.
  *
  * Calls do not lock the progress. But `until` is so long ago that every call that began before it has ended. If a
- * booking or a move commits after a statement has read the appointments, its call began after `until`. None of its
- * events was due by `until`.
+ * booking or a move commits after a statement has read the appointments, its call began after `until`. So none of the
+ * events of that booking or move was due by `until`.
  *
- * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. So events of
- * a row enter the feed in the order of its versions. The locking read returns the newest committed version of a row.
+ * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. A read with
+ * a lock returns the newest committed version of a row. So the events of a row enter the feed in the order of its
+ * versions.
  */
 export async function writeSpan(transaction: Transaction, limits: SpanLimits): Promise<WrittenSpan> {
   const [through, settings] = await Promise.all([lockProgress(transaction), findTenantSettings(transaction)]);

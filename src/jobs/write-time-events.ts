@@ -19,7 +19,10 @@ export interface TimeEventPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** An appointment can be marked as a no-show this many minutes after its start. Tenants can set their own number. */
+  /**
+   * Minutes after the start of an appointment, from which it can be marked as a no-show. Tenants can set their own
+   * number.
+   */
   readonly noShowGraceMinutes: number;
   /**
    * Events are written this many milliseconds after they became due; default 30,000. By then, all calls that began
@@ -31,13 +34,13 @@ export interface TimeEventPorts {
 }
 
 /**
- * Writes the events of all active tenants that became due since the last run, each event once. Returns the number of
- * written events.
+ * Writes the events of all active tenants that became due since the last run: reminders and no-shows of appointments,
+ * and expired waitlist entries. Each event is written once. Returns the number of written events.
  *
  * The progress of a tenant is the time up to which its events are written. It moves in the transaction that writes the
  * events. So if a run is interrupted, the next run continues. Of two runs at the same time, the second one waits for
  * the first and then finds nothing left. While an older release serves the database, nothing is written. Later runs
- * catch up.
+ * then write the missed events of the last 24 h.
  *
  * If the events of a tenant cannot be written, the run continues with other tenants and throws the first error at the
  * end. An aborted signal stops the run after the current transaction.

@@ -174,7 +174,7 @@ function countGenerations(
   };
 }
 
-/** Monitors the connections in use. Calls `whenUnreachable` before each call of `onUnreachable` with true. */
+/** Detects whether the database is reachable. If not, calls `whenUnreachable`, then `onUnreachable` with true. */
 function monitorReachability(
   pool: Pool,
   { url, reachability, onUnreachable }: DatabaseOptions,

@@ -16,9 +16,9 @@ export interface JobQueuePoolOptions {
 const CONNECT_MS = 5_000;
 
 /**
- * A client that must connect within 5 s. The pool's option connectionTimeoutMillis would also limit the wait for a free
- * connection, which can be long while jobs use all connections. After a timeout, the queue could not mark a job as
- * done.
+ * A client that must connect within 5 s. The pool's option connectionTimeoutMillis is not used, because it would also
+ * limit the wait for a free connection, which can be long while jobs use all connections. After a timeout, the queue
+ * could not mark a job as done.
  */
 class ConnectingClient extends Client {
   constructor(config?: string | ClientConfig) {

@@ -20,8 +20,8 @@ export function extensionKey(tenantId: string): string {
 }
 
 /**
- * Queues a job that extends the schedules of the tenant. The job starts after the commit. Requests made while the job
- * waits do not queue a second job.
+ * Queues a job that extends the schedules of the tenant. The job starts after the commit. While the job waits, further
+ * requests queue no second job.
  */
 export function requestExtension(transaction: Transaction): void {
   const payload: ExtensionPayload = { tenantId: transaction.tenantId };
@@ -54,8 +54,8 @@ export interface DeliveryPayload {
 }
 
 /**
- * Returns the key of the job that sends to a webhook. While a job with this key waits, requests do not queue a second
- * job.
+ * Returns the key of the job that sends to a webhook. While a job with this key waits, queueing it again only replaces
+ * its payload and its time.
  */
 export function deliveryKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
   return `${DELIVER_WEBHOOK}:${webhookId}`;
@@ -90,7 +90,7 @@ export function requestDelivery(transaction: Transaction, webhookId: string): vo
   );
 }
 
-/** Removes the job with a key, unless the job is running. */
+/** Removes the job with a key. A running job is not stopped, but it is not repeated if it fails. */
 export async function removeJob(pool: Pick<Pool, "query">, key: string): Promise<void> {
   await pool.query("SELECT graphile_worker.remove_job($1)", [key]);
 }

@@ -12,8 +12,9 @@ const FIELD_BY_COLUMN: Readonly<Record<string, string>> = {
 };
 
 /**
- * The end of the name that PostgreSQL gives to a primary key. Primary keys are (tenant_id, id) if callers can see the
- * id. So a violation of such a key is a conflict on `id`; in the table `tenants`, it is a conflict on `tenantId`.
+ * The end of the name that PostgreSQL gives to a primary key. If callers can see the ids of a table, its primary key is
+ * (tenant_id, id). So a violation of such a key is a conflict on `id`; in the table `tenants`, it is a conflict on
+ * `tenantId`.
  */
 const PRIMARY_KEY = /_pkey$/;
 

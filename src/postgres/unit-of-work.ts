@@ -36,7 +36,7 @@ export interface UnitOfWorkOptions extends TransactionLimits {
 /** Runs the operation and returns the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
-/** `endsEarly` commits each batch of reads. `instead` returns the work after a failure ({@link runTransaction}). */
+/** `endsEarly`: COMMIT is sent with each batch of reads. `instead`: see {@link runTransaction}. */
 interface RunOptions<T> {
   readonly endsEarly?: boolean;
   readonly instead?: (error: unknown) => Promise<TransactionWork<T>>;
@@ -45,8 +45,8 @@ interface RunOptions<T> {
 const MAX_RETRIES = 3;
 
 /**
- * Runs each call in one transaction. The claim of the idempotency key, all changes, the audit rows and the stored
- * response commit together or not at all.
+ * Runs calls in transactions. A call with an idempotency key has one transaction: the claim of the idempotency key, all
+ * changes, the audit rows and the stored response commit together or not at all.
  */
 export class UnitOfWork implements IdempotentWork {
   readonly #patience: Statement;
@@ -77,9 +77,9 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs a read without an idempotency key, with the retries of {@link execute}. If `isReplicable`, the read first
-   * tries the replica. It runs on the primary if there is no replica, or if the replica is behind, unavailable or
-   * unable to run it.
+   * Runs a read without an idempotency key, with the retries of {@link execute}. On the primary, each batch of plain
+   * queries is a transaction of its own. If `isReplicable`, the read first tries the replica. It runs on the primary if
+   * there is no replica, or if the replica is behind, unavailable or unable to run it.
    */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
     const { tenantId } = principal;

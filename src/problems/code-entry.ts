@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../errors.js";
 
-/** The description of a code, in sentences for people. */
+/** The description of an error code, in sentences for people. */
 export interface CodeEntry {
   readonly meaning: string;
   readonly cause: string;

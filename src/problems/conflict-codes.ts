@@ -8,7 +8,7 @@ const takers = [...single, ...several];
 const arrivals = ["ConfirmAppointment", "CheckInAppointment"];
 const visitEnds = ["MarkAppointmentAttended", "MarkAppointmentNoShow"];
 
-/** Codes for a correct request that the current state does not allow: the state of a resource, other calls or load. */
+/** Codes for a valid request that fails because of the state of a resource, other calls or the load of the service. */
 export const conflictCodes = {
   STALE_VERSION: {
     meaning: "expectedVersion is no longer the version of the resource.",

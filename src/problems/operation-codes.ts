@@ -90,7 +90,10 @@ function byFields(method: DescMethod): Found {
   ];
 }
 
-/** Collects the codes of a message. `seen` ends the recursion in messages that contain themselves. */
+/**
+ * Returns the codes that the rules and the fields of a message can cause. `seen` ends the recursion in messages that
+ * contain themselves.
+ */
 function codesOfMessage(message: DescMessage, seen: readonly DescMessage[]): FieldErrorCode[] {
   if (seen.includes(message)) return [];
   const ofRules = ruleIdsOfMessage(message).map((id) => ruleCode(id).code);
@@ -123,8 +126,8 @@ function byService({ name }: DescMethod): Found {
 }
 
 /**
- * Returns whether a message contains a patient or a case, or an id of one, at any depth. The erasure of a patient
- * deletes the stored answers with such a message.
+ * Returns whether a message contains a patient or a case, or an id of one, at any depth. When a patient is erased, the
+ * service deletes the stored answers that contain such a message. A retry with the same idempotency key then fails.
  */
 function tellsOfPatients(message: DescMessage, seen: readonly DescMessage[] = []): boolean {
   if (/^(Patient|UserAttentionCase)$/.test(message.name)) return true;

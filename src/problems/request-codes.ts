@@ -14,7 +14,7 @@ import {
   windowChanges,
 } from "./operation-groups.js";
 
-/** Codes for a request that is wrong by itself, or refers to a wrong resource. */
+/** Codes for a request that is invalid by itself, or that refers to a resource that does not exist or does not fit. */
 export const requestCodes = {
   REQUIRED: {
     meaning: "A field or a header that the operation needs is missing or empty.",

@@ -33,7 +33,7 @@ export function isJsonQuery(query: ConnectQuery): boolean | undefined {
  * `maxBytes` before and after decompression (connectrpc.com/docs/protocol, "Unary-Get-Request").
  *
  * Rejects with:
- * - MALFORMED for a parameter that is missing, repeated or has a wrong value, and for a body
+ * - MALFORMED for a query without `message`, for a repeated parameter or a wrong value, and for a request with a body
  * - Code.Unimplemented for an unknown compression
  * - TOO_LONG for a message above the limit
  */

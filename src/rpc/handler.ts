@@ -38,7 +38,7 @@ type Format = Pick<RpcCall, "protocol" | "isJson" | "query">;
 
 interface Method {
   readonly isStream: boolean;
-  /** The HTTP methods that calls may use, see {@link isReadable}. */
+  /** The HTTP methods by which the RPC can be called: POST, and GET if {@link isReadable} is true for it. */
   readonly allowed: readonly string[];
   readonly connect: AnswerCall;
   readonly grpc: AnswerCall;

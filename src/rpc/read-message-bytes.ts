@@ -17,7 +17,7 @@ const compressedFlag = 1;
  * Connect, "Enveloped-Message"). The headers are checked before the body is read.
  *
  * Rejects with:
- * - Code.Unimplemented for no message, several messages or an unknown compression, as gRPC's table of status codes
+ * - Code.Unimplemented for no envelope, several envelopes or an unknown compression, as gRPC's table of status codes
  *   says. An unknown compression is an error even if the message is not compressed.
  * - TOO_LONG for a message above the limit
  * - Code.Internal for unknown flags, or a compression flag without a named compression

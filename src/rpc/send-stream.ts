@@ -2,9 +2,9 @@ import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { type NodeResponse, plainHeaders } from "@cupo/connect-rest/node";
 
 /**
- * Sends an answer of many messages. Each message is sent after the caller has taken the previous one. Stops when the
- * caller disconnects. The listener ends an answer that its client does not read. This function replaces the function of
- * Connect's library, because that function waits forever for a closed response.
+ * Sends an answer of many messages. While the send buffer of the response is full, no further message is read or sent.
+ * Stops when the caller disconnects. The HTTP server ends an answer that its client does not read in time. This
+ * function replaces the function of Connect's library, because that function waits forever for a closed response.
  */
 export async function sendStream(
   { status, header, body, trailer }: UniversalServerResponse,

@@ -23,7 +23,7 @@ const BLOCKED_IPV4 = [
   ["240.0.0.0", 4],
 ] as const;
 
-/** The only networks of IPv6 in which hosts of the public internet are (RFC 4291 section 2.4). */
+/** The IPv6 networks that contain all hosts of the public internet (RFC 4291 section 2.4). */
 const GLOBAL_IPV6 = [["2000::", 3]] as const;
 
 /**

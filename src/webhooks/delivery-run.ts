@@ -16,8 +16,8 @@ import { openSigner, type Signer } from "./sign-delivery.js";
  */
 const RUN_MS = 10_000;
 /**
- * The time that stays free at the end of the lease, in milliseconds. The result of the last event is stored in this
- * time.
+ * The minimum time between the end of the last attempt and the end of the lease, in milliseconds. The result of the
+ * attempt is stored in this time.
  */
 const MARGIN_MS = 4_000;
 /** The highest number of events of different resources that are sent to a webhook at once. */

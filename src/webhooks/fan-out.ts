@@ -32,7 +32,10 @@ export class FanOut {
     this.#filter = { principal: webhook, resourceTypes };
   }
 
-  /** Whether the lease was lost, or the webhook or its cursor was changed meanwhile. */
+  /**
+   * Whether the lease was lost, the webhook was deactivated, or its cursor was moved, for example by a replay. Then
+   * nothing more can be stored.
+   */
   get isLost(): boolean {
     return this.#isLost;
   }

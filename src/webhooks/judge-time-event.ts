@@ -12,8 +12,8 @@ const isAwaited: Holds = (transaction, { resourceId, resourceVersion = 0 }) =>
   isStillAwaited(transaction, resourceId, resourceVersion);
 
 /**
- * By event type, a function that returns whether an event of this type still applies. Events of all other types always
- * apply.
+ * Maps an event type to a function that returns whether an event of this type still applies. Events of a type without
+ * an entry always apply.
  */
 const HOLDS: ReadonlyMap<string, Holds> = new Map([
   ["cupo.appointment.reminder_due", isAwaited],

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import { isPublicAddress } from "./blocked-addresses.js";
 
-/** The receivers to which events may be sent. */
+/** Decides to which receivers events may be sent. */
 export interface ReceiverPolicy {
   /**
    * If events must not be sent to a URL, returns what the URL must be or have, as the end of a sentence that begins
@@ -17,7 +17,10 @@ export interface ReceiverPolicy {
 export interface ReceiverSettings {
   /** Whether http is allowed besides https. */
   readonly allowHttp: boolean;
-  /** Networks in CIDR notation that are allowed although they are not public. */
+  /**
+   * Networks in CIDR notation that are allowed although they are not public. If the list is not empty, names of hosts
+   * in local networks are allowed too.
+   */
   readonly allowAddresses: readonly string[];
 }
 
@@ -30,8 +33,8 @@ const LOCAL_NAME = /^[^.]*$|(^|\.)(localhost|local|internal|home\.arpa)$/;
 
 /**
  * Creates a {@link ReceiverPolicy}. It allows https to public addresses, at port 443 or a port from 1024. The settings
- * can also allow other networks, and http, which may use port 80 too. The URL parser of Node.js turns decimal, octal
- * and hexadecimal addresses into the usual form before the check.
+ * can also allow other networks, names of hosts in local networks, and http. With http, port 80 is allowed too. The URL
+ * parser of Node.js turns decimal, octal and hexadecimal addresses into the usual form before the check.
  */
 export function createReceiverPolicy({ allowHttp, allowAddresses }: ReceiverSettings): ReceiverPolicy {
   const allowed = networksOf(allowAddresses);

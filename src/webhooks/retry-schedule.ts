@@ -1,4 +1,4 @@
-/** For how many hours after its first attempt an event is retried. */
+/** The time in which an event is retried, in hours after its first attempt. */
 export const RETRY_HOURS = 72;
 
 const FIRST_MS = 5_000;

@@ -10,7 +10,10 @@ export interface Signer {
   sign(delivery: DeliveryRecord): SignedEvent;
 }
 
-/** Decrypts the secrets of a webhook and returns a signer with them. Rejects if they cannot be decrypted. */
+/**
+ * Decrypts the secret of a webhook, and the former secret if it is still valid. Returns a signer that signs with these
+ * secrets. Rejects if one of them cannot be decrypted.
+ */
 export async function openSigner(
   tenantId: string,
   { url, secret, formerSecret, formerSecretUntil }: LeasedWebhook,

@@ -13,7 +13,8 @@ import { correctWait } from "./wait-correction.js";
 
 /**
  * Returns the methods of BookingService that change, correct or complete recorded appointments. `now` returns
- * milliseconds since the epoch. `margins` are the defaults for tenants that have not set their own.
+ * milliseconds since the epoch. `margins` are the default earliest times of check-in, attendance and no-show, for
+ * tenants that have not set their own.
  */
 export function createCorrectionMethods(
   now: () => number,

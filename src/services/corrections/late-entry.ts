@@ -87,7 +87,8 @@ export function requireTrueTimes(
 }
 
 /**
- * Returns a conflict on `field` if the visit is more than `lateEntryDays` days ago. With 0 no late entry is allowed.
+ * Returns a conflict on `field` if the visit is more than `lateEntryDays` days ago. If `lateEntryDays` is 0, every late
+ * entry is a conflict.
  */
 export function tooLate(
   startMs: number,
@@ -130,7 +131,10 @@ export function takeSteps(
   });
 }
 
-/** Returns a conflict for each step that happened earlier than the margins allow. */
+/**
+ * Returns a conflict for each step that happened too early. `margins` limit how early a step may happen, relative to
+ * the start of the appointment.
+ */
 export function earlySteps(
   appointment: Pick<AppointmentRecord, "startsAt">,
   steps: readonly LateStep[],

@@ -25,7 +25,7 @@ import { retainUnfit } from "../schedule/remake-span.js";
 const FIELD = "appointmentId";
 
 /**
- * The status that a correction restores, by the current status. CANCELLED has no entry here: a correction restores the
+ * Maps the current status to the status that a correction restores. CANCELLED has no entry: a correction restores the
  * status before the cancellation.
  */
 const BACK: Readonly<Partial<Record<AppointmentStatus, AppointmentStatus>>> = {
@@ -98,8 +98,8 @@ function requireStepBack(
 }
 
 /**
- * The locked slots of an appointment's former time, whether the practitioner or the patient is busy at that time, and
- * the conflicts of the patient.
+ * The former time of an appointment. `slots` are the locked slots of this time. `busy` says whether the practitioner or
+ * the patient is busy then. `found` are the conflicts of the patient.
  */
 interface FormerTime {
   readonly slots: readonly SlotRecord[];
@@ -108,9 +108,9 @@ interface FormerTime {
 }
 
 /**
- * Takes the time of the practitioner and the patient again, and one unit of the day's capacity; none for an overbooked
- * appointment. Returns the slots of the appointment: its former slots if they still exist, otherwise one new slot.
- * Slots that no longer fit the schedule are kept only for this appointment. Throws 409 with all conflicts.
+ * Occupies the time of the practitioner and the patient again. Uses one unit of the day's capacity, except for an
+ * overbooked appointment. Returns the slots of the appointment: its former slots if they still exist, otherwise one new
+ * slot. Slots that no longer fit the schedule are kept only for this appointment. Throws 409 with all conflicts.
  */
 async function takeTimeAgain(
   call: ReadyCall,

@@ -32,7 +32,7 @@ import { changeDuration, lockForDuration } from "./visit-duration.js";
  * - 404 for an unknown appointment, service or type
  * - 409 for a stale version or a finished appointment
  * - 409 for a new duration of an appointment whose slots are no longer in the schedule
- * - 409 if the time of the new duration is not free
+ * - 409 if the time from the start to the new end is not free
  * - 422 for a service or type that is not active, or a service that the program does not offer
  * - 422 if the adjacent slots are too short, or if an overbooked appointment would end on another day
  * - 422 for a join link of a visit that is not by video
@@ -74,7 +74,9 @@ export async function changeVisit(
   return { appointment: changed, displacement: displacementOf(await findOccupiedSlots(transaction, resourceId)) };
 }
 
-/** Returns the errors in the service and the type of a request, and the duration and buffer of the type. */
+/**
+ * Returns the errors in the service and the appointment type of a request, and the duration and buffer of this type.
+ */
 async function judgeReferences({ serviceId, appointmentTypeId }: ChangeAppointmentRequestValid, call: ReadyCall) {
   const { transaction, principal } = call;
   const [service, type] = await Promise.all([

@@ -24,7 +24,7 @@ export interface LockedDuration {
 }
 
 /**
- * Locks an appointment and its patient. With `length`, also locks the practitioner, the current slots and the slots
+ * Locks an appointment and its patient. With `length`, also locks the practitioner, the current slots, and the slots
  * from its start to its new end. Then also reads whether the practitioner or the patient is busy in this interval. For
  * an appointment without slots of the schedule, reads this only for the patient. `seen` and `held` are the appointment
  * and its slots as they were read without locks.
@@ -64,8 +64,9 @@ export async function lockForDuration(
  * times. An overbooked appointment gets a new slot of its own. The capacity of the day does not change, because an
  * appointment uses one unit whatever its length.
  *
- * Throws 409 for an appointment whose slots are no longer in the schedule. Throws 409 with all conflicts if the time is
- * not free. Throws 422 if the adjacent slots are too short, or if an overbooked appointment would end on another day.
+ * Throws 409 for an appointment whose slots are no longer in the schedule. Throws 409 with all conflicts if the time
+ * from the start to the new end is not free. Throws 422 if the adjacent slots are too short, or if an overbooked
+ * appointment would end on another day.
  */
 export function changeDuration(
   { transaction, newId }: ReadyCall,

@@ -12,7 +12,10 @@ import { dateErrors } from "../appointments/booking-wait.js";
 import { findDueDate } from "../resources/due-date.js";
 import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
 
-/** A request to correct the wait of an appointment. An undefined attribute stays as it is. Dates are YYYY-MM-DD. */
+/**
+ * A request to correct the data from which the wait of an appointment is computed, such as the request date. An
+ * undefined attribute stays as it is. Dates are YYYY-MM-DD.
+ */
 export interface WaitCorrection {
   readonly appointmentId: string;
   readonly expectedVersion: number;

@@ -29,7 +29,7 @@ type Methods = Implementation<typeof WebhookService>;
 /** The type of test events. */
 const TEST_TYPE = "cupo.webhook.test";
 
-/** The operations on the deliveries of webhooks. `now` returns milliseconds since the epoch. */
+/** Returns the operations on the deliveries of webhooks. `now` returns milliseconds since the epoch. */
 export function createDeliveryMethods(
   now: () => number,
 ): Pick<Methods, "testWebhook" | "listWebhookDeliveries" | "replayWebhook"> {
@@ -82,9 +82,9 @@ async function listPage(request: ListWebhookDeliveriesRequestValid, call: ReadyC
 }
 
 /**
- * Moves a webhook to a cursor, by default its current position: the events after the cursor are sent again. Deletes the
- * pending deliveries after the cursor, because these events get new deliveries. Throws 404 for an unknown webhook.
- * Throws 409 for a stale version, and if the events after the cursor are no longer kept.
+ * Moves a webhook to the cursor of the request, so that the events after the cursor are sent again. Deletes the pending
+ * deliveries after the cursor, because these events get new deliveries. Throws 404 for an unknown webhook. Throws 409
+ * for a stale version, and if the events after the cursor are no longer kept.
  */
 async function replay(request: ReplayWebhookRequestValid, call: ReadyCall, nowMs: number) {
   const cursor = cursorOf(request);

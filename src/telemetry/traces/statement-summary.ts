@@ -26,8 +26,9 @@ export function summarize(text: string): StatementSummary {
 }
 
 /**
- * Returns the first word of a statement, in upper case; SQL if there is none. For WITH, returns INSERT, UPDATE or
- * DELETE, the first in this order that the statement contains, otherwise SELECT.
+ * Returns the first word of a statement, in upper case; SQL if there is none. For a statement that begins with WITH,
+ * returns INSERT, UPDATE or DELETE: the first in this order that the statement contains. Returns SELECT if it contains
+ * none of them.
  */
 function verbOf(text: string): string {
   const first = /^\W*([a-z]+)/i.exec(text)?.[1]?.toUpperCase() ?? "SQL";

@@ -43,7 +43,7 @@ export interface EligibilityRecord extends EligibilityQuestion {
   readonly validUntil: Date;
 }
 
-/** A decision, with the caller and the call that requested it. */
+/** An eligibility decision, with the caller and the call that requested it. */
 export interface AttributedEligibilityRecord extends EligibilityRecord {
   /** `Principal.id` of the caller: the issuer and the client id, separated by a space. */
   readonly principal: string;
@@ -75,7 +75,7 @@ export async function coversService(transaction: Transaction, contractId: string
   return row?.covered === true;
 }
 
-/** Inserts a decision, with the id of the caller and the correlation id of the call. */
+/** Inserts an eligibility decision, with the id of the caller and the correlation id of the call. */
 export function insertDecision(
   transaction: Transaction,
   record: EligibilityRecord,
@@ -88,7 +88,7 @@ export function insertDecision(
   transaction.send(sql("eligibility_decisions").insert(row));
 }
 
-/** Returns the decision as it was made; undefined if the tenant has no such decision. */
+/** Returns an eligibility decision as it was made; undefined if the tenant has no such decision. */
 export async function findDecision(
   transaction: Transaction,
   id: string,
@@ -97,7 +97,7 @@ export async function findDecision(
   return readRecord(transaction, query);
 }
 
-/** Returns one page of the decisions on a patient, ordered by id. */
+/** Returns one page of the eligibility decisions on a patient, ordered by id. */
 export async function listDecisionsOfPatient(
   transaction: Transaction,
   patientId: string,
