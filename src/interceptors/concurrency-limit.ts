@@ -76,8 +76,8 @@ export function concurrencyLimit(
 }
 
 /**
- * Rejects a call after its headers if {@link concurrencyLimit} would reject it at once. So an overloaded process only
- * authenticates the call and counts it for the quotas. Streams do not get this stage.
+ * Rejects a call as soon as its headers are read, if {@link concurrencyLimit} would reject it at once. So an overloaded
+ * process only authenticates the call and counts it for the quotas. Streams do not get this stage.
  */
 export function loadShedding(limiter: ConcurrencyLimiter, paceRejection: PaceRejection): Stage {
   return (method) => {

@@ -40,7 +40,7 @@ export type Outcome =
   | { readonly kind: "IN_PROGRESS" };
 
 /**
- * The transactions that the {@link idempotency} stage needs. `execute` runs the work in one transaction,
+ * Runs calls in transactions for the {@link idempotency} stage. `execute` runs the work in one transaction,
  * `call.transaction`. This transaction commits the claim, all effects and the result together. If the key is taken, the
  * statements of the work have no effect and its result is discarded. A failed call leaves its key free.
  */

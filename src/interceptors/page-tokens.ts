@@ -22,8 +22,8 @@ const NEXT_TOKEN = "nextPageToken";
  * unencrypted tokens.
  *
  * A token is valid for the same operation and the same principal, with the same issuer, tenant, organization and
- * company. Any other token is 422 on pageToken (AIP-158). This stage runs inside the transaction, so that an
- * unavailable key store is handled like an unavailable database.
+ * company. Throws 422 on the field pageToken for any other token (AIP-158). This stage runs inside the transaction, so
+ * that an unavailable key store is handled like an unavailable database.
  */
 export function pageTokens(seal: PageSeal): Stage {
   return (method) => {

@@ -16,7 +16,10 @@ export interface TenantTarget {
 /** The client of the operations for tenants. */
 export type TenantClient = Client<typeof TenantService>;
 
-/** Opens a client. Each call has its own idempotency key. {@link patiently} repeats the call with the same key. */
+/**
+ * Opens a client. Each call has its own idempotency key. After a temporary failure, {@link patiently} repeats the call
+ * with the same key.
+ */
 export function openTenantClient({ url, token }: TenantTarget): TenantClient {
   const patience: Interceptor = (next) => (request) => {
     request.header.set("authorization", `Bearer ${token}`);

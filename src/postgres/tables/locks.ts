@@ -71,8 +71,8 @@ export interface Locked {
   /** Whether this transaction was the first to use the token of the option. */
   readonly isTokenFresh: boolean;
   /**
-   * The locked slots, ordered by start: the slots of the option or in the requested time. If there is neither and the
-   * appointment occupies its time again, the slots at its time. There may be gaps between the slots.
+   * The locked slots of the option or of the requested time, ordered by start. If neither was requested and
+   * `takesTimeAgain` is true, the slots at the time of the appointment. There may be gaps between the slots.
    */
   readonly slots: readonly SlotRecord[];
   /** The slots that the appointment occupies, ordered by start. */

@@ -117,8 +117,8 @@ export function resourceKey({ resourceType, resourceId }: Pick<DeliveryRecord, "
 }
 
 /**
- * Returns when the next delivery can be sent, by the database's clock: the earliest due time among the oldest pending
- * deliveries of all resources. Undefined if no delivery is pending.
+ * Each resource sends its oldest pending delivery first. Returns the earliest due time of these oldest deliveries, by
+ * the database's clock. This time can be in the past. Returns undefined if no delivery of the webhook is pending.
  */
 export async function findNextAttempt(transaction: Transaction, webhook: string): Promise<Date | undefined> {
   const statement = nextStatement({ tenant: transaction.tenantId, webhook });
@@ -145,9 +145,9 @@ export interface FailedAttempt {
   readonly failure: string | undefined;
   /** How long ago the attempt began, in milliseconds. */
   readonly beganMs: number;
-  /** Milliseconds until the next attempt. The next attempt is made earlier if the time for retries ends sooner. */
+  /** Milliseconds until the next attempt. If `limitHours` end sooner, the next attempt is made when they end. */
   readonly pauseMs: number;
-  /** The event is retried for this many hours after the first attempt. */
+  /** The delivery is retried for this many hours after its first attempt. */
   readonly limitHours: number;
 }
 
