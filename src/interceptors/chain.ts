@@ -23,7 +23,7 @@ export interface ChainPorts {
   readonly calls: ConcurrencyLimiter;
   readonly streams: ConcurrencyLimiter;
   readonly paceRejection: PaceRejection;
-  /** Aborts when the service stops. Its reason is the error that streams end with. */
+  /** Aborts when the service stops. The reason of the abort is the error with which open streams end. */
   readonly stopping: AbortSignal;
   readonly store: IdempotentWork;
   readonly recordAccess: RecordAccess;

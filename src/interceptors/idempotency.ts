@@ -7,14 +7,17 @@ import { isReplicable, operationName, operationOf, takesIdempotencyKey } from ".
 import { shownPatientsOf } from "./shown-patients.js";
 import type { Stage } from "./stage.js";
 
-/** The claim of an idempotency key by one call. */
+/** The data with which a call claims (reserves) an idempotency key. */
 export interface IdempotencyClaim {
   readonly tenantId: string;
   readonly principalId: string;
   readonly operation: string;
   /** 1 to 255 visible ASCII characters. */
   readonly key: string;
-  /** SHA-256 of the operation, the organization and company of the caller, and the request message. */
+  /**
+   * SHA-256 of the operation, the organization and company of the caller, and the request message. Another fingerprint
+   * with the same key means another request.
+   */
   readonly fingerprint: Uint8Array;
   readonly correlationId: string;
 }
@@ -56,7 +59,7 @@ export interface IdempotentWork {
 /** Records that the principal of a call reads the data of these patients, in the transaction of the call. */
 export type RecordAccess = (call: Call, patientIds: readonly string[]) => void;
 
-/** Encrypts stored results that contain a secret. */
+/** Encrypts and decrypts stored results that contain a secret. */
 export interface ResultSeal {
   seal(result: Uint8Array): Uint8Array;
   /** Rejects if the result cannot be decrypted. */

@@ -17,7 +17,7 @@ export interface QuotaState {
   readonly exceeded: boolean;
 }
 
-/** The holder of quotas: a principal of a tenant. */
+/** The principal whose requests are counted, and its tenant. */
 export interface QuotaPrincipal {
   readonly tenantId: string;
   readonly id: string;

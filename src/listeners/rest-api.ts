@@ -53,8 +53,8 @@ const watchIds: EventIds = {
 };
 
 /**
- * Creates the listener of services over REST, by their google.api.http options. If no operation has the path of a
- * request, the listener calls `next`, its optional third argument.
+ * Creates the listener that serves services over REST, at the paths of their google.api.http options. If no operation
+ * has the path of a request, the listener calls `next`, its optional third argument.
  */
 export function createRestApi(options: RestApiOptions): NodeListener {
   const { chain } = options;

@@ -44,7 +44,7 @@ export interface Config extends LimitsConfig {
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** Maximum seconds of each of three waits of a call: for a permit, a database connection, and a shared quota. */
+  /** Maximum seconds of each of three waits of a call: for a permit, for a connection, for quotas in PostgreSQL. */
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;

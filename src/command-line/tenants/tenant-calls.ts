@@ -5,7 +5,7 @@ import type { Tenant } from "../../gen/cupo/clinic/v1/tenant_pb.js";
 import { TenantService } from "../../gen/cupo/clinic/v1/tenant_service_pb.js";
 import { patiently } from "../imports/import-calls.js";
 
-/** The service that the commands for tenants call, and the operator's token. */
+/** The Cupo service that the commands of `cupo tenant` call, and the access token for it. */
 export interface TenantTarget {
   /** URL of the internal listener. */
   readonly url: string;

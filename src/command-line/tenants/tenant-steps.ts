@@ -10,10 +10,10 @@ export interface StepOutputs {
   readonly progress: { write(text: string): unknown };
 }
 
-/** Milliseconds between two checks of an erasure. */
+/** Milliseconds between two requests that ask whether an erasure has ended. */
 const LOOK_EVERY_MS = 1_000;
 const PAGE_SIZE = 200;
-/** Rows between two lines of progress. */
+/** An export prints a line of progress each time it has written this many rows. */
 const LINE_EVERY_ROWS = 10_000;
 
 /** Creates the record of a tenant, with default catalogs unless `bare`, and prints the tenant. */

@@ -105,9 +105,9 @@ export interface ExchangedDays {
 }
 
 /**
- * Locks all days, frees a unit of each `old`, then takes a unit of each `wanted` in the order of `exchanges`. Skips
- * exchanges in which both days are the same. Returns one result for each exchange: false if no unit was left, otherwise
- * true. If any result is false, the caller must not commit.
+ * Locks the counters of all days, frees a unit of each `old`, then takes a unit of each `wanted` in the order of
+ * `exchanges`. Skips exchanges in which both days are the same. Returns one result for each exchange: false if no unit
+ * was left, otherwise true. If any result is false, the caller must not commit.
  */
 export async function exchangeCapacities(
   transaction: Transaction,

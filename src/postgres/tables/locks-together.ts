@@ -52,7 +52,7 @@ export async function lockAllInOrder(
   return { ...locked, slots };
 }
 
-/** The rows that {@link lockTimesInOrder} locks, before the caller books or moves appointments to several times. */
+/** The rows that {@link lockTimesInOrder} locks before a caller books or moves several appointments. */
 export interface WantedTimes {
   readonly patientIds?: readonly string[];
   /** The waitlist entries that bookings fulfil. */

@@ -52,8 +52,8 @@ export interface WantedOption {
 }
 
 /**
- * The practitioner to lock, and the slots to lock at a time. `run` is undefined if the schedule has no slots at the
- * time.
+ * The practitioner to lock, and the slots (`run`) to lock at the requested time. `run` is undefined if the schedule has
+ * no slots at this time.
  */
 export interface WantedTime {
   readonly practitionerId: string;

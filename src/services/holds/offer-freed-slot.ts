@@ -19,7 +19,7 @@ const OPERATION = "offer_freed_slot";
 
 /**
  * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds the slot for the patient and
- * writes the event. Returns whether it offered the slot.
+ * writes an OFFERED event of the entry. Returns whether it offered the slot.
  *
  * If the slot can still be offered later, sets the time at which a job calls this function again:
  * - after an offer, when the hold of the offer expires

@@ -127,7 +127,7 @@ async function lockOption(option: OptionClaims, { transaction, principal }: Hold
   return { locked, offer, busy, occupiedSlots, live, limits };
 }
 
-/** The limits of the tenant for the patient. */
+/** The tenant's limits on bookings and moves of a patient. */
 type Limits = Partial<BookingLimits & MoveLimits>;
 
 /**
