@@ -48,8 +48,8 @@ export type PaceRejection = (rejection: PermitRejection, what?: "calls" | "strea
  * section 8), with 503 and the reason BUSY at any other limit.
  *
  * This is the last stage before calls get their database connection. A call that an earlier stage rejects takes no
- * permit. A replay takes a permit. The permit is released when the call ends. Streams have a separate limiter and hold
- * their permit until they end.
+ * permit. A repeated call that gets a stored response takes a permit too. The permit is released when the call ends.
+ * Streams have a separate limiter and hold their permit until they end.
  */
 export function concurrencyLimit(
   calls: ConcurrencyLimiter,

@@ -44,8 +44,8 @@ export type Outcome =
 
 /**
  * Runs calls in transactions for the {@link idempotency} stage. `execute` runs the work in one transaction,
- * `call.transaction`. This transaction commits the claim, all effects and the result together. If the key is taken, the
- * statements of the work have no effect and its result is discarded. A failed call leaves its key free.
+ * `call.transaction`. This transaction commits the claim of the key, all changes and the result together. If the key is
+ * taken, the statements of the work have no effect and its result is discarded. A failed call leaves its key free.
  */
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
@@ -76,9 +76,9 @@ const RETRY_AFTER = { "Retry-After": "1" };
  * the same key and request get the first response, with the header `Idempotent-Replayed: true` (specification sections
  * 4 and 8). Operations that only read take no key and always run.
  *
- * A replay continues to the implementation, where `answering-calls.ts` returns the stored response. So the response
- * passes through the protocol like any other. A replay that shows a patient is a read, so it first records an access.
- * The first response needs no access record, because the audit trail has the change.
+ * Such a replay continues to the implementation, where `answering-calls.ts` returns the stored response. So the
+ * response passes through the protocol like any other. A replay that shows a patient is a read, so it first records an
+ * access. The first response needs no access record, because the audit trail has the change.
  *
  * Throws for an operation whose stored result must be encrypted, if there is no `resultSeal`.
  */

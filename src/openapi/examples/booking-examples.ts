@@ -100,7 +100,7 @@ const lifeOfAnAppointment: RequestExamples = {
   ListAppointmentChanges: exampleOf("appointmentId", booked),
 };
 
-/** Examples of searching options, and of booking and changing appointments. */
+/** Examples of searching and holding options, and of booking and changing appointments. */
 export function bookingExamples(day: Day): RequestExamples {
   const criteria = { serviceId: demo.service.general, dateFrom: day(1), dateTo: day(30) };
   return {
