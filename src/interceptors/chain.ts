@@ -42,8 +42,8 @@ export interface Chain {
 }
 
 /**
- * Creates the stages. Their order is defined only here and is the same for all transports. docs/internals/lifecycle.md
- * says what each stage does.
+ * Creates the stages that calls pass. Their order is defined only here and is the same for all transports.
+ * docs/internals/lifecycle.md says what each stage does.
  */
 export function createChain(ports: ChainPorts): Chain {
   const { verifyToken, rateLimiter, validate, listErrors, calls, streams, paceRejection, isTraced = false } = ports;

@@ -45,8 +45,8 @@ type RingKey = TokenKey & Pick<KeyRecord, "createdAtMs">;
 
 const hourMs = 60 * 60 * 1000;
 /**
- * Default of `rotationMs`: one day. In a day, a key seals far fewer tokens than the 2^32 that NIST SP 800-38D section
- * 8.3 allows with random nonces.
+ * Default of `rotationMs`: one day. In a day, a key encrypts far fewer tokens than the 2^32 that NIST SP 800-38D
+ * section 8.3 allows with random nonces.
  */
 const ROTATION_MS = 24 * hourMs;
 /**

@@ -23,7 +23,7 @@ import { type ProblemOptions, problemSchemas } from "../problem-responses.js";
 import { schemaOptions } from "../schema-options.js";
 import { type SharedProblems, sharedProblems } from "../shared-problems.js";
 
-/** The input of {@link describeServices}. */
+/** The input of {@link describeServices}: the services to describe, and parts of the OpenAPI document. */
 export interface ServiceDocumentOptions extends ProblemOptions {
   readonly info: DocumentInfo;
   readonly servers: JsonObject[];
