@@ -15,8 +15,8 @@ export interface PageTokens {
   seal(position: string, holder: string): Promise<string>;
   /**
    * Returns the position in a token. Returns undefined if the token is not valid, was altered, or has another holder. A
-   * token is valid for at least an hour, because the ring keeps each key an hour longer than any process encrypts with
-   * it. Rejects only with an error of the key store.
+   * token is valid for at least an hour, because the key ring keeps each key an hour longer than any process encrypts
+   * with it. Rejects only with an error of the key store.
    */
   open(token: string, holder: string): Promise<string | undefined>;
 }

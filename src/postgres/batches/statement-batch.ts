@@ -42,7 +42,9 @@ interface PendingStatement {
   unreadable?: unknown;
 }
 
-/** Members of pg that its type declarations lack. Therefore the version of pg is pinned. */
+/**
+ * The members of pg's class `Result` that read rows. pg's type declarations lack them, so the version of pg is pinned.
+ */
 interface RowReader {
   addFields(fields: unknown): void;
   parseRow(fields: unknown): object;

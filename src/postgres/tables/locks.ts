@@ -75,7 +75,7 @@ export interface Locked {
    * `takesTimeAgain` is true, the slots at the time of the appointment. There may be gaps between the slots.
    */
   readonly slots: readonly SlotRecord[];
-  /** The slots that the appointment occupies, ordered by start. */
+  /** The slots that the appointment occupies, ordered by start. Empty unless `freesSlot` was true. */
   readonly occupiedSlots: readonly SlotRecord[];
   readonly isPractitionerActive: boolean;
   /** The hold of the option. */
