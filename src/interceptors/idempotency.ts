@@ -62,7 +62,7 @@ export type RecordAccess = (call: Call, patientIds: readonly string[]) => void;
 /** Encrypts and decrypts stored results that contain a secret. */
 export interface ResultSeal {
   seal(result: Uint8Array): Uint8Array;
-  /** Rejects if the result cannot be decrypted. */
+  /** Decrypts a result of `seal`. Rejects if the result cannot be decrypted. */
   open(sealed: Uint8Array): Promise<Uint8Array>;
 }
 

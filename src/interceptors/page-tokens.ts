@@ -6,8 +6,9 @@ import { operationName } from "../operation.js";
 import type { Stage } from "./stage.js";
 
 /**
- * Encrypts page tokens. `position` is the text with which a service describes where the next page begins. `holder`
- * identifies the operation and the principal. `open` returns undefined unless the token was sealed for the same holder.
+ * Encrypts (`seal`) and decrypts (`open`) page tokens. `position` is the text with which a service describes where the
+ * next page begins. `holder` identifies the operation and the principal. `open` returns undefined unless the token was
+ * encrypted for the same holder.
  */
 export interface PageSeal {
   seal(position: string, holder: string): Promise<string>;

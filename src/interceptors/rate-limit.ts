@@ -7,7 +7,7 @@ import type { Stage } from "./stage.js";
 
 /** The state of one quota after a request was counted. */
 export interface QuotaState {
-  /** The name of the policy in the headers, such as `minute`. */
+  /** The name of the quota in the headers RateLimit-Policy and RateLimit, such as `minute`. */
   readonly name: string;
   readonly quota: number;
   readonly windowSeconds: number;

@@ -42,8 +42,9 @@ const NO_HEADERS = new Headers();
 const tagOfBytes: EntityTag = ({ body }) => `"${hash("sha256", body, "base64url")}"`;
 
 /**
- * The event ids of the watchEvents stream. The id of an event is its cursor. A client that reconnects sends the last id
- * as Last-Event-ID and continues after this cursor. The request field `start` then has no effect.
+ * The settings for the event ids of the watchEvents stream (server-sent events). The id of an event is its cursor. A
+ * client that reconnects sends the last id as Last-Event-ID and continues after this cursor. The request field `start`
+ * then has no effect.
  */
 const watchIds: EventIds = {
   responseField: "cursor",

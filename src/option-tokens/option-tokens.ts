@@ -67,8 +67,8 @@ const lifetimeMs = 10 * 60 * 1000;
 const invalid: OpenedToken = { kind: "INVALID" };
 
 /**
- * Creates the functions that seal and open option tokens. The claims have a fixed binary layout, because JSON would
- * double their length.
+ * Creates the functions that seal and open option tokens. The claims of a token have a fixed binary layout, because
+ * JSON would double their length.
  */
 export function createOptionTokens({ keyRing, now }: OptionTokensOptions): OptionTokens {
   return {

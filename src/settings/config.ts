@@ -46,7 +46,7 @@ export interface Config extends LimitsConfig {
   };
   /** Maximum seconds of each of three waits of a call: for a permit, for a connection, for quotas in PostgreSQL. */
   readonly waitSeconds: number;
-  /** How long a process keeps serving after SIGTERM. */
+  /** How many seconds a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
   /** Allowed webhook targets besides https URLs with public addresses, and the keys that encrypt webhook secrets. */
   readonly webhooks: {
@@ -67,7 +67,7 @@ export interface IssuerConfig {
   readonly keys: { readonly url: string } | { readonly file: string };
 }
 
-/** The error of wrong settings. Its message names each wrong setting and what is required, but no secret value. */
+/** The error for invalid or missing settings. Its message says what each must be, but shows no secret value. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 

@@ -49,7 +49,7 @@ export class ReachabilityMonitor {
     return this.#isUnreachable;
   }
 
-  /** Monitors a connection in use until {@link end}. */
+  /** Monitors a connection in use, until {@link end} is called for it. */
   begin(socket: Socket): void {
     this.#pending.add(socket);
     if (!this.#isRunning) void this.#run();

@@ -20,7 +20,7 @@ import type { SlotRecord } from "./schedule/slots.js";
 
 /** The rows that a transaction locks. Undefined means none. */
 export interface WantedLocks {
-  /** A program whose set of practitioners must not change. */
+  /** The program to lock FOR SHARE, so that its set of practitioners does not change. */
   readonly programId?: string | undefined;
   /** The patient, by id or as the patient of an appointment. */
   readonly patient?: { readonly id: string } | { readonly appointmentId: string };
