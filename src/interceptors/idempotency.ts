@@ -50,8 +50,8 @@ export type Outcome =
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
   /**
-   * Runs a read with `call.transaction`, without a key. A read may write access records. If `isReplicable` is true, the
-   * read writes nothing. A replica that has replayed all earlier commits may then run the read.
+   * Runs a read with `call.transaction`, without an idempotency key. A read may write access records. If `isReplicable`
+   * is true, the read writes nothing. A replica that has replayed all earlier commits may then run the read.
    */
   read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable?: boolean): Promise<T>;
 }
@@ -150,7 +150,10 @@ function fingerprint(operation: string, principal: Principal, schema: DescMessag
   return hash("sha256", Buffer.concat([scope, bytes]), "buffer");
 }
 
-/** Returns a 409: the key was used for another request, its result was erased, or a call with the key still runs. */
+/**
+ * Returns an error with status 409: the key was used for another request, its result was erased, or a call with the key
+ * still runs.
+ */
 export function keyRefusal(kind: "REUSED" | "ERASED" | "IN_PROGRESS"): CupoError {
   const field = "Idempotency-Key";
   if (kind === "ERASED") {

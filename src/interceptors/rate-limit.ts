@@ -91,7 +91,7 @@ async function charge(
   if (exceeded.length > 0) throw quotaExceeded(exceeded);
 }
 
-/** Returns a 429. Retry-After is the time until all exceeded quotas are full again. */
+/** Returns an error with status 429. Retry-After is the time until all exceeded quotas are full again. */
 export function quotaExceeded(
   states: readonly Pick<QuotaState, "quota" | "windowSeconds" | "resetSeconds">[],
 ): CupoError {

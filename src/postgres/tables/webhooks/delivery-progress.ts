@@ -57,9 +57,9 @@ const succeedStatement = prepared(
 const TRIED = "tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'";
 
 /**
- * Locks a pending delivery. By the database's clock, computes when its first attempt began, whether the time for
- * retries is over, and when the next attempt is due. This is a statement of its own, because an UPDATE on Citus cannot
- * add intervals to columns.
+ * Locks a pending delivery. By the database's clock, computes when its first attempt began, whether the `limit` hours
+ * for retries are over, and when the next attempt is due. This is a statement of its own, because an UPDATE on Citus
+ * cannot add intervals to columns.
  */
 const timesStatement = prepared(
   ["began", "pause", "limit", "tenant", "webhook", "id"],
@@ -152,8 +152,8 @@ export interface FailedAttempt {
 }
 
 /**
- * Stores a failed attempt and the time of the next attempt. Returns whether the time for retries is over. Does nothing
- * and returns false if the delivery is not pending.
+ * Stores a failed attempt and the time of the next attempt. Returns whether the time for retries (`limitHours`) is
+ * over. Does nothing and returns false if the delivery is not pending.
  */
 export async function failDelivery(
   transaction: Transaction,
