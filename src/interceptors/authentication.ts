@@ -8,7 +8,10 @@ import type { Stage } from "./stage.js";
  */
 export type TokenVerifier = (authorization: string | null) => Promise<Principal>;
 
-/** Sets the operation of a call, and its principal from the access token (specification section 5). */
+/**
+ * Sets the operation of a call. Verifies its access token, and sets the principal of the call (specification section
+ * 5). Rejects the call if the token is missing or not valid.
+ */
 export function authentication(verify: TokenVerifier): Stage {
   return (method) => {
     const operation = operationName(method);

@@ -23,7 +23,7 @@ export interface ChainPorts {
   readonly calls: ConcurrencyLimiter;
   readonly streams: ConcurrencyLimiter;
   readonly paceRejection: PaceRejection;
-  /** Aborts when the service stops. Its reason is the error that streams end with. */
+  /** Aborts when the service stops. The reason of the abort is the error with which open streams end. */
   readonly stopping: AbortSignal;
   readonly store: IdempotentWork;
   readonly recordAccess: RecordAccess;
@@ -42,8 +42,8 @@ export interface Chain {
 }
 
 /**
- * Creates the stages. Their order is defined only here and is the same for all transports. docs/internals/lifecycle.md
- * says what each stage does.
+ * Creates the stages that calls pass. Their order is defined only here and is the same for all transports.
+ * docs/internals/lifecycle.md says what each stage does.
  */
 export function createChain(ports: ChainPorts): Chain {
   const { verifyToken, rateLimiter, validate, listErrors, calls, streams, paceRejection, isTraced = false } = ports;

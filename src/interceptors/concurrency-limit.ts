@@ -43,13 +43,13 @@ export type PaceRejection = (rejection: PermitRejection, what?: "calls" | "strea
 
 /**
  * Runs a call if its principal, its tenant and the process are below their limits. A heavy call must also be below the
- * limit of heavy calls. A bulk call has its own limits instead of the limits of its principal and tenant. A call above
- * a limit may wait. A call that gets no permit is rejected: with 429 at the limit of the principal (specification
- * section 8), with 503 and the reason BUSY at any other limit.
+ * limits of heavy calls, for its tenant and for all tenants. A bulk call has its own limits instead of the limits of
+ * its principal and tenant. A call above a limit may wait. A call that gets no permit is rejected: with 429 at the
+ * limit of the principal (specification section 8), with 503 and the reason BUSY at any other limit.
  *
  * This is the last stage before calls get their database connection. A call that an earlier stage rejects takes no
- * permit. A replay takes a permit. The permit is released when the call ends. Streams have a separate limiter and hold
- * their permit until they end.
+ * permit. A repeated call that gets a stored response takes a permit too. The permit is released when the call ends.
+ * Streams have a separate limiter and hold their permit until they end.
  */
 export function concurrencyLimit(
   calls: ConcurrencyLimiter,
@@ -76,8 +76,8 @@ export function concurrencyLimit(
 }
 
 /**
- * Rejects a call after its headers if {@link concurrencyLimit} would reject it at once. So an overloaded process only
- * authenticates the call and counts it for the quotas. Streams do not get this stage.
+ * Rejects a call as soon as its headers are read, if {@link concurrencyLimit} would reject it at once. So an overloaded
+ * process only authenticates the call and counts it for the quotas. Streams do not get this stage.
  */
 export function loadShedding(limiter: ConcurrencyLimiter, paceRejection: PaceRejection): Stage {
   return (method) => {

@@ -7,14 +7,17 @@ import { isReplicable, operationName, operationOf, takesIdempotencyKey } from ".
 import { shownPatientsOf } from "./shown-patients.js";
 import type { Stage } from "./stage.js";
 
-/** The claim of an idempotency key by one call. */
+/** The data with which a call claims (reserves) an idempotency key. */
 export interface IdempotencyClaim {
   readonly tenantId: string;
   readonly principalId: string;
   readonly operation: string;
   /** 1 to 255 visible ASCII characters. */
   readonly key: string;
-  /** SHA-256 of the operation, the organization and company of the caller, and the request message. */
+  /**
+   * SHA-256 of the operation, the organization and company of the caller, and the request message. Another fingerprint
+   * with the same key means another request.
+   */
   readonly fingerprint: Uint8Array;
   readonly correlationId: string;
 }
@@ -40,15 +43,15 @@ export type Outcome =
   | { readonly kind: "IN_PROGRESS" };
 
 /**
- * The transactions that the {@link idempotency} stage needs. `execute` runs the work in one transaction,
- * `call.transaction`. This transaction commits the claim, all effects and the result together. If the key is taken, the
- * statements of the work have no effect and its result is discarded. A failed call leaves its key free.
+ * Runs calls in transactions for the {@link idempotency} stage. `execute` runs the work in one transaction,
+ * `call.transaction`. This transaction commits the claim of the key, all changes and the result together. If the key is
+ * taken, the statements of the work have no effect and its result is discarded. A failed call leaves its key free.
  */
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
   /**
-   * Runs a read with `call.transaction`, without a key. A read may write access records. If `isReplicable` is true, the
-   * read writes nothing. A replica that has replayed all earlier commits may then run the read.
+   * Runs a read with `call.transaction`, without an idempotency key. A read may write access records. If `isReplicable`
+   * is true, the read writes nothing. A replica that has replayed all earlier commits may then run the read.
    */
   read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable?: boolean): Promise<T>;
 }
@@ -56,10 +59,10 @@ export interface IdempotentWork {
 /** Records that the principal of a call reads the data of these patients, in the transaction of the call. */
 export type RecordAccess = (call: Call, patientIds: readonly string[]) => void;
 
-/** Encrypts stored results that contain a secret. */
+/** Encrypts and decrypts stored results that contain a secret. */
 export interface ResultSeal {
   seal(result: Uint8Array): Uint8Array;
-  /** Rejects if the result cannot be decrypted. */
+  /** Decrypts a result of `seal`. Rejects if the result cannot be decrypted. */
   open(sealed: Uint8Array): Promise<Uint8Array>;
 }
 
@@ -73,9 +76,9 @@ const RETRY_AFTER = { "Retry-After": "1" };
  * the same key and request get the first response, with the header `Idempotent-Replayed: true` (specification sections
  * 4 and 8). Operations that only read take no key and always run.
  *
- * A replay continues to the implementation, where `answering-calls.ts` returns the stored response. So the response
- * passes through the protocol like any other. A replay that shows a patient is a read, so it first records an access.
- * The first response needs no access record, because the audit trail has the change.
+ * Such a replay continues to the implementation, where `answering-calls.ts` returns the stored response. So the
+ * response passes through the protocol like any other. A replay that shows a patient is a read, so it first records an
+ * access. The first response needs no access record, because the audit trail has the change.
  *
  * Throws for an operation whose stored result must be encrypted, if there is no `resultSeal`.
  */
@@ -147,7 +150,10 @@ function fingerprint(operation: string, principal: Principal, schema: DescMessag
   return hash("sha256", Buffer.concat([scope, bytes]), "buffer");
 }
 
-/** Returns a 409: the key was used for another request, its result was erased, or a call with the key still runs. */
+/**
+ * Returns an error with status 409: the key was used for another request, its result was erased, or a call with the key
+ * still runs.
+ */
 export function keyRefusal(kind: "REUSED" | "ERASED" | "IN_PROGRESS"): CupoError {
   const field = "Idempotency-Key";
   if (kind === "ERASED") {

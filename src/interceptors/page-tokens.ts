@@ -6,8 +6,9 @@ import { operationName } from "../operation.js";
 import type { Stage } from "./stage.js";
 
 /**
- * Encrypts page tokens. `position` is the text with which a service describes where the next page begins. `holder`
- * identifies the operation and the principal. `open` returns undefined unless the token was sealed for the same holder.
+ * Encrypts (`seal`) and decrypts (`open`) page tokens. `position` is the text with which a service describes where the
+ * next page begins. `holder` identifies the operation and the principal. `open` returns undefined unless the token was
+ * encrypted for the same holder.
  */
 export interface PageSeal {
   seal(position: string, holder: string): Promise<string>;
@@ -22,8 +23,8 @@ const NEXT_TOKEN = "nextPageToken";
  * unencrypted tokens.
  *
  * A token is valid for the same operation and the same principal, with the same issuer, tenant, organization and
- * company. Any other token is 422 on pageToken (AIP-158). This stage runs inside the transaction, so that an
- * unavailable key store is handled like an unavailable database.
+ * company. Throws 422 on the field pageToken for any other token (AIP-158). This stage runs inside the transaction, so
+ * that an unavailable key store is handled like an unavailable database.
  */
 export function pageTokens(seal: PageSeal): Stage {
   return (method) => {

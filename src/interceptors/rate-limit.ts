@@ -7,7 +7,7 @@ import type { Stage } from "./stage.js";
 
 /** The state of one quota after a request was counted. */
 export interface QuotaState {
-  /** The name of the policy in the headers, such as `minute`. */
+  /** The name of the quota in the headers RateLimit-Policy and RateLimit, such as `minute`. */
   readonly name: string;
   readonly quota: number;
   readonly windowSeconds: number;
@@ -17,7 +17,7 @@ export interface QuotaState {
   readonly exceeded: boolean;
 }
 
-/** The holder of quotas: a principal of a tenant. */
+/** The principal whose requests are counted, and its tenant. */
 export interface QuotaPrincipal {
   readonly tenantId: string;
   readonly id: string;
@@ -91,7 +91,7 @@ async function charge(
   if (exceeded.length > 0) throw quotaExceeded(exceeded);
 }
 
-/** Returns a 429. Retry-After is the time until all exceeded quotas are full again. */
+/** Returns an error with status 429. Retry-After is the time until all exceeded quotas are full again. */
 export function quotaExceeded(
   states: readonly Pick<QuotaState, "quota" | "windowSeconds" | "resetSeconds">[],
 ): CupoError {

@@ -6,8 +6,8 @@ import { readableWithScopeOf } from "../proto-options.js";
 import type { Stage } from "./stage.js";
 
 /**
- * The fields to visit: `guarded` are the fields that need a scope; `below` are fields whose messages contain such
- * fields.
+ * The fields of a message type that redaction visits: `guarded` are the fields that need a scope; `below` are fields
+ * whose messages contain such fields.
  */
 interface Plan {
   readonly guarded: readonly { readonly field: DescField; readonly scope: string }[];
@@ -18,8 +18,8 @@ type Redact = (message: ReflectMessage, scopes: ReadonlySet<string>) => void;
 
 /**
  * Removes from a response each field whose scope the principal lacks (specification section 5, rule 5). This stage is
- * outside the idempotency stage, so a replay is redacted by the scopes of the new request. Methods without guarded
- * fields in their response do not get this stage.
+ * outside the idempotency stage, so a stored response is redacted by the scopes of the new request. Methods without
+ * guarded fields in their response do not get this stage.
  */
 export function redaction(): Stage {
   const redact = createRedact();

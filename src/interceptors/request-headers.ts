@@ -8,7 +8,10 @@ import type { Stage } from "./stage.js";
 /** The allowed form of an idempotency key. */
 export const idempotencyKeyForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 255 } as const;
 
-/** Throws 400 for a call with invalid headers, with an item for each invalid header (specification section 4). */
+/**
+ * Throws 400 if X-Correlation-Id or Idempotency-Key is invalid, or if an operation needs Idempotency-Key and it is
+ * missing. The error has an item for each invalid header (specification section 4).
+ */
 export function requestHeaders(): Stage {
   return (method) => {
     const judge = headerJudge(method);
@@ -20,7 +23,10 @@ export function requestHeaders(): Stage {
   };
 }
 
-/** Returns a function that returns the error for the headers of a call, or undefined if the headers are valid. */
+/**
+ * Returns a check of the headers X-Correlation-Id and Idempotency-Key of calls of `method`. The check returns a 400
+ * error with all faults, or undefined if the headers are valid.
+ */
 export function headerJudge(
   method: DescMethod,
 ): (headers: Pick<CallHeaders, "correlationId" | "idempotencyKey">) => CupoError | undefined {

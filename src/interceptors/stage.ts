@@ -2,8 +2,8 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 
 /**
- * A function that defines a step of calls. It returns the interceptor for a method, or undefined if calls of the method
- * do not need the step.
+ * A function that defines one step in the handling of calls. It returns the interceptor for a method, or undefined if
+ * calls of the method do not need the step.
  *
  * The function runs once per method, when a service is registered. So everything that depends only on the method is
  * computed before the first request. A fault in the options of a proto prevents the start.

@@ -44,7 +44,7 @@ function living(verify: TokenVerifier, stopping: AbortSignal): Interceptor {
 
 /** Ends the open streams when the service stops, because open streams keep their listener open. */
 export interface Stopping {
-  /** Aborts with the error that streams end with. */
+  /** Aborts when the service stops. The reason of the abort is the error with which open streams end. */
   readonly signal: AbortSignal;
   stop(): void;
 }

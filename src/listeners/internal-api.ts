@@ -40,8 +40,8 @@ export interface InternalApiOptions extends ProblemOptions {
   /** Returns the page for `/metrics`, or undefined to answer 500. Without this function, the page does not exist. */
   readonly metricsPage?: (() => Promise<Buffer | undefined>) | undefined;
   /**
-   * Signs demo tokens for the reference page. Undefined if an issuer is configured, or if the process does not show
-   * {@link DemoTokens.key} on a terminal.
+   * Signs demo tokens for the reference page. Undefined if an issuer is configured, or if the process does not print
+   * the page's key ({@link DemoTokens.key}) on a terminal.
    */
   readonly demoTokens?: DemoTokens | undefined;
 }
@@ -108,7 +108,8 @@ function createOperations({ services, problemsUrl, chain, validate, observe }: I
 }
 
 /**
- * Creates the handler of the OpenAPI document and the reference page. The handler returns false for any other request.
+ * Creates the handler of the OpenAPI document and the reference page. The handler returns whether it answers the
+ * request. It returns false for all other paths.
  */
 function createPages(options: InternalApiOptions): (request: HttpRequest, response: HttpResponse) => boolean {
   const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>

@@ -7,7 +7,7 @@ import { PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "../problems/problem.
 import type { HttpRequest, HttpResponse } from "../request-log.js";
 import { responseHeaders } from "./listener-constants.js";
 
-/** Options for the Problems of a listener. */
+/** Options for the error answers of a listener. The body of an error answer is a Problem (RFC 9457). */
 export interface ProblemOptions {
   readonly problemsUrl: string;
   readonly observe: ErrorObserver;

@@ -42,8 +42,9 @@ const NO_HEADERS = new Headers();
 const tagOfBytes: EntityTag = ({ body }) => `"${hash("sha256", body, "base64url")}"`;
 
 /**
- * The event ids of the watchEvents stream. The id of an event is its cursor. A client that reconnects sends the last id
- * as Last-Event-ID and continues after this cursor. The request field `start` then has no effect.
+ * The settings for the event ids of the watchEvents stream (server-sent events). The id of an event is its cursor. A
+ * client that reconnects sends the last id as Last-Event-ID and continues after this cursor. The request field `start`
+ * then has no effect.
  */
 const watchIds: EventIds = {
   responseField: "cursor",
@@ -53,8 +54,8 @@ const watchIds: EventIds = {
 };
 
 /**
- * Creates the listener of services over REST, by their google.api.http options. If no operation has the path of a
- * request, the listener calls `next`, its optional third argument.
+ * Creates the listener that serves services over REST, at the paths of their google.api.http options. If no operation
+ * has the path of a request, the listener calls `next`, its optional third argument.
  */
 export function createRestApi(options: RestApiOptions): NodeListener {
   const { chain } = options;

@@ -14,7 +14,7 @@ export interface TokenKey {
  * webhooks.
  */
 export interface KeyRing {
-  /** Returns the key for sealing: the newest known key whose time of creation has passed, else the oldest key. */
+  /** Returns the key for encryption: the newest known key whose time of creation has passed, else the oldest key. */
   current(): TokenKey;
   /**
    * Returns the key with an id, or undefined. Reloads the key store for an unknown id, because another process may just
@@ -24,7 +24,7 @@ export interface KeyRing {
   /**
    * Loads the keys of other processes. Creates a new key if none is younger than `rotationMs`. Removes keys that were
    * replaced at least `retentionMs` ago. Every process must call this at least once an hour. Otherwise the process
-   * could seal with a key that another process has removed. Rejects with the error of the key store; the ring then
+   * could encrypt with a key that another process has removed. Rejects with the error of the key store; the ring then
    * stays unchanged.
    */
   rotate(): Promise<void>;
@@ -45,12 +45,12 @@ type RingKey = TokenKey & Pick<KeyRecord, "createdAtMs">;
 
 const hourMs = 60 * 60 * 1000;
 /**
- * Default of `rotationMs`: one day. In a day, a key seals far fewer tokens than the 2^32 that NIST SP 800-38D section
- * 8.3 allows with random nonces.
+ * Default of `rotationMs`: one day. In a day, a key encrypts far fewer tokens than the 2^32 that NIST SP 800-38D
+ * section 8.3 allows with random nonces.
  */
 const ROTATION_MS = 24 * hourMs;
 /**
- * A replaced key is kept for two hours. In the first hour, a process may not know the new key yet and seals with the
+ * A replaced key is kept for two hours. In the first hour, a process may not know the new key yet and encrypts with the
  * replaced key. The second hour is for tokens in use: option tokens are valid for ten minutes, page tokens for at least
  * an hour.
  */

@@ -42,7 +42,9 @@ export interface OptionHolder {
   readonly companyId: string | undefined;
 }
 
-/** The offset of each claim in the bytes. Integers are big-endian. The first byte is the version of the layout. */
+/**
+ * The offset of each claim in the encoded claims. Integers are big-endian. The first byte is the version of the layout.
+ */
 const layout = {
   version: 0,
   jti: 1,

@@ -37,17 +37,20 @@ export type OpenedToken =
  */
 export interface OptionTokens {
   /**
-   * Seals an option for its holder. The token is valid for ten minutes, but not beyond the start of the slot. Every
-   * token is different and has 252 characters. Throws a RangeError for an id that is not a lower-case UUID and for a
-   * number out of its range.
+   * Encrypts an option as a token for its holder. The token is valid for ten minutes, but not beyond the start of the
+   * slot. Every token is different and has 252 characters. Throws a RangeError for an id that is not a lower-case UUID
+   * and for a number out of its range.
    */
   seal(option: Option, holder: OptionHolder): SealedOption;
-  /** Seals a held option for its holder and returns the token. The token has 274 characters. Throws like `seal`. */
+  /**
+   * Encrypts a held option as a token for its holder, and returns the token. The token has 274 characters. Throws like
+   * `seal`.
+   */
   sealHeld(option: HeldOption, holder: OptionHolder): string;
   /**
-   * Opens a token for its holder: a principal of the same tenant, organization and company. Does not check whether the
-   * token was used or the slot has changed. Reads the key store only for an unknown key, and rejects only with an error
-   * of the key store.
+   * Decrypts and checks a token for its holder: a principal of the same tenant, organization and company. Does not
+   * check whether the token was used or the slot has changed. Reads the key store only for an unknown key, and rejects
+   * only with an error of the key store.
    */
   open(token: string, holder: OptionHolder): Promise<OpenedToken>;
 }
@@ -64,8 +67,8 @@ const lifetimeMs = 10 * 60 * 1000;
 const invalid: OpenedToken = { kind: "INVALID" };
 
 /**
- * Creates the functions that seal and open option tokens. The claims have a fixed binary layout, because JSON would
- * double their length.
+ * Creates the functions that seal and open option tokens. The claims of a token have a fixed binary layout, because
+ * JSON would double their length.
  */
 export function createOptionTokens({ keyRing, now }: OptionTokensOptions): OptionTokens {
   return {

@@ -9,13 +9,14 @@ import { pageForm } from "./token-form.js";
  */
 export interface PageTokens {
   /**
-   * Seals a position in a list. `holder` identifies the list and the caller. The position must have at most 600 bytes.
+   * Encrypts a position in a list as a page token. `holder` identifies the list and the caller. The position must have
+   * at most 600 bytes.
    */
   seal(position: string, holder: string): Promise<string>;
   /**
    * Returns the position in a token. Returns undefined if the token is not valid, was altered, or has another holder. A
-   * token is valid for at least an hour, because the ring keeps each key an hour longer than any process seals with it.
-   * Rejects only with an error of the key store.
+   * token is valid for at least an hour, because the key ring keeps each key an hour longer than any process encrypts
+   * with it. Rejects only with an error of the key store.
    */
   open(token: string, holder: string): Promise<string | undefined>;
 }

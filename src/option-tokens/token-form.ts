@@ -21,7 +21,9 @@ export const pageForm: TokenForm = {
   shape: /^[A-Za-z0-9_-]{79}\.\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{1,903}\.[A-Za-z0-9_-]{22}$/,
 };
 
-/** A sealed value that is stored, such as the secret of a webhook. No caller sees it. */
+/**
+ * The token of a secret that the service stores, such as the signing secret of a webhook. Callers never see this token.
+ */
 export const vaultForm: TokenForm = {
   header: { typ: "vault" },
   shape: /^[A-Za-z0-9_-]{80}\.\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{1,20000}\.[A-Za-z0-9_-]{22}$/,

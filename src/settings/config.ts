@@ -19,7 +19,7 @@ export interface Config extends LimitsConfig {
   readonly publicUrl: string | undefined;
   /** Prefix of the URLs of problem types, without a trailing slash; undefined for the public listener's own pages. */
   readonly problemsUrl: string | undefined;
-  /** URL of the database; undefined for the embedded PostgreSQL of the data folder. */
+  /** URL of the database; undefined for the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
   /** URL of the same database for the role that owns the tables; undefined to migrate with the role of databaseUrl. */
   readonly migrationDatabaseUrl: string | undefined;
@@ -35,18 +35,18 @@ export interface Config extends LimitsConfig {
   readonly issuer: IssuerConfig | undefined;
   readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
   readonly tokenTypes: readonly string[];
-  /** The callers of this tenant manage all tenants. If undefined: nobody, or all callers of the development issuer. */
+  /** The callers of this tenant manage all tenants. If undefined, only callers of the development issuer do. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** Earliest CHECKED_IN and ATTENDED before the start of an appointment, and earliest NO_SHOW after the start. */
+  /** CHECKED_IN and ATTENDED are allowed from these minutes before the start, NO_SHOW from these minutes after it. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** The maximum of each wait of a call: until it may run, for a database connection, and for a shared quota. */
+  /** Maximum seconds of each of three waits of a call: for a permit, for a connection, for quotas in PostgreSQL. */
   readonly waitSeconds: number;
-  /** How long a process keeps serving after SIGTERM. */
+  /** How many seconds a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
   /** Allowed webhook targets besides https URLs with public addresses, and the keys that encrypt webhook secrets. */
   readonly webhooks: {
@@ -67,7 +67,7 @@ export interface IssuerConfig {
   readonly keys: { readonly url: string } | { readonly file: string };
 }
 
-/** The error of wrong settings. Its message names each wrong setting and what is required, but no secret value. */
+/** The error for invalid or missing settings. Its message says what each must be, but shows no secret value. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 

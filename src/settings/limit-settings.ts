@@ -1,6 +1,6 @@
 import { count, whole } from "./setting-kinds.js";
 
-/** The settings that limit rates, concurrency and waiting, of a principal, a tenant or a process. */
+/** The settings of limits: request rates, connections, running calls, waiting calls and open streams. */
 export const limitSettings = {
   perMinute: count(
     "RATE_LIMIT_PER_MINUTE",

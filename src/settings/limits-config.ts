@@ -1,7 +1,7 @@
 import type { Setting } from "./setting-kinds.js";
 import { settings } from "./settings.js";
 
-/** The limits of rates and of concurrency, of a principal, a tenant or a process. */
+/** The limits of request rates, connections, running calls, open streams and holds. */
 export interface LimitsConfig {
   /** The quotas of a principal, where they are counted, and the number of processes that share them. */
   readonly rateLimit: {

@@ -36,7 +36,9 @@ export function minutes(name: string, defaultText: string, about: string): Setti
   return { name, about, defaultText, takes: "a whole number of minutes from 0 to 1440", parse: whole(0, 1_440) };
 }
 
-/** Returns a setting with a postgres:// URL. The value is secret, because it can contain a password. */
+/**
+ * Returns a setting with a postgres:// or postgresql:// URL. The value is secret, because it can contain a password.
+ */
 export function databaseUrl(name: string, about: string): Setting<string> {
   const parse = (held: string) => (/^postgres(ql)?:$/.test(urlOf(held)?.protocol ?? "") ? held : undefined);
   return { name, about, takes: "a URL such as postgres://user:password@host:5432/database", isSecret: true, parse };

@@ -5,7 +5,7 @@ import type { Tenant } from "../../gen/cupo/clinic/v1/tenant_pb.js";
 import { TenantService } from "../../gen/cupo/clinic/v1/tenant_service_pb.js";
 import { patiently } from "../imports/import-calls.js";
 
-/** The service that the commands for tenants call, and the operator's token. */
+/** The Cupo service that the commands of `cupo tenant` call, and the access token for it. */
 export interface TenantTarget {
   /** URL of the internal listener. */
   readonly url: string;
@@ -16,7 +16,10 @@ export interface TenantTarget {
 /** The client of the operations for tenants. */
 export type TenantClient = Client<typeof TenantService>;
 
-/** Opens a client. Each call has its own idempotency key. {@link patiently} repeats the call with the same key. */
+/**
+ * Opens a client. Each call has its own idempotency key. After a temporary failure, {@link patiently} repeats the call
+ * with the same key.
+ */
 export function openTenantClient({ url, token }: TenantTarget): TenantClient {
   const patience: Interceptor = (next) => (request) => {
     request.header.set("authorization", `Bearer ${token}`);

@@ -10,10 +10,10 @@ export interface StepOutputs {
   readonly progress: { write(text: string): unknown };
 }
 
-/** Milliseconds between two checks of an erasure. */
+/** Milliseconds between two requests that ask whether an erasure has ended. */
 const LOOK_EVERY_MS = 1_000;
 const PAGE_SIZE = 200;
-/** Rows between two lines of progress. */
+/** An export prints a line of progress each time it has written this many rows. */
 const LINE_EVERY_ROWS = 10_000;
 
 /** Creates the record of a tenant, with default catalogs unless `bare`, and prints the tenant. */
@@ -37,7 +37,10 @@ export async function listTenants(client: TenantClient, { output }: StepOutputs)
   } while (pageToken !== "");
 }
 
-/** Reads the version of a tenant, suspends or resumes the tenant, and prints the result. */
+/**
+ * Suspends or resumes a tenant, and prints the changed tenant. Reads the version of the tenant first, and sends it as
+ * the expected version.
+ */
 export async function moveTenant(
   client: TenantClient,
   step: "suspendTenant" | "resumeTenant",
@@ -49,8 +52,9 @@ export async function moveTenant(
 }
 
 /**
- * Writes all data of a tenant to the folder, in a file `<table>.ndjson` for each table. Prints the number of rows of
- * each table. Only the owner can read the files. Throws if a file already exists, or if the tenant is not suspended.
+ * Writes all data of a tenant to files in `folder`. Each table with rows of the tenant gets a file `<table>.ndjson`.
+ * Prints the number of rows of each table and in total. Only the owner can read the files. Throws if a file already
+ * exists, or if the tenant is not suspended.
  */
 export async function exportTenant(
   client: TenantClient,
@@ -87,8 +91,8 @@ export async function exportTenant(
 }
 
 /**
- * Erases a suspended tenant, or waits for its erasure if that is already running. Prints the number of deleted rows
- * each second, and prints the tenant when it is erased.
+ * Erases a suspended tenant, unless its erasure has already started. Waits until the erasure ends. Prints the number of
+ * deleted rows each second, and at the end the tenant.
  */
 export async function eraseTenant(
   client: TenantClient,

@@ -6,11 +6,11 @@ import { introduction } from "../introduction.js";
 import type { ProblemOptions } from "../problem-responses.js";
 import { describeServices } from "./service-document.js";
 
-/** The input of the internal listener's document. */
+/** The input of the OpenAPI document of the internal listener. */
 export interface InternalDocumentOptions extends ProblemOptions {
   readonly services: readonly { readonly service: DescService }[];
   readonly examples: RequestExamples;
-  /** The URL of the listener. Defaults to the origin of the document. */
+  /** The URL of the listener. Defaults to the origin from which the document is served. */
   readonly serverUrl?: string;
 }
 
@@ -18,7 +18,10 @@ const DESCRIPTION = `The operations of the internal listener. The clinic's own o
 
 ${introduction}`;
 
-/** Describes the internal listener: the clinic's operations over REST, and the published ones over Connect. */
+/**
+ * Returns the OpenAPI document of the internal listener. It describes the clinic's operations over REST, and the
+ * published operations over Connect.
+ */
 export function describeInternal({ services, serverUrl, ...options }: InternalDocumentOptions): JsonObject {
   const all = services.map(({ service }) => service);
   return describeServices({

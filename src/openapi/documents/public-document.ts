@@ -4,18 +4,19 @@ import { introduction } from "../introduction.js";
 import { describeRest, PUBLIC_DESCRIPTION, type RestDocumentOptions } from "./rest-document.js";
 import { describeServices } from "./service-document.js";
 
-/** The input of the public listener's document. */
+/** The input of the OpenAPI document of the public listener. */
 export interface PublicDocumentOptions extends RestDocumentOptions {
   /** The clinic's own services that the listener serves below `/api/clinic/v1`. */
   readonly clinic: readonly { readonly service: DescService }[];
-  /** The URL of the listener, for the clinic's operations. Defaults to the origin of the document. */
+  /** The URL of the listener, for the clinic's operations. Defaults to the origin from which the document is served. */
   readonly rootUrl?: string;
 }
 
 /**
- * Describes the public listener: the published operations, then the clinic's operations. The clinic's operations do not
- * change the description of the published ones. Their paths start with `/api/clinic/v1` and are relative to `rootUrl`.
- * The paths of the published operations are relative to `serverUrl`.
+ * Returns the OpenAPI document of the public listener: the published operations, then the clinic's operations. The
+ * clinic's operations do not change the description of the published ones. The paths of the clinic's operations start
+ * with `/api/clinic/v1` and are relative to `rootUrl`. The paths of the published operations are relative to
+ * `serverUrl`.
  */
 export function describePublic({ clinic, rootUrl = "/", ...options }: PublicDocumentOptions): JsonObject {
   const published = describeRest(options);

@@ -10,19 +10,19 @@ import { operationParts } from "../operation-parts.js";
 import { otherProblemResponse, type ProblemOptions, problemResponse, problemSchemas } from "../problem-responses.js";
 import { schemaOptions } from "../schema-options.js";
 
-/** The purpose of the public listener, as its document states it. */
+/** The description of the public listener in its OpenAPI document. */
 export const PUBLIC_DESCRIPTION = "Patients, appointments and the configuration of schedules, for clinics' systems.";
 
-/** The input of the document of the published operations. */
+/** The input of the OpenAPI document of the published operations. */
 export interface RestDocumentOptions extends ProblemOptions {
   readonly basePath: string;
   readonly services: readonly { readonly service: DescService }[];
   readonly examples: RequestExamples;
-  /** The URL of the operations. Defaults to `basePath` on the origin of the document. */
+  /** The URL of the operations. Defaults to `basePath` on the origin from which the document is served. */
   readonly serverUrl?: string;
 }
 
-/** Describes the published operations as an OpenAPI document. The document uses the same route table as the service. */
+/** Returns the OpenAPI document of the published operations. It uses the same route table as the service. */
 export function describeRest(options: RestDocumentOptions): JsonObject {
   const { basePath, examples } = options;
   const services = options.services.map(({ service }) => service);

@@ -23,20 +23,23 @@ import { type ProblemOptions, problemSchemas } from "../problem-responses.js";
 import { schemaOptions } from "../schema-options.js";
 import { type SharedProblems, sharedProblems } from "../shared-problems.js";
 
-/** The input of a document of the clinic's own services over REST, and of any services over Connect. */
+/** The input of {@link describeServices}: the services to describe, and parts of the OpenAPI document. */
 export interface ServiceDocumentOptions extends ProblemOptions {
   readonly info: DocumentInfo;
   readonly servers: JsonObject[];
-  /** Services below `/api/clinic/v1`. */
+  /** The clinic's own services, which the document describes over REST, below `/api/clinic/v1`. */
   readonly rest: readonly DescService[];
-  /** Services over Connect with JSON. */
+  /** The services that the document describes over Connect with JSON. */
   readonly connect: readonly DescService[];
   /**
-   * The published services, if the listener serves them over REST. Examples can use values from the answers of these
-   * services. The path of such a value then starts at the REST answer.
+   * The published services, if the listener serves them over REST. An example can take a value from the answer of one
+   * of these services. The example then states the path of the value in the REST answer, not in the response message.
    */
   readonly publishedOverRest?: readonly DescService[];
-  /** Whether the listener serves the REST operations over Connect too. */
+  /**
+   * Whether the listener also serves the REST operations over Connect. If true, each REST operation states its path
+   * over Connect in `x-connect`.
+   */
   readonly isConnectBeside: boolean;
   readonly examples: RequestExamples;
 }
@@ -44,7 +47,7 @@ export interface ServiceDocumentOptions extends ProblemOptions {
 /** The routes of a document, and the parts that its operations share. */
 interface Routes {
   readonly rest: ReadonlySet<OpenApiRoute>;
-  /** Routes whose body changes only the members that are sent. */
+  /** The routes of updates that change only some members of a resource and keep all others. */
   readonly partial: ReadonlySet<OpenApiRoute>;
   readonly members: AnswerMembers;
   readonly problems: SharedProblems;
@@ -52,7 +55,10 @@ interface Routes {
 
 const DETAILS = "Details of the error: `cupo.access.v1.Problem`, `google.rpc.ErrorInfo`, `BadRequest` and `RetryInfo`.";
 
-/** Describes services as an OpenAPI document. Streams are described over REST only. */
+/**
+ * Returns an OpenAPI document of services: of the services `rest` over REST, and of the services `connect` over
+ * Connect. Streaming methods are described over REST only.
+ */
 export function describeServices(options: ServiceDocumentOptions): JsonObject {
   const rest = restRoutes(CLINIC_BASE_PATH, options.rest);
   const connect = connectRoutes(options.connect);

@@ -2,7 +2,10 @@ import { demo } from "./demo-ids.js";
 import { type Day, example, exampleOf, type RequestExamples, UNKNOWN_ID } from "./request-example.js";
 
 const booked = { example: "BookAppointment", member: "appointment.appointmentId" } as const;
-/** The source of an appointment that begins now. Its patient can be checked in whenever the example is run. */
+/**
+ * The id of the appointment that the example `OverbookAppointment` creates. This appointment begins at the time of the
+ * request, so its patient can be checked in at once.
+ */
 const walkIn = { example: "OverbookAppointment", member: "appointment.appointmentId" } as const;
 const held = { example: "HoldAppointmentOption", member: "hold.holdId" } as const;
 const purpose = {
@@ -97,7 +100,7 @@ const lifeOfAnAppointment: RequestExamples = {
   ListAppointmentChanges: exampleOf("appointmentId", booked),
 };
 
-/** Examples of searching options, and of booking and changing appointments. */
+/** Examples of searching and holding options, and of booking and changing appointments. */
 export function bookingExamples(day: Day): RequestExamples {
   const criteria = { serviceId: demo.service.general, dateFrom: day(1), dateTo: day(30) };
   return {

@@ -78,7 +78,10 @@ const undated: RequestExamples = {
   VerifyInvariants: example({}),
 };
 
-/** Examples of the clinic's own operations on programs, their schedules and holidays. */
+/**
+ * Examples of the clinic's own operations on programs, schedules, holidays, free slots, occupancy and opportunity
+ * indicators, and of the check of stored data.
+ */
 export function programAdminExamples(day: Day): RequestExamples {
   return {
     ...undated,

@@ -13,8 +13,8 @@ export interface RequestExample {
   /** The request message in JSON, including the members that REST has in the path. */
   readonly request: JsonObject;
   /**
-   * For each member whose value only the answer to another example provides: the source of the value. In `request`,
-   * such a member contains a placeholder of the right form.
+   * The members whose values come from answers to other examples. For each of these members: the source of its value.
+   * In `request`, such a member contains a placeholder of the right form.
    */
   readonly taken?: Readonly<Record<string, Source>>;
   /** A further condition for the success of the request. */

@@ -35,7 +35,7 @@ export class MessageWriter {
     this.#end(begun);
   }
 
-  /** Writes Bind, which binds parameters to a prepared statement. All results are text. */
+  /** Writes Bind, which binds parameters to a prepared statement. Asks for all results as text. */
   bind(name: string, parameters: readonly EncodedParameter[]): void {
     const begun = this.#begin(BIND);
     this.#writeCString("");

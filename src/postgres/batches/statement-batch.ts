@@ -42,7 +42,9 @@ interface PendingStatement {
   unreadable?: unknown;
 }
 
-/** Members of pg that its type declarations lack. Therefore the version of pg is pinned. */
+/**
+ * The members of pg's class `Result` that read rows. pg's type declarations lack them, so the version of pg is pinned.
+ */
 interface RowReader {
   addFields(fields: unknown): void;
   parseRow(fields: unknown): object;
@@ -89,8 +91,8 @@ export class StatementBatch extends Query {
   }
 
   /**
-   * Adds a statement to a batch that is not sent yet. Values are read when the batch is sent. So an object with a
-   * method `toPostgres` can receive its value until then.
+   * Adds a statement to a batch that is not sent yet. The values are read only when the batch is sent. Until then, the
+   * value of an object with a method `toPostgres` can still be set.
    */
   add(statement: BatchedStatement, outcome: StatementOutcome): void {
     this.#statements.push({ statement, outcome, parameters: [], isDescribed: false, reader: undefined, rows: [] });

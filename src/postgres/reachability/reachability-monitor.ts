@@ -5,9 +5,9 @@ import { probeServer, type TcpAddress } from "./tcp-probe.js";
 export interface ReachabilityOptions {
   /** The configured address of the database. After a failover, its host name may lead to another server than before. */
   readonly address: TcpAddress;
-  /** Called when the database becomes unreachable, and when it is reachable again. */
+  /** Called with true when the database becomes unreachable, and with false when it is reachable again. */
   readonly onUnreachable: (isUnreachable: boolean) => void;
-  /** Tests replace the network and the clock. */
+  /** Tests set `probe` and `pause`, to replace the network and the clock. */
   readonly probe?: (address: TcpAddress, withinMs: number) => Promise<boolean>;
   readonly pause?: (ms: number) => Promise<unknown>;
 }
@@ -49,7 +49,7 @@ export class ReachabilityMonitor {
     return this.#isUnreachable;
   }
 
-  /** Monitors a connection in use until {@link end}. */
+  /** Monitors a connection in use, until {@link end} is called for it. */
   begin(socket: Socket): void {
     this.#pending.add(socket);
     if (!this.#isRunning) void this.#run();

@@ -11,18 +11,21 @@ import {
   takeLockedCapacity,
 } from "./appointments/day-counters.js";
 
-/** The current time, and the expiry of the hold that is booked, if any. */
+/** The terms of {@link exchangeCapacity}: the current time, and the expiry of the hold that becomes the appointment. */
 export interface CapacityTerms {
   readonly nowMs: number;
-  /** When the booked hold expires. Undefined if there is no hold, or if the hold uses no capacity of the new day. */
+  /** When that hold expires. Undefined if there is no hold, or if the hold uses no capacity of the day `wanted`. */
   readonly heldUntil?: Date | undefined;
 }
 
 /**
- * Takes a unit of the capacity of the day `wanted` for an appointment. Frees a unit of the day `old` if `old` is
- * defined. If a hold is booked (`terms.heldUntil`), its unit becomes the unit of the appointment. If both days are the
- * same, only frees the unit of the hold, if any. Does not wait for the result. If no unit is left, the RPC fails later
- * with the error that `refusal` returns.
+ * Takes a unit of the capacity of the day `wanted` for an appointment. Frees a unit of the day `old`, if `old` is
+ * defined. If the appointment comes from a hold (`terms.heldUntil`), the hold's unit becomes the unit of the
+ * appointment.
+ *
+ * If both days are the same, takes no unit, because the appointment keeps its unit. Then only frees the unit of the
+ * hold, if there is a hold. Does not wait for the result. If no unit is left, the RPC fails later with the error that
+ * `refusal` returns.
  *
  * Call this after all other locks. Only the counters of holds per principal and the freed slots are locked later; see
  * `locks.ts`.
@@ -76,9 +79,9 @@ export function lockCapacities(transaction: Transaction, days: readonly DayOfRul
 }
 
 /**
- * Takes a unit of the day `wanted` and frees a unit of the day `old`, if defined. Both days must be locked with
- * {@link lockCapacities}. If both are the same day, changes nothing and returns true. If no unit is left, changes
- * nothing and returns false.
+ * Takes a unit of the capacity of the day `wanted`. Frees a unit of the day `old`, if `old` is defined. Both days must
+ * be locked with {@link lockCapacities}. If both are the same day, changes nothing and returns true. If no unit is
+ * left, changes nothing and returns false.
  */
 export async function exchangeLockedCapacity(
   transaction: Transaction,
@@ -102,9 +105,9 @@ export interface ExchangedDays {
 }
 
 /**
- * Locks all days, frees a unit of each `old`, then takes a unit of each `wanted` in the order of `exchanges`. Skips
- * exchanges in which both days are the same. Returns one result for each exchange: false if no unit was left, otherwise
- * true. If any result is false, the caller must not commit.
+ * Locks the counters of all days, frees a unit of each `old`, then takes a unit of each `wanted` in the order of
+ * `exchanges`. Skips exchanges in which both days are the same. Returns one result for each exchange: false if no unit
+ * was left, otherwise true. If any result is false, the caller must not commit.
  */
 export async function exchangeCapacities(
   transaction: Transaction,

@@ -15,8 +15,8 @@ export interface LockedAppointments {
 /** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether extends LockedAppointments {
   /**
-   * The slots that the appointments occupy, and the slots of the given practitioners in the same programs at the same
-   * times.
+   * The slots that the appointments occupy. Also the slots of the practitioners `practitionerIds` (see
+   * {@link lockAllInOrder}) in the same programs at the same times.
    */
   readonly slots: readonly SlotRecord[];
 }
@@ -52,7 +52,7 @@ export async function lockAllInOrder(
   return { ...locked, slots };
 }
 
-/** The rows that {@link lockTimesInOrder} locks, before the caller books or moves appointments to several times. */
+/** The rows that {@link lockTimesInOrder} locks before a caller books or moves several appointments. */
 export interface WantedTimes {
   readonly patientIds?: readonly string[];
   /** The waitlist entries that bookings fulfil. */

@@ -20,7 +20,7 @@ import type { SlotRecord } from "./schedule/slots.js";
 
 /** The rows that a transaction locks. Undefined means none. */
 export interface WantedLocks {
-  /** A program whose set of practitioners must not change. */
+  /** The program to lock FOR SHARE, so that its set of practitioners does not change. */
   readonly programId?: string | undefined;
   /** The patient, by id or as the patient of an appointment. */
   readonly patient?: { readonly id: string } | { readonly appointmentId: string };
@@ -52,8 +52,8 @@ export interface WantedOption {
 }
 
 /**
- * The practitioner to lock, and the slots to lock at a time. `run` is undefined if the schedule has no slots at the
- * time.
+ * The practitioner to lock, and the slots (`run`) to lock at the requested time. `run` is undefined if the schedule has
+ * no slots at this time.
  */
 export interface WantedTime {
   readonly practitionerId: string;
@@ -71,11 +71,11 @@ export interface Locked {
   /** Whether this transaction was the first to use the token of the option. */
   readonly isTokenFresh: boolean;
   /**
-   * The locked slots, ordered by start: the slots of the option or in the requested time. If there is neither and the
-   * appointment occupies its time again, the slots at its time. There may be gaps between the slots.
+   * The locked slots of the option or of the requested time, ordered by start. If neither was requested and
+   * `takesTimeAgain` is true, the slots at the time of the appointment. There may be gaps between the slots.
    */
   readonly slots: readonly SlotRecord[];
-  /** The slots that the appointment occupies, ordered by start. */
+  /** The slots that the appointment occupies, ordered by start. Empty unless `freesSlot` was true. */
   readonly occupiedSlots: readonly SlotRecord[];
   readonly isPractitionerActive: boolean;
   /** The hold of the option. */

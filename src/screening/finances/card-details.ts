@@ -14,21 +14,21 @@ const card = new RegExp(
 const code = new RegExp(`${wordStart}${anyOf("codigo cod\\.? code cvv2? cvc2? clave")}${words}[0-9]{3,4}(?![0-9])`);
 
 /**
- * Matches the end of a sentence. The search for a card and its code stops there, because a month in another sentence
- * can be, for example, the expiry of a medicine.
+ * Matches the end of a sentence. A word for a card and the card's code count only in the sentence of the expiry month.
+ * A month in another sentence can be, for example, the expiry of a medicine.
  */
 const sentenceEnd = /[.?!] |\n/;
 
 /**
- * The search for a card and its code covers this many characters before the expiry month, and `AFTER` characters after
- * it.
+ * A word for a card and the card's code count only in this many characters before the expiry month, and in `AFTER`
+ * characters after it.
  */
 const BEFORE = 80;
 const AFTER = 60;
 
 /**
- * Whether a text in lower case contains the expiry month and the code of a card, even without the full card number:
- * `tarjeta terminada en 1111 vence 12/27 código 123`.
+ * Whether a text in lower case contains a word for a card, its expiry month and its code: `tarjeta terminada en 1111
+ * vence 12/27 código 123`. The full card number is not required.
  */
 export function containsCardDetails(lower: string): boolean {
   return Array.from(lower.matchAll(expiry)).some(({ 0: month, index }) => {

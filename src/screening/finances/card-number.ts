@@ -53,8 +53,9 @@ function startsCardNumber(groups: readonly Group[], first: number): boolean {
 }
 
 /**
- * Whether all groups together form a card number of 15 or 16 digits. All separators must be equal. Every group must
- * have at most 6 digits: longer groups are separate numbers, such as two identity documents.
+ * Whether all groups together form a card number of 15 or 16 digits. All separators must be equal, and start with a
+ * space, point, dash or similar character. Every group must have at most 6 digits: longer groups are separate numbers,
+ * such as two identity documents.
  */
 function isCutCardNumber(groups: readonly Group[]): boolean {
   if (groups.length > 16) return false;

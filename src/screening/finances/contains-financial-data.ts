@@ -49,7 +49,7 @@ const notTelephone = String.raw`(?!(?:57[\s-]?)?(?:3[0-9]{2}|60[0-9])[\s-]?[0-9]
 
 /**
  * Words such as `no` and `factura`. A number is not an account number if one of them stands between the number and a
- * word for an account.
+ * word for an account or a transfer.
  */
 const OTHERS =
   anyOf(`cobro contrato usuario correo luz agua acueducto gas energia internet telefono celular cel tel cedula cc

@@ -17,9 +17,9 @@ const LEAST_DIGITS = 6;
 
 /**
  * Whether a plain text contains an IBAN: a country of the registry, its length, and valid check digits (ISO 7064 mod
- * 97-10). Only a country in capitals may be separated from its number. Letters may follow the check digits only if the
- * IBAN is in one piece or in groups of four. Otherwise a common word such as `de` before numbers or words could start
- * an IBAN.
+ * 97-10). After the check digits, there must be at least {@link LEAST_DIGITS} digits. Only a country in capitals may be
+ * separated from its number. Letters may follow the check digits only if the IBAN is in one piece or in groups of four.
+ * Otherwise a common word such as `de` before numbers or words could start an IBAN.
  */
 export function containsIban(plain: string): boolean {
   const text = withoutUuids(plain);
@@ -30,8 +30,9 @@ export function containsIban(plain: string): boolean {
 }
 
 /**
- * Returns the next `length` letters and digits, cut into pieces at the separators. Returns undefined if the text ends
- * earlier, if another character or a long separator is between them, or if a letter or digit follows directly.
+ * Returns the next `length` letters and digits, cut into pieces at the separators. Returns undefined in three cases:
+ * the text ends earlier, another character or more than {@link MOST_SEPARATORS} separators in a row are among them, or
+ * a letter or digit follows directly.
  */
 function piecesFrom(plain: string, start: number, length: number): string[] | undefined {
   const pieces = [""];

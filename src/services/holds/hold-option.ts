@@ -9,8 +9,9 @@ import { optionGone, requireOption } from "../appointments/take-slots.js";
 import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOption } from "./take-option.js";
 
 /**
- * Holds the option of a token and returns the hold. With alternatives, holds the first free option of all the tokens,
- * and prefers options that no other call is taking.
+ * Holds the option of a token. Returns the hold and the option. With alternatives, holds the first free option of all
+ * the tokens, and prefers options that no other call is taking. If no option is free, throws the error of the first
+ * token's option.
  *
  * Throws 422 for a token that is not an option of a search, and for an alternative with another patient, appointment or
  * service. Throws 410 for an option that is gone. Throws 409 for conflicts: for example, the option is taken, the

@@ -19,7 +19,7 @@ const OPERATION = "offer_freed_slot";
 
 /**
  * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds the slot for the patient and
- * writes the event. Returns whether it offered the slot.
+ * writes an OFFERED event of the entry. Returns whether it offered the slot.
  *
  * If the slot can still be offered later, sets the time at which a job calls this function again:
  * - after an offer, when the hold of the offer expires
@@ -27,8 +27,8 @@ const OPERATION = "offer_freed_slot";
  * - if holds take the time of the slot or the last capacity of its day, when these holds have expired
  * - otherwise, when the slot starts
  *
- * Deletes the row of the freed slot if the slot can no longer be offered, or if the tenant makes no such offers. Throws
- * a CupoError if the slot or the patient changed since they were read.
+ * Deletes the slot's row in `freed_slots` if the slot can no longer be offered, or if the tenant makes no such offers.
+ * Throws a CupoError if the slot or the patient changed since they were read.
  */
 export async function offerFreedSlot(transaction: Transaction, slotId: string, nowMs: number): Promise<boolean> {
   const [{ freedSlotOfferMinutes: minutes }, slot] = await Promise.all([

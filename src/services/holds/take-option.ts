@@ -43,7 +43,7 @@ export interface HeldOption {
   readonly option: OptionClaims;
 }
 
-/** The parts of a call that a hold needs. */
+/** The parts of a call that {@link takeOption} needs. */
 export type HoldingCall = Pick<ReadyCall, "transaction" | "principal" | "newId" | "effects">;
 
 /**
@@ -127,7 +127,7 @@ async function lockOption(option: OptionClaims, { transaction, principal }: Hold
   return { locked, offer, busy, occupiedSlots, live, limits };
 }
 
-/** The limits of the tenant for the patient. */
+/** The tenant's limits on bookings and moves of a patient. */
 type Limits = Partial<BookingLimits & MoveLimits>;
 
 /**
@@ -159,9 +159,9 @@ function countForPrincipal(
 }
 
 /**
- * Returns the patient of the locked subject, and the conflicts of the patient, the waitlist entry and the tenant's
- * limits. `live` is the number of holds of the patient that have not ended or expired. Throws 409 if the appointment
- * cannot be moved, or if it is too late for this caller to move it. Throws 410 if the patient does not exist.
+ * Returns the id of the patient, and the conflicts in `found`: inactive patient, closed waitlist entry, reached limit
+ * of the tenant, too many holds (`live` is their number). Throws 409 if the appointment cannot be moved, or if it is
+ * too late for this caller to move it. Throws 410 if the patient does not exist.
  */
 function requireSubject(
   { patient, appointment, waitlistEntry }: Locked,

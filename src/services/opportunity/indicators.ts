@@ -40,8 +40,9 @@ const ATTRIBUTES = {
 } as const satisfies Record<string, GroupAttribute>;
 
 /**
- * Returns the indicators of each group. If nothing matches and `groupBy` is empty, returns one group whose counts are
- * 0. Throws 422 for more than {@link MAX_GROUPS} groups.
+ * Returns the opportunity indicators, such as waits and no-shows, of each group that `groupBy` defines. If nothing
+ * matches and `groupBy` is empty, returns one group whose counts are 0. Throws 422 for more than {@link MAX_GROUPS}
+ * groups.
  */
 export async function readIndicators(
   request: GetOpportunityIndicatorsRequestValid,

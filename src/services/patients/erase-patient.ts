@@ -24,7 +24,7 @@ import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { refuseNaming } from "./erasure-reason.js";
 import { refuseMerged } from "./patient-record-methods.js";
 
-/** The result of an erasure: the change record that the erasure inserts, and the ids of the changed resources. */
+/** The result of an erasure: the change record of the patient, and the ids of the changed resources. */
 export interface Erasure {
   readonly record: PatientChangeRecord;
   readonly mergedIds: readonly string[];

@@ -2,7 +2,7 @@ import { validationFailed } from "../../errors.js";
 import { documentWord, nameWords, phoneNumbers, significantDigits } from "../../postgres/search/search-words.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 
-/** Returns whether a reason contains one attribute of a person. */
+/** A test for one attribute of a person, such as a document number. Returns whether a reason contains the attribute. */
 type Sign = (reason: string) => boolean;
 
 /** Parts of names that are also common words. They identify nobody. */
@@ -25,7 +25,7 @@ export interface ErasedPerson {
 /**
  * Requires that the reason of an erasure does not identify the person, because the reason is kept. Throws 422 if it
  * contains:
- * - a word of a name with at least {@link MIN_LETTERS} letters, except common words such as DEL
+ * - a word of a name, if the word has at least {@link MIN_LETTERS} letters and is not a common word such as DEL
  * - a current or earlier document number, in any notation
  * - a telephone number, in any notation
  * - an email address
@@ -44,9 +44,8 @@ export function refuseNaming(reason: string, { patients, formerDocumentNumbers }
 }
 
 /**
- * Returns a function for each attribute of a patient. It returns whether a reason contains the attribute. The entry is
- * undefined if the attribute identifies nobody. The return type requires an entry for each attribute, so that a new
- * attribute is not forgotten.
+ * Returns a {@link Sign} for each attribute of a patient, or undefined for an attribute that identifies nobody. The
+ * return type requires an entry for each attribute, so that a new attribute is not forgotten.
  */
 function signsOf(patient: PatientRecord): Readonly<Record<keyof PatientRecord, Sign | undefined>> {
   const { documentNumber, fullName, phone, email } = patient;

@@ -56,8 +56,8 @@ type Person = readonly [PatientRecord, ...PatientRecord[]];
 const LIST = "export";
 
 /**
- * Returns one page of the data about a person. `person` holds the patient and all patients who were merged into it; the
- * first is the survivor. Throws 422 for an invalid page token.
+ * Returns one page of the data about a person. `person` holds the survivor first, then all patients who were merged
+ * into the survivor. Throws 422 for an invalid page token.
  */
 export async function exportPage(
   request: ExportPatientRequestValid,

@@ -29,7 +29,7 @@ type RecordMethods = Pick<
 
 /**
  * The methods of PatientDirectoryService that correct documents, merge patients and list these changes. Each correction
- * or merge stores its reason.
+ * or merge stores its reason. `now` returns milliseconds since the epoch.
  */
 export function createPatientRecordMethods(now: () => number): RecordMethods {
   return {

@@ -7,7 +7,10 @@ import { erasePatient } from "./erase-patient.js";
 import { exportPage } from "./export-patient.js";
 import { toPatientChange } from "./patient-messages.js";
 
-/** The methods of PatientDirectoryService for the rights of a data subject: export and erasure. */
+/**
+ * The methods of PatientDirectoryService for the rights of a data subject: export and erasure. `now` returns
+ * milliseconds since the epoch.
+ */
 export function createPatientRightsMethods(
   now: () => number,
 ): Pick<Implementation<typeof PatientDirectoryService>, "exportPatient" | "erasePatient"> {

@@ -44,7 +44,7 @@ export const patientSearchMethods: Pick<
 /**
  * Returns one page of the patients who match a search. One page scans a limited part of the index. If the scan stops
  * before the end of the index, the page can have fewer rows than requested. The next page continues where the scan
- * stopped.
+ * stopped. Throws 403 if the request has a document prefix and the caller lacks the scope patients:document:read.
  */
 async function searchPage(request: SearchPatientsRequest, call: ReadyCall) {
   if (request.documentNumberPrefix !== undefined && !call.principal.scopes.has(DOCUMENT_SCOPE))

@@ -5,7 +5,7 @@ import { byId, type ListPage } from "../resources/lists.js";
 import { cases, type DeskCaseRecord } from "./user-attention-cases.js";
 import { type DeskWaitlistEntryRecord, entries } from "./waitlist.js";
 
-/** The principal and the actor who empty the records of a patient, and the time. */
+/** Who empties the records of a patient, and when: the principal and the actor of the call, and its time. */
 export interface Emptying {
   readonly principal: string;
   readonly actor: string | undefined;
@@ -21,7 +21,10 @@ export async function listEntriesOfPatient(
   return readRecords(transaction, byId(entries(transaction).where({ patient_id: patientId }), page));
 }
 
-/** Returns one page of the cases about a patient or the patient's appointments, ordered by id. */
+/**
+ * Returns one page of the cases of a patient, ordered by id. A case without a patient counts as the patient's if its
+ * appointment is the patient's.
+ */
 export async function listCasesOfPatient(
   transaction: Transaction,
   patientId: string,
@@ -31,8 +34,8 @@ export async function listCasesOfPatient(
 }
 
 /**
- * Locks and returns all cases about a patient or the patient's appointments, ordered by id. The locks last until the
- * transaction ends.
+ * Locks and returns all cases of a patient, ordered by id. A case without a patient counts as the patient's if its
+ * appointment is the patient's. The locks last until the transaction ends.
  */
 export async function lockCasesOfPatient(transaction: Transaction, patientId: string): Promise<DeskCaseRecord[]> {
   return readRecords(transaction, casesOf(transaction, patientId).orderBy("id").forNoKeyUpdate());

@@ -31,7 +31,7 @@ export interface Taking {
   readonly takenByActor: string | undefined;
 }
 
-/** A case, with the data of when and by whom it was taken and closed. */
+/** A case, with the attributes that change when staff take or close it. */
 export interface DeskCaseRecord extends CaseRecord, Closable, Taking {
   readonly deskStatus: "RECEIVED" | "OPEN" | "CLOSED";
   readonly version: number;

@@ -57,9 +57,9 @@ const succeedStatement = prepared(
 const TRIED = "tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'";
 
 /**
- * Locks a pending delivery. By the database's clock, computes when its first attempt began, whether the time for
- * retries is over, and when the next attempt is due. This is a statement of its own, because an UPDATE on Citus cannot
- * add intervals to columns.
+ * Locks a pending delivery. By the database's clock, computes when its first attempt began, whether the `limit` hours
+ * for retries are over, and when the next attempt is due. This is a statement of its own, because an UPDATE on Citus
+ * cannot add intervals to columns.
  */
 const timesStatement = prepared(
   ["began", "pause", "limit", "tenant", "webhook", "id"],
@@ -117,8 +117,8 @@ export function resourceKey({ resourceType, resourceId }: Pick<DeliveryRecord, "
 }
 
 /**
- * Returns when the next delivery can be sent, by the database's clock: the earliest due time among the oldest pending
- * deliveries of all resources. Undefined if no delivery is pending.
+ * Each resource sends its oldest pending delivery first. Returns the earliest due time of these oldest deliveries, by
+ * the database's clock. This time can be in the past. Returns undefined if no delivery of the webhook is pending.
  */
 export async function findNextAttempt(transaction: Transaction, webhook: string): Promise<Date | undefined> {
   const statement = nextStatement({ tenant: transaction.tenantId, webhook });
@@ -145,15 +145,15 @@ export interface FailedAttempt {
   readonly failure: string | undefined;
   /** How long ago the attempt began, in milliseconds. */
   readonly beganMs: number;
-  /** Milliseconds until the next attempt. The next attempt is made earlier if the time for retries ends sooner. */
+  /** Milliseconds until the next attempt. If `limitHours` end sooner, the next attempt is made when they end. */
   readonly pauseMs: number;
-  /** The event is retried for this many hours after the first attempt. */
+  /** The delivery is retried for this many hours after its first attempt. */
   readonly limitHours: number;
 }
 
 /**
- * Stores a failed attempt and the time of the next attempt. Returns whether the time for retries is over. Does nothing
- * and returns false if the delivery is not pending.
+ * Stores a failed attempt and the time of the next attempt. Returns whether the time for retries (`limitHours`) is
+ * over. Does nothing and returns false if the delivery is not pending.
  */
 export async function failDelivery(
   transaction: Transaction,

@@ -43,8 +43,8 @@ export function findActiveWebhooks(source: TransactionSource, tenantIds: readonl
 }
 
 /**
- * Returns the active webhooks of all tenants that have due deliveries or may have new events. Omits webhooks whose
- * lease a process holds.
+ * Searches the webhooks of all tenants. Returns the active webhooks that have due deliveries or may have new events.
+ * Omits webhooks whose lease a process holds.
  */
 export async function findWaitingWebhooks(source: TransactionSource): Promise<WebhookKey[]> {
   const [free, due] = await runAcrossTenants(source, SCOPE, (transaction) =>

@@ -5,7 +5,9 @@ import type { ResourceTable } from "../resources/resources.js";
 /** Attributes of a webhook. */
 export interface WebhookAttributes {
   readonly url: string;
-  /** Types of resources by their names in the API, such as APPOINTMENT; empty for all types. */
+  /**
+   * The types of the resources whose events are sent, such as APPOINTMENT. If empty, the events of all types are sent.
+   */
   readonly resourceTypes: readonly string[];
   readonly eventTypes: readonly string[];
   readonly state: "ACTIVE" | "PAUSED" | "DISABLED";
