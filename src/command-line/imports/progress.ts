@@ -1,4 +1,4 @@
-/** Shows how far an import is. */
+/** Shows the progress of an import. */
 export interface Progress {
   /** Shows the part of a file that is done (0 to 1), and the number of rows so far. */
   show(fileName: string, part: number, rows: number): void;

@@ -72,7 +72,7 @@ export async function judgeReferences(
   };
 }
 
-/** How long an appointment takes. */
+/** The length of an appointment. */
 export interface VisitLength {
   /** Minutes that the slots of the appointment must cover: the visit and the buffer. */
   readonly minutes: number;
@@ -128,9 +128,10 @@ export function absentOf(
 }
 
 /**
- * Checks a booking at a given time like {@link requireUsable}. The errors of `target` are part of the 404 or 422. Then
- * throws 422 if the waitlist entry or the replaced appointment does not fit the patient and the service. Otherwise
- * returns the conflicts.
+ * Throws 404 if the patient, the waitlist entry, a reference or a resource of `target` does not exist. Then throws 422
+ * if a reference or a resource of `target` is not active, or a date is out of range. Then throws 422 if the waitlist
+ * entry or the replaced appointment is not for the patient and the service, or if the replaced appointment is neither
+ * CANCELLED nor NO_SHOW. Otherwise returns the conflicts: the patient is not active, or the waitlist entry is closed.
  */
 export function requireBookable(
   request: GivenWait & { readonly patientId: string; readonly serviceId: string },

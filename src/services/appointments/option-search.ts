@@ -54,9 +54,10 @@ export interface OptionCriteria extends SlotCriteria {
 const WHOLE_DAY = [{ startSecond: 0, endSecond: secondsPerDay }];
 
 /**
- * Returns a page of options with tokens, earliest first. Reserves nothing. Throws 404 for an unknown patient or
- * appointment, then 409 if the patient is not active or the appointment cannot be moved. Then throws 404 for an unknown
- * appointment type, and 422 for an inactive type or a service that is not the appointment's.
+ * Returns a page of options with tokens, earliest first. Reserves nothing. `dueOn` is the last date of the allowed
+ * wait; absent if no limit applies. Throws 404 for an unknown patient or appointment, then 409 if the patient is not
+ * active or the appointment cannot be moved. Then throws 404 for an unknown appointment type, and 422 for an inactive
+ * type or a service that is not the appointment's.
  */
 export async function findOptions(
   criteria: OptionCriteria,
@@ -179,7 +180,7 @@ async function requireMovableSubject(
   };
 }
 
-/** Returns the due date of the waitlist entry. Otherwise the appointment type sets the date, or else the service. */
+/** Returns the due date of the waitlist entry. A search without an entry uses the limit of the type or service. */
 async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: number): Promise<string | undefined> {
   const { serviceId, appointmentTypeId, subjectField, dueOn } = criteria;
   if (subjectField === "waitlistEntryId") return dueOn;

@@ -34,7 +34,7 @@ export interface ReadMove {
 
 /**
  * Reads the data that {@link judgeMove} needs. Call it after the statements that take the locks, in the same round
- * trip.
+ * trip. `exceptIds` are the appointments that move in the same call. They do not make anyone busy.
  */
 export async function readMove(
   move: FoundMove,

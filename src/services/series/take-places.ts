@@ -50,8 +50,8 @@ export interface PlaceTerms {
 }
 
 /**
- * Returns the places with their slots. Does not lock the slots. A place has no slots if an appointment cannot begin at
- * its start ({@link isBookableStart}).
+ * Returns the places with their slots. Does not lock the slots. A place has no slots if no slot begins at its start, or
+ * if its start cannot be booked ({@link isBookableStart}).
  */
 export async function findPlaces<Place extends WantedPlace>(
   transaction: Transaction,

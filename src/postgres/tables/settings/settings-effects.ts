@@ -34,7 +34,10 @@ function named(prefix: string, { horizonDays, minimumNoticeMinutes }: BookingWin
   return { [`${prefix}Days`]: horizonDays ?? HORIZON_DAYS, [`${prefix}Notice`]: minimumNoticeMinutes ?? 0 };
 }
 
-/** Like {@link countWindowEffects}, for one program. `before` and `after` are the booking windows of the program. */
+/**
+ * Returns the effects of a change of one program's booking window from `before` to `after`. The caller has replaced
+ * each value that the program does not set with the tenant's value.
+ */
 export async function countProgramWindowEffects(
   transaction: Transaction,
   programId: string,

@@ -7,7 +7,7 @@ import { sql } from "../../sql.js";
 export interface TenantSettingsAttributes {
   /** Minutes from each reminder to the start of the appointment; undefined for {@link DEFAULT_REMINDER_OFFSETS}. */
   readonly reminderOffsetMinutes: readonly number[] | undefined;
-  /** A freed slot is offered to a waitlist entry and held for it this many minutes; undefined if no slot is offered. */
+  /** How many minutes a freed slot stays offered to one waitlist entry; undefined if no freed slot is offered. */
   readonly freedSlotOfferMinutes: number | undefined;
   /** How many days after today can be booked; undefined for 90. */
   readonly horizonDays: number | undefined;
