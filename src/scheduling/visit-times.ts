@@ -10,7 +10,7 @@ export interface VisitMargins {
   readonly noShowGraceMinutes: number;
 }
 
-/** Returns the margins of a tenant. A margin that the tenant has not set is the default. */
+/** Returns the margins of a tenant. A margin that the tenant has not set comes from `defaults`. */
 export function marginsOf(
   set: { readonly [K in keyof VisitMargins]: number | undefined },
   defaults: VisitMargins,

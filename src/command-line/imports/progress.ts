@@ -20,8 +20,8 @@ const LINE_EVERY_MS = 10_000;
 const ERASE_LINE = "\r\u001b[K";
 
 /**
- * Shows a bar on a terminal. Writes a line to any other output, at most every 10 s and at the end of each file. `now`
- * returns milliseconds.
+ * Returns a display of the progress. On a terminal, it shows a bar. On any other output, it writes a line at most every
+ * 10 s and at the end of each file. `now` returns milliseconds.
  */
 export function openProgress(output: ProgressOutput, now: () => number): Progress {
   const isTerminal = output.isTTY === true;

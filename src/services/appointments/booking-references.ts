@@ -34,7 +34,7 @@ export interface JudgedReferences {
   /** Minutes after the visit during which the practitioner stays free. 0 if the type does not exist. */
   readonly bufferMinutes: number;
   readonly wait: Wait;
-  /** The appointment that the booking replaces. */
+  /** The appointment that the booking replaces; undefined if there is none. */
   readonly replaced: AppointmentRecord | undefined;
 }
 

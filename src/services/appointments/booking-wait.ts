@@ -28,7 +28,7 @@ export type Wait = Pick<AppointmentRecord, "dueOn" | "desiredOn"> & { readonly r
 /** The wait of a booking, and the errors in the fields of its request. */
 export interface JudgedWait {
   readonly wait: Wait;
-  /** The appointment that the booking replaces. */
+  /** The appointment that the booking replaces; undefined if there is none. */
   readonly replaced: AppointmentRecord | undefined;
   readonly missing: readonly FieldError[];
   readonly invalid: readonly FieldError[];

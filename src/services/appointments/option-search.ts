@@ -180,7 +180,7 @@ async function requireMovableSubject(
   };
 }
 
-/** Returns the due date of the waitlist entry. A search without an entry uses the limit of the type or service. */
+/** Returns the due date of the waitlist entry. Without an entry, the type or else the service sets the due date. */
 async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: number): Promise<string | undefined> {
   const { serviceId, appointmentTypeId, subjectField, dueOn } = criteria;
   if (subjectField === "waitlistEntryId") return dueOn;

@@ -153,7 +153,7 @@ function once(errors: readonly FieldError[]): FieldError[] {
 
 /**
  * Returns the visits, adjusted as if the earlier visits of the same patient in this call were already booked. Adds
- * these visits to the counts of the limits. Only the first visit of a patient in a year can keep its first-visit mark.
+ * these visits to the counts of the limits. `firstVisit` stays true only for the first visit of a patient in a year.
  * Only the first visit of a patient keeps the limit of no-shows, so that an error names this limit once.
  */
 function countOneAfterTheOther(visits: readonly ReadVisit[]): readonly ReadVisit[] {

@@ -22,7 +22,7 @@ export interface HoldRecord extends Omit<AppointmentPlacement, "visitEndsAt"> {
   readonly usesUnit: boolean;
   /**
    * The client that asked for the hold, or the service itself for an offer to a waitlist entry. The number of live
-   * holds of one principal is limited.
+   * holds of one client is limited.
    */
   readonly principal: string;
   readonly expiresAt: Date;

@@ -4,7 +4,7 @@ import { sql } from "../../sql.js";
 import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 import type { TenantSettingsAttributes } from "./tenant-settings.js";
 
-/** The attributes that decide when programs can be booked. */
+/** The attributes that limit how far ahead, and until how long before its start, a slot can be booked. */
 export type BookingWindow = Pick<TenantSettingsAttributes, "horizonDays" | "minimumNoticeMinutes">;
 
 /** The effects of a change of the {@link BookingWindow}. */

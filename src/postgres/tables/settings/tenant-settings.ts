@@ -33,7 +33,7 @@ export interface TenantSettingsAttributes {
   readonly maxAppointmentsAheadPerService: number | undefined;
   /** The maximum number of a patient's appointments for one service on a local day; undefined for no limit. */
   readonly maxAppointmentsPerServiceAndDay: number | undefined;
-  /** The number of no-shows in 365 days from which on only a supervisor can book; undefined for no limit. */
+  /** With this many or more no-shows in the last 365 days, only a supervisor can book; undefined for no limit. */
   readonly supervisedAfterNoShows: number | undefined;
   /**
    * Past visits can be recorded until this many local days after their day. With 0, they cannot be recorded. Undefined
