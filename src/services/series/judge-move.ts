@@ -66,7 +66,7 @@ function yearOf(localDate: string): string {
 /**
  * Returns the moves, adjusted for the other moves of the same service in this call. `onDay` does not count the other
  * moved appointments that leave the new day. It counts the appointments that earlier elements of `moves` bring to this
- * day. `isFirst` becomes false if an earlier element moves to the same year.
+ * day. An `isFirst` that is true becomes false if an earlier element moves to the same year.
  */
 export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly ReadMove[] {
   return moves.map((read, index) => {
