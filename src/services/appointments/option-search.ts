@@ -131,7 +131,7 @@ function endOfSlotsMs(nowMs: number): number {
   return Date.parse(endOfLocalDay(widestSpan(nowMs).through));
 }
 
-/** Reads the patient or appointment of a search, and its due date. Throws the errors of {@link findOptions}. */
+/** Reads the patient or the appointment of a search, and the due date. Throws the errors of {@link findOptions}. */
 async function requireSubject(
   criteria: OptionCriteria,
   call: ReadyCall,

@@ -77,8 +77,9 @@ async function requirePractitioner({ practitionerId }: MoveSeriesRequestValid, c
 }
 
 /**
- * Returns the moves of the locked appointments, with the slots of their new times. It reads these slots without locking
- * them. Throws 404, 409 or 422 if the appointments cannot move to the requested time.
+ * Returns the moves of the requested appointment and of the later ones that can be changed, with the slots of their new
+ * times. It reads these slots without locking them. Throws 404, 409 or 422 if the appointments cannot move to the
+ * requested time.
  */
 async function findMoves(
   request: MoveSeriesRequestValid,

@@ -7,7 +7,7 @@ import type { TenantSettingsAttributes } from "./tenant-settings.js";
 /** The attributes that limit how far ahead, and until how long before its start, a slot can be booked. */
 export type BookingWindow = Pick<TenantSettingsAttributes, "horizonDays" | "minimumNoticeMinutes">;
 
-/** The effects of a change of the {@link BookingWindow}. */
+/** The effects of a change of the {@link BookingWindow}. Slots and appointments of inactive programs do not count. */
 export interface WindowEffects {
   /** The number of free slots that can be booked before the change but not after the change. */
   readonly hiddenSlots: number;
