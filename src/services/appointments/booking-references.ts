@@ -128,10 +128,13 @@ export function absentOf(
 }
 
 /**
- * Throws 404 if the patient, the waitlist entry, a reference or a resource of `target` does not exist. Then throws 422
- * if a reference or a resource of `target` is not active, or a date is out of range. Then throws 422 if the waitlist
- * entry or the replaced appointment is not for the patient and the service, or if the replaced appointment is neither
- * CANCELLED nor NO_SHOW. Otherwise returns the conflicts: the patient is not active, or the waitlist entry is closed.
+ * Returns the conflicts: the patient is not active, or the waitlist entry is closed.
+ *
+ * Throws, in this order:
+ * - 404 if the patient, the waitlist entry, a reference or a resource of `target` does not exist
+ * - 422 if a reference or a resource of `target` is not active, or a date is out of range
+ * - 422 if the waitlist entry is not for the patient and the service
+ * - 422 if the replaced appointment is not for the patient and the service, or is neither CANCELLED nor NO_SHOW
  */
 export function requireBookable(
   request: GivenWait & { readonly patientId: string; readonly serviceId: string },

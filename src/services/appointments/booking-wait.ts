@@ -38,11 +38,16 @@ export interface JudgedWait {
 const MAX_YEARS = 2;
 
 /**
- * Returns the wait of a booking and the errors in its fields. `nowMs` is the time of the visit for a late entry. The
- * wait begins at the earliest of four dates: the date of `nowMs`, the given date, the creation date of the waitlist
- * entry, and the request date of the replaced appointment. A replaced appointment without a request date counts from
- * its creation date. The due date follows from the opportunity definition of the appointment type. The default of the
- * desired date is the first date of the waitlist entry, or else the desired date of the replaced appointment.
+ * Returns the wait of a booking and the errors in its fields. `nowMs` is the time of the visit for a late entry.
+ *
+ * The wait begins at the earliest of these dates:
+ * - the date of `nowMs`
+ * - the given request date
+ * - the creation date of the waitlist entry
+ * - the request date of the replaced appointment, or its creation date if it has no request date
+ *
+ * The due date follows from the opportunity definition of the appointment type. The default of the desired date is the
+ * first date of the waitlist entry, or else the desired date of the replaced appointment.
  */
 export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number): Promise<JudgedWait> {
   const { waitlistEntryId, replacesAppointmentId, appointmentTypeId } = given;

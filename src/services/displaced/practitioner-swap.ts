@@ -30,8 +30,8 @@ interface Exchange {
  * Returns the appointments after the exchange.
  *
  * Throws 404 for an unknown program or practitioner. Throws 422 for an inactive practitioner and for a span that starts
- * in the past. Throws 409 if an appointment cannot move, if a practitioner is not free for the appointments of the
- * other, or if the appointments in the span change during the call.
+ * in the past. Throws 409 if an appointment cannot move, or if a practitioner is not free for the appointments of the
+ * other. Also throws 409 if the appointments in the span change during the call.
  */
 export async function swapPractitioners(
   request: SwapPractitionersRequestValid,

@@ -83,7 +83,7 @@ const MOST_RANKED = 100;
 /**
  * Selects the entries for {@link findWaitingEntries}. The first entry in the waiting order has the earliest request
  * date. So the statement reads only the {@link MOST_RANKED} entries with the earliest request dates, and all further
- * entries that have the same request date as the last of these.
+ * entries with the request date of the last of these.
  */
 const selectWaiting = prepared(["tenantId", "slotId", "now", "period", "maxHolds"], (names) =>
   sql.raw(
