@@ -94,8 +94,9 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
 }
 
 /**
- * Returns the earliest date on which the wait can begin. The function does not need the waitlist entry or the replaced
- * appointment. So the limit of the wait can be read in the same round trip as these two.
+ * Returns a date before which the wait cannot begin: the first local date if the booking has a waitlist entry or
+ * replaces an appointment. These two are not read yet, so that the limit of the wait is read in the same round trip.
+ * For any other booking, returns the given request date, or else today.
  */
 function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
   const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;

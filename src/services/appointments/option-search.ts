@@ -88,7 +88,7 @@ function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria):
 
 const nothingHeld = { appointmentId: undefined, heldDay: undefined, minutes: undefined, visitMinutes: undefined };
 
-/** The patient and the appointment to move. Slots during other appointments of the patient are excluded. */
+/** The patient, the appointment to move and the length. Slots during other appointments of the patient are excluded. */
 type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay" | "minutes" | "visitMinutes">;
 
 interface AskedPage {
