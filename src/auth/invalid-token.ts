@@ -1,7 +1,7 @@
 import { CupoError } from "../errors.js";
 import type { TokenFault } from "../token-faults.js";
 
-/** Each fault has one fixed sentence, so that no response can contain a part of the token. */
+/** The sentence in the response for each fault of a token. It is fixed, so that it contains no part of the token. */
 const sentences = {
   MALFORMED: "The access token is malformed",
   TYPE: "The token is not an access token of an accepted type",

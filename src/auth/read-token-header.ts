@@ -17,7 +17,7 @@ export function readTokenHeader(token: string, tokenTypes: ReadonlySet<string>):
   return { alg, kid };
 }
 
-/** Returns a media type of `typ` in lower case, without the optional prefix `application/` (RFC 7515 section 4.1.9). */
+/** Returns a `typ` value in lower case, without the optional prefix `application/` (RFC 7515 section 4.1.9). */
 export function normalizeTokenType(type: string): string {
   return type.toLowerCase().replace(/^application\//, "");
 }

@@ -2,7 +2,7 @@ import { settings } from "../settings/settings.js";
 import type { KeySet } from "./key-set.js";
 import { openRefreshingKeySet } from "./refreshing-key-set.js";
 
-/** How to load an issuer's published keys. */
+/** The options for loading an issuer's published keys. */
 export interface RemoteKeySetOptions {
   /** URL of the JSON Web Key Set, in the format of the setting AUTH_JWKS_URL. */
   readonly url: string;

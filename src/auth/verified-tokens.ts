@@ -3,7 +3,7 @@ import type { TokenClaims } from "./read-claims.js";
 /** A cache of verified tokens. The caller must still check the times in the claims. */
 export interface VerifiedTokens {
   /**
-   * Returns the claims of the token with this digest. `generation` is the number of `KeySet.generation()`. Returns
+   * Returns the claims of the token with this digest. `generation` is the result of `KeySet.generation()`. Returns
    * undefined if the token is unknown, or if the keys have changed since the token was verified.
    */
   get(digest: string, generation: number): TokenClaims | undefined;

@@ -5,7 +5,7 @@ import * as ZonedDateTime from "temporal-polyfill/fns/ZonedDateTime";
 import { parseLocalDate } from "./local-date.js";
 import { secondsPerDay } from "./local-time.js";
 
-/** The time zone of all local dates and times of the service (specification section 1), by the time zone database. */
+/** The name of the time zone of all local dates and times of the service (specification section 1). */
 export const clinicTimeZone = "America/Bogota";
 
 const msPerSecond = 1_000;

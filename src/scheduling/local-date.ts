@@ -1,6 +1,6 @@
 import * as PlainDate from "temporal-polyfill/fns/PlainDate";
 
-/** The last date that the contract, RFC 3339 and a Timestamp can represent. */
+/** The last date that RFC 3339 and a Timestamp can represent. */
 const lastLocalDate = "9999-12-31";
 
 /** The first local date that the service accepts. */
@@ -33,8 +33,8 @@ export function weekdayOf(date: string): number {
 }
 
 /**
- * Returns the date `days` days later, 9999-12-31 at the latest. Throws RangeError unless `days` is a whole number from
- * 0.
+ * Returns the date `days` days later, 9999-12-31 at the latest. Throws RangeError if `days` is negative or not a whole
+ * number.
  */
 export function addCalendarDays(date: string, days: number): string {
   if (!Number.isInteger(days) || days < 0) throw new RangeError("not a number of days");

@@ -15,10 +15,10 @@ interface Stretch {
 }
 
 /**
- * Returns the largest number of slots that these rules make for one practitioner within `days` + 1 consecutive dates,
- * from today or later. The function compares the spans that begin today or on the first day of a later rule. Holidays
- * are ignored, so that removing a holiday never makes a plan larger than this result. The cost grows with the square of
- * the number of rules.
+ * Returns the largest number of slots that these rules make for one practitioner within `days` + 1 consecutive dates.
+ * The function compares only the spans that begin today or on the first day of a later rule. Holidays are ignored, so
+ * that removing a holiday never makes a plan larger than this result. The cost grows with the square of the number of
+ * rules.
  */
 export function largestPlan(rules: readonly ProgramRuleAttributes[], today: string, days = HORIZON_DAYS): number {
   const first = dayNumberOf(today);

@@ -1,6 +1,6 @@
 import { localDateAt, startOfLocalDay } from "./local-clock.js";
 
-/** When an appointment can be checked in, attended or missed at the earliest, in minutes from its start. */
+/** The earliest times for a check-in, an attended visit and a no-show, in minutes from the start of the appointment. */
 export interface VisitMargins {
   /** Minutes before the start from which a patient can be checked in. */
   readonly checkInEarlyMinutes: number;
@@ -10,7 +10,7 @@ export interface VisitMargins {
   readonly noShowGraceMinutes: number;
 }
 
-/** Returns the margins of a tenant. A margin that the tenant has not set is the default. */
+/** Returns the margins of a tenant. A margin that the tenant has not set comes from `defaults`. */
 export function marginsOf(
   set: { readonly [K in keyof VisitMargins]: number | undefined },
   defaults: VisitMargins,

@@ -20,7 +20,10 @@ export interface ImportOutputs {
   readonly now: () => number;
 }
 
-/** The exit codes of an import that was not interrupted. */
+/**
+ * The exit codes of an import that read all its files. It is incomplete if a row was rejected, or if the service has
+ * more or fewer resources from the source than a file has ids.
+ */
 export const importExitCodes = { complete: 0, incomplete: 2 } as const;
 
 /**

@@ -1,4 +1,4 @@
-/** Shows how far an import is. */
+/** Shows the progress of an import. */
 export interface Progress {
   /** Shows the part of a file that is done (0 to 1), and the number of rows so far. */
   show(fileName: string, part: number, rows: number): void;
@@ -20,8 +20,8 @@ const LINE_EVERY_MS = 10_000;
 const ERASE_LINE = "\r\u001b[K";
 
 /**
- * Shows a bar on a terminal. Writes a line to any other output, at most every 10 s and at the end of each file. `now`
- * returns milliseconds.
+ * Returns a display of the progress. On a terminal, it shows a bar. On any other output, it writes a line at most every
+ * 10 s and at the end of each file. `now` returns milliseconds.
  */
 export function openProgress(output: ProgressOutput, now: () => number): Progress {
   const isTerminal = output.isTTY === true;

@@ -32,7 +32,7 @@ const MAPPING = "mapping.json";
 
 /**
  * Returns the files of a folder in the order of their import. Throws if the folder has no files, if a kind has two
- * files, or if a CSV file has no mapping.
+ * files, or if a CSV file has no valid mapping.
  */
 export async function findSourceFiles(folder: string): Promise<readonly SourceFile[]> {
   const present = new Set(await readdir(folder));

@@ -2,8 +2,8 @@ import type { Inspection } from "./open-inspection.js";
 
 /**
  * Definitions of Cupo's tables, columns, constraints, indexes, policies, triggers and functions in the schema `public`.
- * The key is the kind and the name of the object, such as `policy patients.tenant_isolation`. The value is the
- * definition in one line, where possible the statement that creates the object.
+ * The key is the kind and the name of the object, such as `policy patients.tenant`. The value is the definition in one
+ * line, where possible the statement that creates the object.
  */
 export type Catalog = ReadonlyMap<string, string>;
 
@@ -15,7 +15,8 @@ interface Row {
 /**
  * A query for the tables, except the two tables in which Knex records the migrations. The set of partitions changes
  * every month, and PostgreSQL derives the columns, constraints and indexes of a partition from its parent table. So the
- * catalog lists a partition only for policies, triggers and constraints of its own. Cupo's partitions have none.
+ * catalog leaves these out. It contains only those policies, triggers and constraints that a partition has of its own.
+ * Cupo's partitions have none of their own.
  */
 const TABLES = `SELECT c.oid, c.relname, c.relpersistence, c.relispartition, coalesce(p.relname, c.relname) AS root,
     CASE WHEN c.relispartition THEN ' in partition ' || c.relname ELSE '' END AS place

@@ -2,7 +2,9 @@ import { Client, type QueryResultRow } from "pg";
 
 /** A connection that only reads. */
 export interface Inspection {
-  /** Returns the rows of one query, which runs in its own read-only transaction. */
+  /**
+   * Returns the rows of one query, which runs in its own read-only transaction. Rejects after 10 s without an answer.
+   */
   rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
    * Returns the process id that the server sent when the connection was opened (BackendKeyData). A pooler sends a

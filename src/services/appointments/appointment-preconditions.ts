@@ -45,7 +45,9 @@ export interface LateChange {
   readonly field?: string;
 }
 
-/** The limits that a tenant sets for bookings and appointments do not apply to callers with this scope. */
+/**
+ * The scope of supervisors. The limits of a tenant for bookings, reschedules and cancellations do not apply to them.
+ */
 const SUPERVISOR_SCOPE = "scheduling:overbook";
 
 /**
@@ -63,8 +65,8 @@ export function requireInTime(...terms: Parameters<typeof lateConflicts>): void 
 }
 
 /**
- * Returns a conflict TOO_LATE on `field` if an appointment begins in less than `hours`. Without `hours` there is no
- * limit. The limit does not apply to supervisors. It does not apply to an appointment that a change of the schedule
+ * Returns a conflict TOO_LATE on `field` if an appointment begins in less than `hours` hours. Without `hours` there is
+ * no limit. The limit does not apply to supervisors. It does not apply to an appointment that a change of the schedule
  * displaced ({@link displacementOf}), because the patient did not cause that change.
  */
 export function lateConflicts(

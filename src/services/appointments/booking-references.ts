@@ -34,7 +34,7 @@ export interface JudgedReferences {
   /** Minutes after the visit during which the practitioner stays free. 0 if the type does not exist. */
   readonly bufferMinutes: number;
   readonly wait: Wait;
-  /** The appointment that the booking replaces. */
+  /** The appointment that the booking replaces; undefined if there is none. */
   readonly replaced: AppointmentRecord | undefined;
 }
 
@@ -72,7 +72,7 @@ export async function judgeReferences(
   };
 }
 
-/** How long an appointment takes. */
+/** The length of an appointment. */
 export interface VisitLength {
   /** Minutes that the slots of the appointment must cover: the visit and the buffer. */
   readonly minutes: number;
@@ -128,9 +128,13 @@ export function absentOf(
 }
 
 /**
- * Checks a booking at a given time like {@link requireUsable}. The errors of `target` are part of the 404 or 422. Then
- * throws 422 if the waitlist entry or the replaced appointment does not fit the patient and the service. Otherwise
- * returns the conflicts.
+ * Returns the conflicts: the patient is not active, or the waitlist entry is closed.
+ *
+ * Throws, in this order:
+ * - 404 if the patient, the waitlist entry, a reference or a resource of `target` does not exist
+ * - 422 if a reference or a resource of `target` is not active, or a date is out of range
+ * - 422 if the waitlist entry is not for the patient and the service
+ * - 422 if the replaced appointment is not for the patient and the service, or is neither CANCELLED nor NO_SHOW
  */
 export function requireBookable(
   request: GivenWait & { readonly patientId: string; readonly serviceId: string },

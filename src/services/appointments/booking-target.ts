@@ -9,7 +9,7 @@ import { earliestStart, endOfBookableStarts, isBookableStart, minuteOf } from ".
 import { formatInstant } from "../../scheduling/local-clock.js";
 import { inactive, missing } from "../resources/preconditions.js";
 
-/** The program, practitioner and service of a booking without an option. */
+/** The program, practitioner and service of a booking that states its time and has no option token. */
 export interface BookingTarget {
   readonly programId: string;
   readonly practitionerId: string;

@@ -28,7 +28,7 @@ export type Wait = Pick<AppointmentRecord, "dueOn" | "desiredOn"> & { readonly r
 /** The wait of a booking, and the errors in the fields of its request. */
 export interface JudgedWait {
   readonly wait: Wait;
-  /** The appointment that the booking replaces. */
+  /** The appointment that the booking replaces; undefined if there is none. */
   readonly replaced: AppointmentRecord | undefined;
   readonly missing: readonly FieldError[];
   readonly invalid: readonly FieldError[];
@@ -38,10 +38,16 @@ export interface JudgedWait {
 const MAX_YEARS = 2;
 
 /**
- * Returns the wait of a booking and the errors in its fields. `nowMs` is the time of the visit for a late entry. The wait
- * begins at the earliest of four dates: the date of `nowMs`, the given date, the creation date of the waitlist entry,
- * and the request date of the replaced appointment. A replaced appointment without a request date counts from its
- * creation date. The due date follows from the opportunity definition of the appointment type.
+ * Returns the wait of a booking and the errors in its fields. `nowMs` is the time of the visit for a late entry.
+ *
+ * The wait begins at the earliest of these dates:
+ * - the date of `nowMs`
+ * - the given request date
+ * - the creation date of the waitlist entry
+ * - the request date of the replaced appointment, or its creation date if it has no request date
+ *
+ * The due date follows from the opportunity definition of the appointment type. The default of the desired date is the
+ * first date of the waitlist entry, or else the desired date of the replaced appointment.
  */
 export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number): Promise<JudgedWait> {
   const { waitlistEntryId, replacesAppointmentId, appointmentTypeId } = given;
@@ -88,8 +94,9 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
 }
 
 /**
- * Returns the earliest date on which the wait can begin. The function does not need the waitlist entry or the replaced
- * appointment. So the limit of the wait can be read in the same round trip as these two.
+ * Returns a date before which the wait cannot begin: the first local date if the booking has a waitlist entry or
+ * replaces an appointment. These two are not read yet, so that the limit of the wait is read in the same round trip.
+ * For any other booking, returns the given request date, or else today.
  */
 function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
   const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;

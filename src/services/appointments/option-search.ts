@@ -54,9 +54,10 @@ export interface OptionCriteria extends SlotCriteria {
 const WHOLE_DAY = [{ startSecond: 0, endSecond: secondsPerDay }];
 
 /**
- * Returns a page of options with tokens, earliest first. Reserves nothing. Throws 404 for an unknown patient or
- * appointment, then 409 if the patient is not active or the appointment cannot be moved. Then throws 404 for an unknown
- * appointment type, and 422 for an inactive type or a service that is not the appointment's.
+ * Returns a page of options with tokens, earliest first. Reserves nothing. `dueOn` is the last date of the allowed
+ * wait; absent if no limit applies. Throws 404 for an unknown patient or appointment, then 409 if the patient is not
+ * active or the appointment cannot be moved. Then throws 404 for an unknown appointment type, and 422 for an inactive
+ * type or a service that is not the appointment's.
  */
 export async function findOptions(
   criteria: OptionCriteria,
@@ -87,7 +88,7 @@ function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria):
 
 const nothingHeld = { appointmentId: undefined, heldDay: undefined, minutes: undefined, visitMinutes: undefined };
 
-/** The patient and the appointment to move. Slots during other appointments of the patient are excluded. */
+/** The patient, the appointment to move and the length. Slots during other appointments of the patient are excluded. */
 type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay" | "minutes" | "visitMinutes">;
 
 interface AskedPage {
@@ -130,7 +131,7 @@ function endOfSlotsMs(nowMs: number): number {
   return Date.parse(endOfLocalDay(widestSpan(nowMs).through));
 }
 
-/** Reads the patient or appointment of a search, and its due date. Throws the errors of {@link findOptions}. */
+/** Reads the patient or the appointment of a search, and the due date. Throws the errors of {@link findOptions}. */
 async function requireSubject(
   criteria: OptionCriteria,
   call: ReadyCall,
@@ -179,7 +180,7 @@ async function requireMovableSubject(
   };
 }
 
-/** Returns the due date of the waitlist entry. Otherwise the appointment type sets the date, or else the service. */
+/** Returns the due date of the waitlist entry. Without an entry, the type or else the service sets the due date. */
 async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: number): Promise<string | undefined> {
   const { serviceId, appointmentTypeId, subjectField, dueOn } = criteria;
   if (subjectField === "waitlistEntryId") return dueOn;

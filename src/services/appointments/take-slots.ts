@@ -94,8 +94,9 @@ export async function takeSlots(
  * Returns the locked slots of an option, the placement in them and the conflicts at its time. Does not check the
  * capacity of the day. `occupiedSlots` are the slots of the appointment to move.
  *
- * Throws 410 if the token was already used, its hold has ended, a slot has started, the practitioner is not active, or
- * the option has changed since the search. If `found` has conflicts, throws 409 with these conflicts instead of 410.
+ * Throws 410 if the token was already used, or its hold has ended or expired. Throws 410 if a slot has started, the
+ * practitioner is not active, or the option has changed since the search. If `found` has conflicts, throws 409 with
+ * these conflicts instead of 410.
  */
 export function requireSlots(
   option: OptionClaims,

@@ -54,8 +54,9 @@ export function capacityExhausted(field: string): FieldError {
 }
 
 /**
- * Returns a 409 error with the conflicts in `found`. If `named` is ALL and `day` has no capacity left, adds a conflict
- * for the day. `day` is undefined if the appointment needs no further unit of capacity.
+ * Returns a 409 error. If `named` is FIRST, the error has only the first conflict in `found`. If `named` is ALL, it has
+ * all of them, and a conflict for `day` if this day has no capacity left. `day` is undefined if the appointment needs
+ * no further unit of capacity.
  */
 export async function refusalOf(
   transaction: Transaction,

@@ -12,8 +12,8 @@ import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 export { Refusal };
 
 /**
- * The appointment to decide about, its slots and its patient. `appointment` or `patient` is undefined if it does not
- * exist.
+ * The displaced appointment of a choice, its slots and its patient. `appointment` or `patient` is undefined if it does
+ * not exist.
  */
 export interface Decided {
   readonly appointment: AppointmentRecord | undefined;
@@ -21,7 +21,10 @@ export interface Decided {
   readonly patient: PatientRecord | undefined;
 }
 
-/** Returns the reason why no decision about the appointment is possible. Undefined if a decision is possible. */
+/**
+ * Returns the reason why a displaced appointment can be neither accepted nor moved to another practitioner. Returns
+ * undefined if there is no reason.
+ */
 export function refusalOf(
   { appointment, held, patient }: Decided,
   expectedVersion: number | undefined,

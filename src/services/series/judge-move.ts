@@ -26,15 +26,15 @@ export interface ReadMove {
   readonly busy: BusyPeople;
   readonly limits: MoveLimits;
   /**
-   * Whether the appointment is a first visit after the move. Undefined for a move within one calendar year, which does
-   * not change this.
+   * Whether the move makes the appointment the patient's first for its service in the calendar year. Undefined for a
+   * move within one calendar year, which does not change this.
    */
   readonly isFirst: boolean | undefined;
 }
 
 /**
  * Reads the data that {@link judgeMove} needs. Call it after the statements that take the locks, in the same round
- * trip.
+ * trip. `exceptIds` are the appointments that move in the same call. They do not make anyone busy.
  */
 export async function readMove(
   move: FoundMove,
@@ -64,10 +64,9 @@ function yearOf(localDate: string): string {
 }
 
 /**
- * Returns the moves with two values adjusted for the other moves of the same service in this call: the number of
- * appointments on the new day, and the first-visit mark. The number does not count moved appointments that leave this
- * day. It counts the appointments that earlier elements of `moves` bring to this day. The mark is removed if an earlier
- * element moves to the same year.
+ * Returns the moves, adjusted for the other moves of the same service in this call. `onDay` does not count the other
+ * moved appointments that leave the new day. It counts the appointments that earlier elements of `moves` bring to this
+ * day. An `isFirst` that is true becomes false if an earlier element moves to the same year.
  */
 export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly ReadMove[] {
   return moves.map((read, index) => {

@@ -34,8 +34,9 @@ import { findPlaces, runsOf, takePlaces } from "./take-places.js";
 const FROM = "fromAppointmentId";
 
 /**
- * Moves an appointment of a series and all later ones that can be changed, by the same shift of local time: all of
- * them, or none. Returns the moved appointments. It waits for five round trips, whatever the number of appointments.
+ * Moves an appointment of a series and all later ones that can be changed. Shifts the local time of each by the same
+ * amount. Moves all of them or none. Returns the moved appointments. It waits for five round trips, whatever the number
+ * of appointments.
  *
  * Throws 404 for an unknown series, appointment or practitioner. Throws 422 for a start that cannot be booked and for
  * an inactive practitioner. Throws 409 for a stale version and for an appointment that can no longer be changed. Throws
@@ -77,8 +78,9 @@ async function requirePractitioner({ practitionerId }: MoveSeriesRequestValid, c
 }
 
 /**
- * Returns the moves of the locked appointments, with the slots of their new times. It reads these slots without locking
- * them. Throws 404, 409 or 422 if the appointments cannot move to the requested time.
+ * Returns the moves of the requested appointment and of the later ones that can be changed, with the slots of their new
+ * times. It reads these slots without locking them. Throws 404, 409 or 422 if the appointments cannot move to the
+ * requested time.
  */
 async function findMoves(
   request: MoveSeriesRequestValid,

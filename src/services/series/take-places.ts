@@ -31,7 +31,7 @@ export interface FoundPlace extends WantedPlace {
 /** The result of checking a {@link FoundPlace}. */
 export interface JudgedPlace {
   readonly field: string;
-  /** The slots to take. Undefined if they are too short, or if {@link PlaceTerms} has no location. */
+  /** The slots to take. Undefined if they do not cover the appointment, or if {@link PlaceTerms} has no location. */
   readonly taken: TakenSlots | undefined;
   /** The day on which the appointment already uses a unit of capacity; undefined if it uses none. */
   readonly heldDay: DayOfRule | undefined;
@@ -50,8 +50,8 @@ export interface PlaceTerms {
 }
 
 /**
- * Returns the places with their slots. Does not lock the slots. A place has no slots if an appointment cannot begin at
- * its start ({@link isBookableStart}).
+ * Returns the places with their slots. Does not lock the slots. A place has no slots if no slot begins at its start, or
+ * if its start cannot be booked ({@link isBookableStart}).
  */
 export async function findPlaces<Place extends WantedPlace>(
   transaction: Transaction,
@@ -68,7 +68,7 @@ export async function findPlaces<Place extends WantedPlace>(
   });
 }
 
-/** Returns the adjacent slots of each place that has a slot. */
+/** Returns the `run` of each place that has slots. */
 export function runsOf(places: readonly FoundPlace[]): readonly SlotRun[] {
   return places.map(({ run }) => run).filter((run) => run !== undefined);
 }

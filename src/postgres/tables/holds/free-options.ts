@@ -63,7 +63,7 @@ const TIME = {
 
 /**
  * SQL for whether a slot `s` is on a full day: appointments and unexpired holds use the whole daily capacity of its
- * rule. The subquery is one lookup. PostgreSQL might plan an EXISTS as a hash of all days.
+ * rule. The subquery looks up one row. For an EXISTS, PostgreSQL might read all days into a hash table.
  */
 export const IS_DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id

@@ -21,12 +21,12 @@ export interface HoldRecord extends Omit<AppointmentPlacement, "visitEndsAt"> {
    */
   readonly usesUnit: boolean;
   /**
-   * The client that asked for the hold, or the service itself for an offer. A client can have a limited number of
-   * holds.
+   * The client that asked for the hold, or the service itself for an offer to a waitlist entry. The number of live
+   * holds of one client is limited.
    */
   readonly principal: string;
   readonly expiresAt: Date;
-  /** When the hold ended. Undefined for a current hold, and for an expired hold that no transaction has ended yet. */
+  /** When the hold ended. Undefined for a live hold, and for an expired hold that no transaction has ended yet. */
   readonly endedAt: Date | undefined;
   readonly bookedAppointmentId: string | undefined;
   /** The waitlist entry to which the hold offers the time; undefined for a hold that a client asked for. */

@@ -6,7 +6,7 @@ import { busyTime } from "../appointments/busy-times.js";
 import { IS_UP_TO_DATE, OFFERED_FROM, OFFERED_UNTIL } from "../schedule/booking-windows.js";
 import { DAY_HELD_UNTIL, IS_DAY_FULL } from "./free-options.js";
 
-/** The current attributes of a slot that became free and can be offered to the waitlist. */
+/** The current attributes of a slot. They decide whether and when the slot can be offered to the waitlist. */
 export interface OfferableSlot {
   readonly slotId: string;
   readonly generation: number;
@@ -21,12 +21,14 @@ export interface OfferableSlot {
   readonly startsAt: Date;
   readonly endsAt: Date;
   /**
-   * Whether a patient could book the slot. Holds of the practitioner's time are ignored. False in an emergency program.
+   * Whether the slot and the practitioner are free, the day has capacity left, and the program, location and
+   * practitioner are active. Holds of the practitioner's time are ignored. False in an emergency program.
    */
   readonly isOpen: boolean;
   /**
-   * The time from which holds no longer prevent an offer; undefined if no hold prevents it now. Holds of the
-   * practitioner during the slot prevent an offer, and holds that use the last unit of capacity of the day.
+   * The time from which holds no longer prevent an offer; undefined if no hold prevents it now. Two kinds of holds
+   * prevent an offer: holds of the practitioner during the slot, and holds that use the last unit of capacity of the
+   * day.
    */
   readonly heldUntil: Date | undefined;
   /** Before this time, the slot is not offered: its date is beyond the booking horizon of its program. */
@@ -81,7 +83,7 @@ const MOST_RANKED = 100;
 /**
  * Selects the entries for {@link findWaitingEntries}. The first entry in the waiting order has the earliest request
  * date. So the statement reads only the {@link MOST_RANKED} entries with the earliest request dates, and all further
- * entries that have the same request date as the last of these.
+ * entries with the request date of the last of these.
  */
 const selectWaiting = prepared(["tenantId", "slotId", "now", "period", "maxHolds"], (names) =>
   sql.raw(
@@ -143,7 +145,7 @@ export async function findOfferableSlot(
 
 /**
  * Returns open waitlist entries that a freed slot suits and that were not offered the slot yet. Their patients are
- * active, free at the time of the slot, and have fewer than `maxHolds` current holds. The first entry in the order of
+ * active, free at the time of the slot, and have fewer than `maxHolds` live holds. The first entry in the order of
  * `waitingOrder` is always among the result.
  */
 export async function findWaitingEntries(

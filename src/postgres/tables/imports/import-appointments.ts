@@ -98,8 +98,8 @@ const findBusy = {
 } as const;
 
 /**
- * Returns the positions of the times at which the person is busy: the time overlaps an appointment or a current hold of
- * the person. Appointments with status CANCELLED or NO_SHOW do not count.
+ * Returns the `position` of each time that overlaps an appointment or a live hold of its person. A live hold has
+ * neither ended nor expired. Appointments with status CANCELLED or NO_SHOW do not count.
  */
 export async function findBusyTimes(
   transaction: Transaction,

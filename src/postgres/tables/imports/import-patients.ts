@@ -24,8 +24,8 @@ const insertWords = bulkInsert("patient_search_words", ["patient_id", "word"]);
 const insertConsents = bulkInsert("patient_consents", CONSENT_COLUMNS);
 
 /**
- * Inserts patients with their search words and consents. Skips a patient if an ACTIVE patient of the tenant or an
- * earlier patient of the list has the same document. Returns the ids of the inserted patients.
+ * Inserts patients with their search words and consents. Skips an ACTIVE patient if another ACTIVE patient, in the
+ * table or earlier in the list, has the same document. Returns the ids of the inserted patients.
  */
 export async function insertPatients(
   transaction: Transaction,

@@ -50,8 +50,8 @@ export interface CapacityLeft extends DayOfRule {
 }
 
 /**
- * Locks the counters of these days until the transaction ends. Returns the number of units that neither appointments
- * nor current holds use, for each day, in no order.
+ * Locks the counters of these days until the transaction ends. Returns for each day, in no order, the number of units
+ * that neither appointments nor live holds use. A live hold has neither ended nor expired.
  */
 export async function lockCapacitiesLeft(
   transaction: Transaction,
@@ -113,7 +113,10 @@ function columnsOfDays(days: readonly DayOfRule[]) {
 export interface OwnSlot {
   readonly slotId: string;
   readonly appointment: AppointmentRecord;
-  /** Used if a schedule block covers the slot: true if nobody must decide about the appointment. */
+  /**
+   * Whether the appointment takes place although a schedule block overlaps the slot. If true, nobody must decide about
+   * the appointment. Ignored if no block overlaps the slot.
+   */
   readonly isAccepted: boolean;
 }
 

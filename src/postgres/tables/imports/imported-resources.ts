@@ -94,7 +94,7 @@ export function insertImported(
   transaction.send(insert(source, records));
 }
 
-/** Returns the text with which PostgreSQL reads hexadecimal digits as bytes. */
+/** Returns hexadecimal digits in the format of PostgreSQL's bytea type: `\x`, then the digits. */
 function bytes(hex: string): string {
   return `\\x${hex}`;
 }

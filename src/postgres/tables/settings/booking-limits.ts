@@ -5,8 +5,8 @@ import { sql } from "../../sql.js";
 import { LIVE_STATUSES, MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 
 /**
- * A limit of the tenant, `most`. `count` is the number of the patient's appointments or no-shows that count for this
- * limit.
+ * `most` is a limit that the tenant sets. `count` is the number of the patient's appointments or no-shows that count
+ * for this limit.
  */
 export interface CountedLimit {
   readonly most: number;
@@ -15,16 +15,16 @@ export interface CountedLimit {
 
 /** The limits that the tenant sets for a booking. A limit is undefined if the tenant has not set it. */
 export interface BookingLimits {
-  /** Limits the number of the patient's future appointments. */
+  /** Limits the number of the patient's future appointments that are PENDING or CONFIRMED. */
   readonly ahead: CountedLimit | undefined;
-  /** Limits the number of the patient's future appointments for the service. */
+  /** Limits the number of the patient's future appointments for the service that are PENDING or CONFIRMED. */
   readonly ofService: CountedLimit | undefined;
   /**
    * Limits the number of the patient's appointments for the service on the local day of the booking. Cancelled
    * appointments and no-shows do not count.
    */
   readonly onDay: CountedLimit | undefined;
-  /** With `most` no-shows of the patient in the last {@link NO_SHOW_DAYS} days, only a supervisor can book. */
+  /** With `most` or more no-shows of the patient in the last {@link NO_SHOW_DAYS} days, only a supervisor can book. */
   readonly noShows: CountedLimit | undefined;
 }
 

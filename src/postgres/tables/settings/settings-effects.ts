@@ -4,10 +4,10 @@ import { sql } from "../../sql.js";
 import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 import type { TenantSettingsAttributes } from "./tenant-settings.js";
 
-/** The attributes that decide when programs can be booked. */
+/** The attributes that limit how far ahead, and until how long before its start, a slot can be booked. */
 export type BookingWindow = Pick<TenantSettingsAttributes, "horizonDays" | "minimumNoticeMinutes">;
 
-/** The effects of a change of the {@link BookingWindow}. */
+/** The effects of a change of the {@link BookingWindow}. Slots and appointments of inactive programs do not count. */
 export interface WindowEffects {
   /** The number of free slots that can be booked before the change but not after the change. */
   readonly hiddenSlots: number;
@@ -34,7 +34,10 @@ function named(prefix: string, { horizonDays, minimumNoticeMinutes }: BookingWin
   return { [`${prefix}Days`]: horizonDays ?? HORIZON_DAYS, [`${prefix}Notice`]: minimumNoticeMinutes ?? 0 };
 }
 
-/** Like {@link countWindowEffects}, for one program. `before` and `after` are the booking windows of the program. */
+/**
+ * Returns the effects of a change of one program's booking window from `before` to `after`. The caller has replaced
+ * each value that the program does not set with the tenant's value.
+ */
 export async function countProgramWindowEffects(
   transaction: Transaction,
   programId: string,

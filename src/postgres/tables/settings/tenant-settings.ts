@@ -7,7 +7,7 @@ import { sql } from "../../sql.js";
 export interface TenantSettingsAttributes {
   /** Minutes from each reminder to the start of the appointment; undefined for {@link DEFAULT_REMINDER_OFFSETS}. */
   readonly reminderOffsetMinutes: readonly number[] | undefined;
-  /** A freed slot is offered to a waitlist entry and held for it this many minutes; undefined if no slot is offered. */
+  /** How many minutes a freed slot stays offered to one waitlist entry; undefined if no freed slot is offered. */
   readonly freedSlotOfferMinutes: number | undefined;
   /** How many days after today can be booked; undefined for 90. */
   readonly horizonDays: number | undefined;
@@ -33,7 +33,7 @@ export interface TenantSettingsAttributes {
   readonly maxAppointmentsAheadPerService: number | undefined;
   /** The maximum number of a patient's appointments for one service on a local day; undefined for no limit. */
   readonly maxAppointmentsPerServiceAndDay: number | undefined;
-  /** The number of no-shows in 365 days from which on only a supervisor can book; undefined for no limit. */
+  /** With this many or more no-shows in the last 365 days, only a supervisor can book; undefined for no limit. */
   readonly supervisedAfterNoShows: number | undefined;
   /**
    * Past visits can be recorded until this many local days after their day. With 0, they cannot be recorded. Undefined
