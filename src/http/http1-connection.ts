@@ -19,8 +19,8 @@ export interface Http1Connection {
   /** Value of `socket.bytesRead` when the connection last became idle. If it is larger now, a request has begun. */
   bytesWhenIdle: number;
   /**
-   * Sends the final answer after all earlier responses. Undefined until input is unreadable; after that, no more input
-   * is read.
+   * Sends the answer to unreadable input, after all earlier responses. Undefined until input is unreadable. After that,
+   * no more input is read.
    */
   lastWord: LastWord | undefined;
   ending: Ending;

@@ -20,8 +20,8 @@ export interface ShownOperation {
    */
   readonly members?: AnswerMembers;
   /**
-   * Whether the request has a body. OpenAPI shows examples as bodies. Without a body, the note of the first example is
-   * added to the description. Defaults to true.
+   * Whether the request has a body. OpenAPI shows examples as bodies. Without a body, the description of the first
+   * example is added to the description of the operation. Defaults to true.
    */
   readonly hasBody?: boolean;
 }

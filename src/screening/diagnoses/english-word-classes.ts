@@ -48,12 +48,12 @@ export const persons = oneOf("parents kids children sons daughters brothers sist
 export const owner = oneOf("my his her our");
 /** Forms of `to be`, including `m` from `I'm` and `hes` from `he's`. */
 export const being = oneOf("am m im is s was been became becoming re are were being hes shes");
-/** Words for people in general: `people who have …`, `do you have …`. */
+/** Words for people in general and for organizations: `people who have …`, `do you have …`. */
 export const anyone =
   oneOf(`people patients those anyone anybody someone somebody everyone everybody whoever you if many
   users adults women men persons who others nobody none clinic hospital center centre company insurer eps place
   department institution building`);
-/** Denials. */
+/** Words that deny a statement. */
 export const not = oneOf("not no never t without nor neither cannot ruled out rule denies excluded nobody none hardly");
 /** Words between a denial and its verb. */
 export const auxiliary = oneOf(`have has had ever been be do does did really to actually any being longer`);

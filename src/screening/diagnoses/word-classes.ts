@@ -115,7 +115,7 @@ export const selves = oneOf("somos son eramos eran siendo");
 export const anyone = oneOf("quien quienes uno alguien alguno");
 /** Words that mean people in general before `que`: `los que`. */
 export const anyones = oneOf("los las el gente personas pacientes persona todos aquellos");
-/** Denials. */
+/** Words that deny a statement. */
 export const not = oneOf("no ni nunca jamas sin tampoco");
 
 /** Words that announce a condition: `me dijeron que es …`, `lo mío es …`. */
@@ -132,7 +132,7 @@ export function diagnosis(word: Word | undefined): boolean {
   return word !== undefined && /^(?:diagnos[a-z]{1,12}|i?dxs?|diagn?)$/.test(word.text);
 }
 
-/** Places and documents whose numbers look like codes of ICD-10. */
+/** Words for places and documents whose numbers look like ICD-10 codes. */
 export const numbered = oneOf(`consultorio consultorios sala salas piso torre oficina turno turnos ficha habitacion cama
   camilla puerta modulo ventanilla bloque ruta bus silla cubiculo parada formulario formato placa zona sotano nivel aula
   salida caja apartamento apto casa interior edificio lote referencia radicado vitamina la el`);
