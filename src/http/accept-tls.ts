@@ -32,7 +32,8 @@ export function withStrictTransport({ handler, socketError }: Answerer): Answere
 }
 
 /**
- * Options of accepting TLS connections: the limits, and the servers that take over the connections after the handshake.
+ * Options for accepting TLS connections: the limits, and the servers that take over the connections after the
+ * handshake.
  */
 export interface TlsOptions {
   readonly server: Server;

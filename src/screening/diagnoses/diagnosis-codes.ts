@@ -4,14 +4,14 @@ const CODING = anyOf("i?dxs? (?:cie|icd)[\\s-]?(?:9|10|11)?(?:[\\s-]?cm)?");
 const DIAGNOSIS = String.raw`${wordStart}(?:diagnos[a-z]{1,12}|${CODING}\.?)${wordEnd}`;
 
 /**
- * An ICD-10 code with or without its point. B12 is excluded: it is not an ICD-10 category, but a vitamin and a common
- * room number.
+ * A pattern for an ICD-10 code with or without its point. B12 is excluded: it is not an ICD-10 category, but a vitamin
+ * and a common room number.
  */
 const CODE = String.raw`${wordStart}(?!b12(?![.,]?[0-9]))[a-z]-?[0-9][0-9ab](?:[.,-]?[0-9a-z]{1,4})?${wordEnd}`;
 
 /**
- * An ICD-10 code with its point. Other text rarely has this form. Codes in V are excluded, because they look like
- * versions.
+ * A pattern for an ICD-10 code with its point. Other text rarely has this form. Codes in V are excluded, because they
+ * look like versions.
  */
 const POINTED_CODE = String.raw`${wordStart}[a-uw-z][0-9][0-9ab]\.[0-9][0-9a-z]{0,3}${wordEnd}`;
 

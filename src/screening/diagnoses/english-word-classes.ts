@@ -55,7 +55,7 @@ export const anyone =
   department institution building`);
 /** Words that deny a statement. */
 export const not = oneOf("not no never t without nor neither cannot ruled out rule denies excluded nobody none hardly");
-/** Words between a denial and its verb. */
+/** Words that may stand between a denial and its verb. */
 export const auxiliary = oneOf(`have has had ever been be do does did really to actually any being longer`);
 /** Words for a person after the name of a condition: `cancer survivor`. */
 export const bearer = oneOf("survivor patient victim sufferer");

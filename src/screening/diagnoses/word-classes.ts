@@ -64,7 +64,7 @@ export const finding = oneOf(`detectaron detecto detectada detectado detectan en
   seropositivo seropositiva descartaron pronosticaron dictaminaron`);
 /** Verbs for the onset of a condition, after a pronoun: `me dio`. */
 export const giving = oneOf("dio dieron dado di daba empezo comenzo");
-/** Pronouns and auxiliaries between a denial and its verb, or before a verb of {@link giving}. */
+/** Pronouns and auxiliaries that may stand between a denial and its verb, or before a verb of {@link giving}. */
 export const pronoun = oneOf("me le nos les te se ha han habia");
 
 /** Actions and states that name their cause after a preposition: `hospitalizada por`, `secuelas de`. */

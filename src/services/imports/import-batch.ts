@@ -23,7 +23,7 @@ export interface BatchRow extends Pick<ImportedResource, "kind" | "key"> {
   readonly contentHash: string;
 }
 
-/** A row with its resource. */
+/** A row and the resource message that it contains. */
 export interface RowOf<Resource> {
   readonly row: BatchRow;
   readonly value: Resource;
@@ -114,7 +114,7 @@ export class ImportBatch {
   }
 }
 
-/** The kinds of resources that rows refer to, by the fields of type ImportReference. */
+/** The kind of resource that each field of the type ImportReference refers to. */
 const kindByField = {
   patient: "PATIENT",
   practitioner: "PRACTITIONER",

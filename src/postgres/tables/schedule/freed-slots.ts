@@ -80,8 +80,8 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 
 /**
  * Makes each freed slot due at once that starts within one of these times of its practitioner. Call this when holds at
- * these times have ended. Changes only slots that would be due again before their start. For the other slots, an
- * earlier attempt found no waitlist entry.
+ * these times have ended. Changes only slots that would be due again before their start. An earlier attempt to offer
+ * the other slots found no waitlist entry.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));

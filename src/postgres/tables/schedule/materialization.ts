@@ -32,8 +32,8 @@ export interface MaterializationState extends Reach {
   /** When slots were last created; undefined if they never were. */
   readonly at: Date | undefined;
   /**
-   * Jobs still must compare the slots on or after this local date, YYYY-MM-DD, with the rules. Undefined if all slots
-   * have been compared.
+   * The slots on and after this local date, YYYY-MM-DD, are outdated: jobs must still compare them with the rules.
+   * Undefined if no slots are outdated.
    */
   readonly outdatedFrom: string | undefined;
   /** Whether the program is active. No slots are created for an inactive program. */
