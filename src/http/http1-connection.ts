@@ -55,7 +55,8 @@ export function openConnection(init: Pick<Http1Connection, "socket" | "idle" | "
 }
 
 /**
- * Keeps a connection paused while requests wait on it, although Node resumes the socket whenever it has read a request.
+ * Pauses the socket of a connection again whenever Node resumes it while requests of the connection wait. Node resumes
+ * a socket after each request that it reads.
  */
 export function keepPaused({ socket, waiting }: Http1Connection): void {
   socket.on("resume", () => {

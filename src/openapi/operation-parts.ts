@@ -26,7 +26,7 @@ export interface ShownOperation {
   readonly hasBody?: boolean;
 }
 
-/** Returns the parts of an operation that come from Cupo's proto options and from the examples. */
+/** Returns the parts of an OpenAPI operation that come from Cupo's proto options and from the examples. */
 export function operationParts(
   { method, isPartial, examples, members = new Map(), hasBody = true }: ShownOperation,
   { summary, description: comment = "" }: OperationDefaults,

@@ -1,7 +1,10 @@
 import type { ConcurrencyLimiter, Permit, PermitRejection, PermitRequest } from "../concurrency-limit.js";
 import { FairQueue } from "./fair-queue.js";
 
-/** Maximum numbers of calls that run or wait at the same time, or of open streams. */
+/**
+ * Maximum numbers of calls that run or wait at the same time. In a limiter for streams, open streams count instead of
+ * calls.
+ */
 export interface ConcurrencyLimits {
   readonly perPrincipal: number;
   readonly perTenant: number;

@@ -21,7 +21,7 @@ export const topic =
   authorization sample samples management guideline guidelines guide protocol protocols meeting meetings team teams staff department results result
   history cure risk risks symptoms monitor monitors meter strips machine mask app fair bus van`);
 
-/** Verbs of having, suffering from and getting a condition. */
+/** Verbs that say that somebody has, suffers from or gets a condition. */
 export const having =
   oneOf(`have has had having ve suffer suffers suffered suffering got gotten get developed developing
   contracted caught catch battling battled fighting battle experiencing beat beats
@@ -33,7 +33,7 @@ export const caused = oneOf(`died dies dying hospitalized hospitalised admitted 
   suffered suffer battle patient someone lost losing fight struggle struggling struggles`);
 /** Prepositions that connect a state with its cause. */
 export const preposition = oneOf("of from with for by due to");
-/** Verbs of finding a condition. */
+/** Verbs that say that somebody or something found a condition. */
 export const finding = oneOf(`found find finds detected discovered confirmed confirms confirm shows showed shown reveals
   revealed reveal indicates indicated suggests suggested says said indicating back reads`);
 /** Words for reports, as in `told me it is …`. */

@@ -45,7 +45,7 @@ export const service = oneOf(`apoyo ayuda ayudas imagen imagenes imagenologia ce
 /** Adjectives that make a diagnosis an aim and not a finding: `diagnóstico temprano`, `early diagnosis`. */
 export const early = oneOf("temprano temprana precoz oportuno oportuna diferencial early timely differential");
 
-/** Verbs of having and suffering from a condition. */
+/** Verbs that say that somebody has or suffers from a condition. */
 export const having = oneOf(`tengo tiene tienen tenia tenian tuve tuvo tuvieron tenemos tener teniendo padezco padece
   padecen padecia padecio padeci padecemos padecer padeciendo sufro sufre sufren sufria sufri sufrio sufrimos sufrir
   sufriendo presento presenta presentaba presentan`);
@@ -56,7 +56,7 @@ export const takesPreposition =
 /** Organs and measures that mean their disease after `sufro de`. */
 export const suffered = oneOf(`azucar presion tension tiroides prostata colon colesterol trigliceridos corazon rinon
   rinones higado nervios ansiedad insomnio vertigo reflujo acidez`);
-/** Verbs and participles of finding a condition. */
+/** Verbs and participles that say that somebody or something found a condition. */
 export const finding = oneOf(`detectaron detecto detectada detectado detectan encontraron encontro encontrado encontrada
   descubrieron descubrio descubierto confirmaron confirmo confirmado confirmada confirman confirma hallaron hallado
   salio sali salieron sale salen resulto resulte arrojo muestra mostro mostraron reporta reporto evidencia evidencio

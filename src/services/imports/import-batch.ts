@@ -32,7 +32,7 @@ export interface RowOf<Resource> {
 type Outcome = MessageInitShape<typeof ImportOutcomeSchema>;
 
 /**
- * An import that is running: the outcomes so far, and the imported resources of its rows and of rows that they
+ * An import in progress. Holds the outcomes so far, and the imported resources of its rows and of the rows that these
  * reference.
  */
 export class ImportBatch {

@@ -17,8 +17,8 @@ const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::t
 /**
  * Inserts the rows for {@link noteFreedSlots}. The due time `-infinity` means that a slot is due at once. The statement
  * reads the tenant's settings first. So PostgreSQL reads no slots for a tenant that offers no freed slots. No slot
- * lasts longer than 24 hours, so this limit narrows the index scan. OFFSET 0 prevents a join. If PostgreSQL has
- * statistics of the tenant, it would choose a join that reads all open slots.
+ * lasts longer than 24 hours, so this limit narrows the index scan. OFFSET 0 prevents a join. With statistics of the
+ * tenant, PostgreSQL would choose a join that reads all open slots.
  */
 const note = prepared(LISTS, (names) =>
   sql.raw(
