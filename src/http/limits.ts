@@ -29,7 +29,7 @@ export interface ListenLimits {
   readonly requestMs: number;
   /**
    * Interval between checks of `headersMs` and `requestMs` on HTTP/1.1 connections, and of `unreadMs`. Each of these
-   * limits takes effect at most this much late.
+   * limits can be exceeded by up to this time.
    */
   readonly checkEveryMs: number;
   /**
