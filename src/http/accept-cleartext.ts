@@ -5,7 +5,7 @@ import { type Peeked, peekProtocol } from "./peek-protocol.js";
 import type { ProtocolServer } from "./protocol-server.js";
 import { afterPoll, limitLinger } from "./sockets.js";
 
-/** Options of accepting cleartext connections: the limits, and the servers that take over the connections. */
+/** Options for accepting cleartext connections: the limits, and the servers that take over the connections. */
 export interface CleartextOptions {
   readonly limits: ListenLimits;
   readonly idle: IdleConnections;
@@ -23,7 +23,7 @@ export interface CleartextOptions {
  * the connection to the server for this protocol.
  *
  * A connection without a byte in `limits.openingMs` is closed without an answer. Proxies open such connections in
- * advance, and would take an answer for the response to their next request.
+ * advance. They would read an answer as the response to their next request.
  */
 export function acceptCleartext(options: CleartextOptions): (socket: Socket) => void {
   const { limits, idle } = options;

@@ -32,7 +32,8 @@ export function withStrictTransport({ handler, socketError }: Answerer): Answere
 }
 
 /**
- * Options of accepting TLS connections: the limits, and the servers that take over the connections after the handshake.
+ * Options for accepting TLS connections: the limits, and the servers that take over the connections after the
+ * handshake.
  */
 export interface TlsOptions {
   readonly server: Server;
@@ -60,9 +61,9 @@ const CIPHERS = [
 ];
 
 /**
- * Creates a server for handshakes on connections that are accepted elsewhere. It requires TLS 1.2 or later. The client
- * selects HTTP/2 or HTTP/1.1 by ALPN (RFC 7301); the default is HTTP/1.1. Throws when the certificate or the key is
- * unreadable, or when the key does not belong to the certificate.
+ * Creates a server for handshakes on connections that are accepted elsewhere. It requires TLS 1.2 or later. ALPN (RFC
+ * 7301) selects HTTP/2 if the client offers it. A client without ALPN gets HTTP/1.1. Throws when the certificate or the
+ * key is unreadable, or when the key does not belong to the certificate.
  */
 export function createTlsServer(tls: TlsIdentity): Server {
   const ciphers = CIPHERS.join(":");
@@ -70,8 +71,9 @@ export function createTlsServer(tls: TlsIdentity): Server {
 }
 
 /**
- * Creates a function that accepts TLS connections. The whole handshake must finish in `limits.openingMs`. Node's HTTP/2
- * server with `allowHTTP1` is not used, because it leaves most HTTP/1.1 limits at their defaults.
+ * Creates a function that accepts TLS connections. It destroys a connection whose handshake takes longer than
+ * `limits.openingMs`. Node's HTTP/2 server with `allowHTTP1` is not used, because it leaves most HTTP/1.1 limits at
+ * their defaults.
  */
 export function acceptTls({ server, limits, idle, http1, http2 }: TlsOptions): (socket: Socket) => void {
   const handshakes = createHandshakes(limits.openingMs, idle);
@@ -88,8 +90,8 @@ export function acceptTls({ server, limits, idle, http1, http2 }: TlsOptions): (
 }
 
 /**
- * Tracks connections in their handshake, each with a deadline. Node's `handshakeTimeout` is not used, because it
- * restarts with every byte.
+ * Tracks connections during their TLS handshake. Destroys a connection whose handshake takes longer than `timeoutMs`.
+ * Node's `handshakeTimeout` is not used, because it restarts with every byte.
  *
  * Node does not report which connection a TLS socket came from. So the function identifies a connection by the
  * addresses of both ends, which are unique while the connection is open.

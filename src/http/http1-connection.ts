@@ -19,8 +19,8 @@ export interface Http1Connection {
   /** Value of `socket.bytesRead` when the connection last became idle. If it is larger now, a request has begun. */
   bytesWhenIdle: number;
   /**
-   * Sends the final answer after all earlier responses. Undefined until input is unreadable; after that, no more input
-   * is read.
+   * Sends the answer to unreadable input, after all earlier responses. Undefined until input is unreadable. After that,
+   * no more input is read.
    */
   lastWord: LastWord | undefined;
   ending: Ending;
@@ -55,7 +55,8 @@ export function openConnection(init: Pick<Http1Connection, "socket" | "idle" | "
 }
 
 /**
- * Keeps a connection paused while requests wait on it, although Node resumes the socket whenever it has read a request.
+ * Pauses the socket of a connection again whenever Node resumes it while requests of the connection wait. Node resumes
+ * a socket after each request that it reads.
  */
 export function keepPaused({ socket, waiting }: Http1Connection): void {
   socket.on("resume", () => {

@@ -13,23 +13,23 @@ export interface ListenLimits {
    */
   readonly maxConnectionsPerNetwork: number;
   /**
-   * Time from the accepted connection to the bytes that show its protocol (cleartext) or to the end of the handshake
-   * (TLS). After this time, the connection is closed.
+   * Maximum time from the accepted connection to the bytes that show its protocol (cleartext) or to the end of the
+   * handshake (TLS). After this time, the connection is closed.
    */
   readonly openingMs: number;
   /**
-   * Time from the first byte of an HTTP/1.1 request to the end of its headers. After this time, the answer is 408. Must
-   * not exceed `requestMs`.
+   * Maximum time from the first byte of an HTTP/1.1 request to the end of its headers. After this time, the answer is
+   * 408. Must not exceed `requestMs`.
    */
   readonly headersMs: number;
   /**
-   * Time for a request to arrive: from its first byte (HTTP/1.1) or the end of its headers (HTTP/2) to the last byte of
-   * its body. After this time, HTTP/1.1 answers 408, and HTTP/2 cancels the stream.
+   * Maximum time for a request to arrive: from its first byte (HTTP/1.1) or the end of its headers (HTTP/2) to the last
+   * byte of its body. After this time, HTTP/1.1 answers 408, and HTTP/2 cancels the stream.
    */
   readonly requestMs: number;
   /**
    * Interval between checks of `headersMs` and `requestMs` on HTTP/1.1 connections, and of `unreadMs`. Each of these
-   * limits takes effect at most this much late.
+   * limits can be exceeded by up to this time.
    */
   readonly checkEveryMs: number;
   /**

@@ -36,8 +36,8 @@ export interface ListenOptions {
    */
   readonly acceptError?: (error: Error) => void;
   /**
-   * Called for each connection that is closed at once, and for each request that is refused before its handler. The
-   * argument is the limit that was reached.
+   * Called when a limit is reached: for each connection that is closed at once, and for each request that is refused
+   * because too many answers are unread. The argument is the limit.
    */
   readonly refused?: (limit: "maxConnections" | "maxConnectionsPerNetwork" | "maxUnreadBytes") => void;
 }

@@ -18,8 +18,7 @@ import type { AnswerAccount } from "./unread-answers.js";
 import { WatchedHttp2Response } from "./watched-responses.js";
 
 /**
- * Bytes that each header counts in addition to its name and value in the size of a header list (RFC 9113 section
- * 6.5.2).
+ * The bytes that each header adds to the size of a header list, besides its name and value (RFC 9113 section 6.5.2).
  */
 const HEADER_OVERHEAD_BYTES = 32;
 

@@ -3,8 +3,8 @@ import type { ListenLimits } from "./limits.js";
 /** An answer that its client has not read completely. */
 export interface UnreadAnswer {
   /**
-   * Ends the answer without its remaining bytes. On HTTP/1.1 this destroys the connection. On HTTP/2 the other streams
-   * continue.
+   * Ends the answer without its remaining bytes. On HTTP/1.1, this destroys the connection. On HTTP/2, this resets the
+   * stream with CANCEL or REFUSED_STREAM, and the other streams continue.
    */
   cut(why: "cancelled" | "refused"): void;
 }

@@ -4,7 +4,7 @@ import { comments as clinicComments } from "../gen/cupo/clinic/v1/comments.js";
 
 const all = { ...accessComments, ...clinicComments };
 
-/** Returns the proto comment of a definition. Throws if the definition has no comment. `buf lint` requires one. */
+/** Returns the proto comment of a definition. Throws if the definition has no comment. `buf lint` requires comments. */
 export function definitionComment(definition: Definition): string {
   const name = definitionName(definition);
   const comment = all[name];

@@ -20,13 +20,13 @@ export interface ShownOperation {
    */
   readonly members?: AnswerMembers;
   /**
-   * Whether the request has a body. OpenAPI shows examples as bodies. Without a body, the note of the first example is
-   * added to the description. Defaults to true.
+   * Whether the request has a body. OpenAPI shows examples as bodies. Without a body, the description of the first
+   * example is added to the description of the operation. Defaults to true.
    */
   readonly hasBody?: boolean;
 }
 
-/** Returns the parts of an operation that come from Cupo's proto options and from the examples. */
+/** Returns the parts of an OpenAPI operation that come from Cupo's proto options and from the examples. */
 export function operationParts(
   { method, isPartial, examples, members = new Map(), hasBody = true }: ShownOperation,
   { summary, description: comment = "" }: OperationDefaults,

@@ -30,7 +30,10 @@ const ownHeaders: Readonly<Partial<Record<ErrorCode, readonly ResponseHeader[]>>
 
 /** Options for describing Problems. */
 export interface ProblemOptions extends Judges {
-  /** Prefix of problem types, without a trailing slash. */
+  /**
+   * The beginning of the `type` of each Problem, a URL without a trailing slash. A slash and the name of the error
+   * follow.
+   */
   readonly problemsUrl: string;
 }
 

@@ -4,7 +4,9 @@ import { readableWithScopeOf } from "../proto-options.js";
 import { definitionComment } from "./definition-comment.js";
 import { withCodes } from "./error-codes.js";
 
-/** Matches the comment of an enumeration's first value when that value means "none". */
+/**
+ * Matches the proto comment of a value 0 that is never sent or is refused in requests. The schemas omit such a value.
+ */
 const UNSAID = /^(?:never sent by the service|refused in requests(?: and never sent by the service)?)\.$/i;
 
 /** Options for converting the protos' messages to schemas, for the OpenAPI documents of both listeners. */

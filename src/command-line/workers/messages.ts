@@ -2,9 +2,8 @@ import type { DatabaseUrls } from "../../database-startup.js";
 
 /** The data that a worker gets from the primary process to start, apart from the settings. */
 export interface WorkerStart extends DatabaseUrls {
-  /** The secret with which the reference pages get demo tokens; undefined if they get none. */
+  /** The secret with which the API reference pages (`/docs`) get demo tokens; undefined if they get none. */
   readonly pageKey: string | undefined;
-  /** How many workers serve. */
   readonly workers: number;
 }
 

@@ -14,8 +14,8 @@ export class WorkerMetrics {
   #ended = "";
 
   /**
-   * Returns the metrics of the workers as one page. `workers` maps each worker to its number. A worker that does not
-   * answer in time is counted with its previous page.
+   * Returns one page with the metrics of `workers` and of the workers that have ended. `workers` maps each worker to
+   * its number. If a worker does not answer in time, the page has its previous metrics.
    */
   async collect(workers: ReadonlyMap<Worker, number>): Promise<string> {
     await Promise.all(Array.from(workers.keys(), (worker) => this.#ask(worker)));

@@ -12,7 +12,10 @@ export interface WorkerPool {
   readonly internalUrl: string;
   /** Replaces each worker, one after the other. A new worker listens before the old one stops. */
   restart(): Promise<void>;
-  /** Stops all workers gracefully. If `drainMs` is not 0, each worker first drains for its configured time. */
+  /**
+   * Stops all workers gracefully. If `drainMs` is not 0, each worker first drains. The time to drain comes from the
+   * settings of the worker, not from `drainMs`.
+   */
   close(drainMs?: number): Promise<void>;
 }
 
@@ -71,7 +74,10 @@ function startWorker(pool: Pool, number: number): Promise<Urls> {
   });
 }
 
-/** Starts a worker after 1 s. Tries again each second until a worker listens or the pool closes. */
+/**
+ * Starts a worker with this number after 1 s. If the worker does not start, tries again after another second. Ends when
+ * a worker listens or the pool closes.
+ */
 async function replace(pool: Pool, number: number): Promise<void> {
   for (;;) {
     await delay(REPLACE_AFTER_MS);
@@ -99,7 +105,10 @@ async function restart(pool: Pool): Promise<void> {
   pool.logger.info("restarted the workers");
 }
 
-/** Stops all workers and waits for their end. SIGTERM makes a worker drain; SIGINT does not. */
+/**
+ * Stops all workers and waits for their end. If `drainMs` is not 0, sends SIGTERM, and each worker drains first.
+ * Otherwise sends SIGINT, and no worker drains.
+ */
 async function close(pool: Pool, drainMs: number): Promise<void> {
   pool.isClosing = true;
   const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);

@@ -1,7 +1,7 @@
 import type { ConcurrencyLimiter, Permit, PermitRejection, PermitRequest } from "../concurrency-limit.js";
 import { FairQueue } from "./fair-queue.js";
 
-/** Maximum numbers of calls that run or wait at the same time, or of open streams. */
+/** Maximum numbers of running and waiting calls, or of open streams if the limiter is for streams. */
 export interface ConcurrencyLimits {
   readonly perPrincipal: number;
   readonly perTenant: number;

@@ -7,10 +7,12 @@
  */
 export class FairQueue {
   #virtualTime = 0;
-  /** The start tag of the next call of each tenant. The tenant with the oldest assignment is first. */
+  /**
+   * The start tag of the next call of each tenant. The tenants are in the order of their last assignment, oldest first.
+   */
   readonly #nextTags = new Map<string, number>();
 
-  /** Returns the start tag that a call of this tenant would get now. Lower tags run first. */
+  /** Returns the start tag (see {@link FairQueue}) that a call of this tenant would get now. Lower tags run first. */
   startTagOf(tenantId: string): number {
     return Math.max(this.#virtualTime - 1, this.#nextTags.get(tenantId) ?? Number.NEGATIVE_INFINITY);
   }
@@ -24,7 +26,8 @@ export class FairQueue {
   }
 
   /**
-   * Advances the virtual time to the start tag of a call that begins to run. Forgets tenants whose next tag is lower.
+   * Advances the virtual time to the start tag of a call that begins to run. Forgets tenants whose next tag is below
+   * the virtual time. This does not change the tag that {@link startTagOf} returns for them.
    */
   advance(startTag: number): void {
     this.#virtualTime = Math.max(this.#virtualTime, startTag);

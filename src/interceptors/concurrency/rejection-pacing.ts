@@ -18,9 +18,9 @@ const MAX_PAUSE_MS = 1_000;
 const MAX_RETRY_SECONDS = 3;
 
 /**
- * Creates a function that delays rejections. Each rejection follows the previous one after 10 ms, but waits for at most
- * 1 s. Without the delay, callers that retry without a pause would keep the process busy with rejections. A waiting
- * rejection costs only one timer.
+ * Creates a function that returns the error of a rejection after a delay. The delay is 10 ms for each rejection that
+ * waits, including the new one, but at most 1 s. Without the delay, callers that retry without a pause would keep the
+ * process busy with rejections. A waiting rejection costs only one timer.
  *
  * Retry-After is random, from 1 to 3 s, so that callers rejected together do not retry together.
  */

@@ -2,7 +2,7 @@
 export interface LogPosition {
   /** The timeline that the primary writes. A promoted standby writes a new timeline. */
   readonly timeline: number;
-  /** A pg_lsn, as text. */
+  /** A value of the PostgreSQL type `pg_lsn`, as text. */
   readonly position: string;
 }
 

@@ -10,7 +10,7 @@ export type ReplicaOutcome = "served" | "behind" | "promoted" | "away" | "unable
 
 /** A replica that was behind at every read for this long gets no reads for {@link LEFT_ALONE_MS}. */
 export const BEHIND_PATIENCE_MS = 1_000;
-/** How long a replica gets no reads. After this time, one read tries the replica. */
+/** How long a replica gets no reads after it failed or stayed behind. After this time, one read tries the replica. */
 export const LEFT_ALONE_MS = 5_000;
 
 /** Decides when a replica gets no reads, so that reads do not wait for it. */
@@ -20,7 +20,7 @@ export interface ReplicaPause {
    * read that tries the replica.
    */
   isOn(): boolean;
-  /** Records the outcome of a read that tried the replica. */
+  /** Records the outcome of a read that tried the replica. The outcome can begin or end a pause. */
   note(outcome: ReplicaOutcome): void;
 }
 

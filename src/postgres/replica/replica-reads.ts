@@ -26,7 +26,7 @@ export interface ReplicaReads {
 /** Options of a transaction, except those that depend on the replica's own connections. */
 export type ReplicaStart = Omit<TransactionStart, "namedStatements" | "plansOnce">;
 
-/** Options of reads on a replica. */
+/** Options for reads on a replica. */
 export interface ReplicaOptions {
   readonly primary: Pick<Database, "pool">;
   readonly replica: Database;

@@ -4,18 +4,18 @@ const CODING = anyOf("i?dxs? (?:cie|icd)[\\s-]?(?:9|10|11)?(?:[\\s-]?cm)?");
 const DIAGNOSIS = String.raw`${wordStart}(?:diagnos[a-z]{1,12}|${CODING}\.?)${wordEnd}`;
 
 /**
- * An ICD-10 code with or without its point. B12 is excluded: it is not an ICD-10 category, but a vitamin and a common
- * room number.
+ * A pattern for an ICD-10 code with or without its point. B12 is excluded: it is not an ICD-10 category, but a vitamin
+ * and a common room number.
  */
 const CODE = String.raw`${wordStart}(?!b12(?![.,]?[0-9]))[a-z]-?[0-9][0-9ab](?:[.,-]?[0-9a-z]{1,4})?${wordEnd}`;
 
 /**
- * An ICD-10 code with its point. Other text rarely has this form. Codes in V are excluded, because they look like
- * versions.
+ * A pattern for an ICD-10 code with its point. Other text rarely has this form. Codes in V are excluded, because they
+ * look like versions.
  */
 const POINTED_CODE = String.raw`${wordStart}[a-uw-z][0-9][0-9ab]\.[0-9][0-9a-z]{0,3}${wordEnd}`;
 
-/** Names of diseases that may stand between a word for a diagnosis and the code. */
+/** Names of diseases that may stand between a word for a diagnosis and an ICD-10 code. */
 const DISEASES = `diabetes mellitus tipo hipertension arterial cancer tumor maligno mama prostata cervix colon
   leucemia linfoma asma epoc bronquitis neumonia gripa faringitis amigdalitis gastritis ulcera colitis reflujo
   depresion ansiedad trastorno bipolar esquizofrenia epilepsia migrana parkinson alzheimer demencia lupus artritis
@@ -32,7 +32,7 @@ const FILLERS = `es era fue son is was de del of el la los un una mi su the my c
 const SERVICES = anyOf(`apoyo ayudas? imagen imagenes imagenologia centros? unidad(?:es)? laboratorios? pruebas? examen
   examenes salas? servicios? areas? equipos? consultorios? oficinas? medios? procedimientos? estudios? sede`);
 
-/** Words for places and documents whose numbers look like codes. */
+/** Words for places and documents whose numbers look like ICD-10 codes. */
 const PLACES = anyOf(`consultorios? salas? pisos? torre oficina turnos? habitacion cama camilla puerta modulo ventanilla
   bloque ruta rutas bus buses buseta fila ficha vitamina vit caja local apto apartamento casa interior edificio
   pabellon sector silla cubiculo estacion parada paradero portal tiquete ticket formulario formato factura pedido

@@ -63,12 +63,12 @@ function isOfService(words: readonly Word[], at: number): boolean {
   );
 }
 
-/** Recognizes `mi diabetes`. */
+/** Whether a possessive stands directly before the condition: `mi diabetes`. */
 function isTheirs({ words }: Text, { start }: Condition): boolean {
   return sameSentence(words, start - 1, start) && /^(?:mi|mis|su|sus)$/.test(words[start - 1]?.text ?? "");
 }
 
-/** Recognizes `sufro de la tensión`. */
+/** Whether a verb with `de` stands before an organ or a measure: `sufro de la tensión`. */
 function isSuffered({ words }: Text, { start }: Condition): boolean {
   const at = skipBack(words, start - 1, is.filler, CLOSE);
   return is.suffered(words[start]) && is.takesPreposition(words[at]) && sameSentence(words, at, start);
@@ -99,7 +99,10 @@ function isTold(words: readonly Word[], at: number, start: number): boolean {
   return hasCondition(words, at, start) || isExplained(words, at, start);
 }
 
-/** Recognizes `paciente con …`, `estoy con …`, `en tratamiento de …`. */
+/**
+ * Whether the word at `at` says that a person has the condition: `paciente con …`, `estoy con …`,
+ * `en tratamiento de …`.
+ */
 function hasCondition(words: readonly Word[], at: number, start: number): boolean {
   const teller = words[at];
   const path = words.slice(at + 1, start);
@@ -112,7 +115,7 @@ function hasCondition(words: readonly Word[], at: number, start: number): boolea
   return isWith && !is.topic(words[topic]);
 }
 
-/** Recognizes `me dijo el doctor que es …`. */
+/** Whether somebody reports the condition: `me dijo el doctor que es …`. */
 function isExplained(words: readonly Word[], at: number, start: number): boolean {
   const path = words.slice(at, start);
   if (!path.some(({ text }) => /^(?:es|era|fue|son|que)$/.test(text))) return false;
@@ -123,7 +126,10 @@ function isExplained(words: readonly Word[], at: number, start: number): boolean
   return false;
 }
 
-/** Recognizes `vih positivo`, `lupus que padezco`, `la hipertensión que me diagnosticaron`, `hipertensión I10`. */
+/**
+ * Whether the words after the condition or a code beside it state the condition: `vih positivo`, `lupus que padezco`,
+ * `la hipertensión que me diagnosticaron`, `hipertensión I10`.
+ */
 function isToldAfter({ words }: Text, { start, end }: Condition): boolean {
   if (isCodeBeside(words, start, end)) return true;
   const topic = skipBack(words, start - 1, is.filler, NEAR);
@@ -154,7 +160,10 @@ function isCode(words: readonly Word[], at: number, near: number): boolean {
   return sameSentence(words, at, near) && code.test(words[at]?.text ?? "") && words[at]?.text !== "b12";
 }
 
-/** Recognizes `soy diabético`, `mi papá hipertenso`, `son asmáticos`. */
+/**
+ * Whether a name of the kind PERSON or PEOPLE means particular people: `soy diabético`, `mi papá hipertenso`,
+ * `son asmáticos`.
+ */
 function isSomebody({ words, named }: Text, { kind, start }: Condition): boolean {
   const isBetween = (word: Word | undefined) =>
     word !== undefined && (named.has(word) || (is.filler(word) && !is.self(word)));

@@ -29,19 +29,19 @@ interface Text {
   readonly named: ReadonlySet<Word>;
 }
 
-/** Recognizes `diabetes workshop`, `HIV and hepatitis testing`. */
+/** Whether the condition is part of the name of a topic: `diabetes workshop`, `HIV and hepatitis testing`. */
 function isOfTopic({ words, named }: Text, { start, end }: Condition): boolean {
   const isPart = (word: Word | undefined) => word !== undefined && (named.has(word) || /^(?:and|or)$/.test(word.text));
   const next = skipAhead(words, end, isPart, NEAR);
   return sameSentence(words, next, start) && is.topic(words[next]);
 }
 
-/** Recognizes `cancer survivor`. */
+/** Whether a word for a person follows the condition: `cancer survivor`. */
 function isBearer({ words }: Text, { start, end }: Condition): boolean {
   return sameSentence(words, end, start) && is.bearer(words[end]);
 }
 
-/** Recognizes `my lupus`, `my mother's chronic kidney disease`. */
+/** Whether a possessive stands before the condition: `my lupus`, `my mother's chronic kidney disease`. */
 function isTheirs({ words }: Text, { start }: Condition): boolean {
   const isAdjective = (word: Word | undefined) => is.filler(word) && !is.preposition(word) && !is.owner(word);
   const at = skipBack(words, start - 1, isAdjective, 4);
@@ -74,14 +74,17 @@ function isTold(words: readonly Word[], at: number, start: number): boolean {
   return is.being(words[at]) && isExplained(words, at);
 }
 
-/** Recognizes `they told me it is …`, `the doctor said I have …`. */
+/** Whether somebody reports the condition: `they told me it is …`, `the doctor said I have …`. */
 function isExplained(words: readonly Word[], at: number): boolean {
   if (!/^(?:it|this|that|what|which)$/.test(words[at - 1]?.text ?? "") && !is.having(words[at - 1])) return false;
   for (let i = at; i >= at - NEAR && sameSentence(words, i, at); i--) if (is.telling(words[i])) return true;
   return false;
 }
 
-/** Recognizes `HIV positive`, `the lupus that I suffer from`, `cancer was diagnosed`. */
+/**
+ * Whether the words after the condition state it: `HIV positive`, `the lupus that I suffer from`,
+ * `cancer was diagnosed`.
+ */
 function isToldAfter({ words }: Text, { start, end }: Condition): boolean {
   if (!sameSentence(words, end, start) || isTopicBefore(words, start)) return false;
   if (/^(?:positive|reactive)$/.test(words[end]?.text ?? "")) return true;
@@ -96,7 +99,7 @@ function isLinkWord(word: Word | undefined): boolean {
   return word !== undefined && /^(?:that|which|i|he|she|we|they|my|the|recently|has|have|had)$/.test(word.text);
 }
 
-/** Recognizes `I am diabetic`, `my diabetic mother`. */
+/** Whether the condition is that of a particular person: `I am diabetic`, `my diabetic mother`. */
 function isSomebody({ words, named }: Text, { start, end }: Condition): boolean {
   if (is.topic(words[end])) return false;
   if (is.owner(words[start - 1]) && is.person(words[end])) return true;
@@ -131,13 +134,16 @@ function isGeneral(words: readonly Word[], at: number): boolean {
   return is.anyone(words[before]);
 }
 
-/** Recognizes `talk about living with HIV`, `unit for a patient with cancer`. */
+/**
+ * Whether a service or a topic stands before the word at `at`: `talk about living with HIV`,
+ * `unit for a patient with cancer`.
+ */
 function isTopicBefore(words: readonly Word[], at: number): boolean {
   const before = skipBack(words, at - 1, (word) => is.filler(word) || word?.text === "about", 4);
   return sameSentence(words, before, at) && before < at - 1 && is.topic(words[before]) && !is.telling(words[before]);
 }
 
-/** Recognizes `no one in my family has`. */
+/** Whether the word at `at` means no person: `no one in my family has`. */
 function isNoOne(words: readonly Word[], at: number): boolean {
   const { text } = words[at] ?? {};
   return text === "nobody" || text === "none" || (text === "no" && words[at + 1]?.text === "one");

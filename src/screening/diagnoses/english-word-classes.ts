@@ -21,7 +21,7 @@ export const topic =
   authorization sample samples management guideline guidelines guide protocol protocols meeting meetings team teams staff department results result
   history cure risk risks symptoms monitor monitors meter strips machine mask app fair bus van`);
 
-/** Verbs of having, suffering from and getting a condition. */
+/** Verbs that say that somebody has, suffers from or gets a condition. */
 export const having =
   oneOf(`have has had having ve suffer suffers suffered suffering got gotten get developed developing
   contracted caught catch battling battled fighting battle experiencing beat beats
@@ -33,7 +33,7 @@ export const caused = oneOf(`died dies dying hospitalized hospitalised admitted 
   suffered suffer battle patient someone lost losing fight struggle struggling struggles`);
 /** Prepositions that connect a state with its cause. */
 export const preposition = oneOf("of from with for by due to");
-/** Verbs of finding a condition. */
+/** Verbs that say that somebody or something found a condition. */
 export const finding = oneOf(`found find finds detected discovered confirmed confirms confirm shows showed shown reveals
   revealed reveal indicates indicated suggests suggested says said indicating back reads`);
 /** Words for reports, as in `told me it is …`. */
@@ -48,14 +48,14 @@ export const persons = oneOf("parents kids children sons daughters brothers sist
 export const owner = oneOf("my his her our");
 /** Forms of `to be`, including `m` from `I'm` and `hes` from `he's`. */
 export const being = oneOf("am m im is s was been became becoming re are were being hes shes");
-/** Words for people in general: `people who have …`, `do you have …`. */
+/** Words for people in general and for organizations: `people who have …`, `do you have …`. */
 export const anyone =
   oneOf(`people patients those anyone anybody someone somebody everyone everybody whoever you if many
   users adults women men persons who others nobody none clinic hospital center centre company insurer eps place
   department institution building`);
-/** Denials. */
+/** Words that deny a statement. */
 export const not = oneOf("not no never t without nor neither cannot ruled out rule denies excluded nobody none hardly");
-/** Words between a denial and its verb. */
+/** Words that may stand between a denial and its verb. */
 export const auxiliary = oneOf(`have has had ever been be do does did really to actually any being longer`);
 /** Words for a person after the name of a condition: `cancer survivor`. */
 export const bearer = oneOf("survivor patient victim sufferer");

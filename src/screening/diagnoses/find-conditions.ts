@@ -34,8 +34,8 @@ let lexicon: Lexicon | undefined;
 
 /**
  * Returns the conditions named in a text, in order. At the same position the longest name wins. Finds the names of
- * {@link readConditionNames} in singular or plural, also with small spelling errors. Also finds a word with the ending
- * of a condition's name: `-itis`.
+ * {@link readConditionNames} in singular or plural, also with small spelling errors. In an UNCLEAR name, only errors
+ * that do not change the sound are accepted. Also finds a word with the ending of a condition's name: `-itis`.
  */
 export function findConditions(words: readonly Word[]): Condition[] {
   const read = (lexicon ??= makeLexicon());

@@ -45,7 +45,7 @@ export const service = oneOf(`apoyo ayuda ayudas imagen imagenes imagenologia ce
 /** Adjectives that make a diagnosis an aim and not a finding: `diagnóstico temprano`, `early diagnosis`. */
 export const early = oneOf("temprano temprana precoz oportuno oportuna diferencial early timely differential");
 
-/** Verbs of having and suffering from a condition. */
+/** Verbs that say that somebody has or suffers from a condition. */
 export const having = oneOf(`tengo tiene tienen tenia tenian tuve tuvo tuvieron tenemos tener teniendo padezco padece
   padecen padecia padecio padeci padecemos padecer padeciendo sufro sufre sufren sufria sufri sufrio sufrimos sufrir
   sufriendo presento presenta presentaba presentan`);
@@ -56,7 +56,7 @@ export const takesPreposition =
 /** Organs and measures that mean their disease after `sufro de`. */
 export const suffered = oneOf(`azucar presion tension tiroides prostata colon colesterol trigliceridos corazon rinon
   rinones higado nervios ansiedad insomnio vertigo reflujo acidez`);
-/** Verbs and participles of finding a condition. */
+/** Verbs and participles that say that somebody or something found a condition. */
 export const finding = oneOf(`detectaron detecto detectada detectado detectan encontraron encontro encontrado encontrada
   descubrieron descubrio descubierto confirmaron confirmo confirmado confirmada confirman confirma hallaron hallado
   salio sali salieron sale salen resulto resulte arrojo muestra mostro mostraron reporta reporto evidencia evidencio
@@ -64,7 +64,7 @@ export const finding = oneOf(`detectaron detecto detectada detectado detectan en
   seropositivo seropositiva descartaron pronosticaron dictaminaron`);
 /** Verbs for the onset of a condition, after a pronoun: `me dio`. */
 export const giving = oneOf("dio dieron dado di daba empezo comenzo");
-/** Pronouns and auxiliaries between a denial and its verb, or before a verb of {@link giving}. */
+/** Pronouns and auxiliaries that may stand between a denial and its verb, or before a verb of {@link giving}. */
 export const pronoun = oneOf("me le nos les te se ha han habia");
 
 /** Actions and states that name their cause after a preposition: `hospitalizada por`, `secuelas de`. */
@@ -115,7 +115,7 @@ export const selves = oneOf("somos son eramos eran siendo");
 export const anyone = oneOf("quien quienes uno alguien alguno");
 /** Words that mean people in general before `que`: `los que`. */
 export const anyones = oneOf("los las el gente personas pacientes persona todos aquellos");
-/** Denials. */
+/** Words that deny a statement. */
 export const not = oneOf("no ni nunca jamas sin tampoco");
 
 /** Words that announce a condition: `me dijeron que es …`, `lo mío es …`. */
@@ -132,7 +132,7 @@ export function diagnosis(word: Word | undefined): boolean {
   return word !== undefined && /^(?:diagnos[a-z]{1,12}|i?dxs?|diagn?)$/.test(word.text);
 }
 
-/** Places and documents whose numbers look like codes of ICD-10. */
+/** Words for places and documents whose numbers look like ICD-10 codes. */
 export const numbered = oneOf(`consultorio consultorios sala salas piso torre oficina turno turnos ficha habitacion cama
   camilla puerta modulo ventanilla bloque ruta bus silla cubiculo parada formulario formato placa zona sotano nivel aula
   salida caja apartamento apto casa interior edificio lote referencia radicado vitamina la el`);

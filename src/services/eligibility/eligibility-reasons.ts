@@ -7,7 +7,7 @@ import type {
 } from "../../postgres/tables/eligibility/eligibility.js";
 import type { PatientStatus } from "../../postgres/tables/patients/patients.js";
 
-/** The stored data that a decision uses in addition to the request. */
+/** The stored data that an eligibility decision uses in addition to the request. */
 export interface EligibilityFacts {
   readonly patientStatus: PatientStatus;
   readonly payer: Pick<PayerAttributes, "active">;

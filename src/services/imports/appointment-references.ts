@@ -81,7 +81,8 @@ export async function readAppointmentReferences(batch: ImportBatch, drafts: read
 }
 
 /**
- * Returns a program and a member as one text. The sets `offered` and `members` of the references contain such texts.
+ * Returns the ids of a program and its member (a service or a practitioner) as one text. The sets `offered` and
+ * `members` of {@link AppointmentReferences} contain such texts.
  */
 export function pairOf({ programId, memberId }: { readonly programId: string; readonly memberId: string }): string {
   return `${programId} ${memberId}`;

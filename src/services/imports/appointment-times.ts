@@ -9,7 +9,7 @@ import { earlierDate } from "../../scheduling/local-date.js";
 import { earliestStepMs, type VisitMargins } from "../../scheduling/visit-times.js";
 import { nameIn } from "../resources/enum-names.js";
 
-/** The time and the status of an imported appointment. */
+/** The times and the status of an imported appointment. */
 export interface ImportedTime {
   readonly startMs: number;
   readonly endMs: number;
@@ -30,12 +30,17 @@ export interface ImportClock {
   readonly margins: VisitMargins;
 }
 
-/** Returns the clock of a batch, for a tenant whose schedules reach `horizonDays` days ahead. */
+/**
+ * Returns the current time and the time limits of a batch. The schedules of the tenant extend `horizonDays` days after
+ * today.
+ */
 export function importClock(nowMs: number, margins: VisitMargins, horizonDays: number): ImportClock {
   return { nowMs, margins, today: localDateAt(nowMs), endMs: endOfBookableStarts(nowMs, horizonDays) };
 }
 
-/** Returns the time of an appointment, and an error item for each wrong time, status, reason or date. */
+/**
+ * Returns the times and the status of an appointment, and an error item for each wrong time, status, reason or date.
+ */
 export function judgeTime(
   value: ImportedAppointmentValid,
   clock: ImportClock,
@@ -51,7 +56,7 @@ export function judgeTime(
   return { time, errors };
 }
 
-/** Returns the time of an appointment. `nowMs` is the current time in milliseconds since the epoch. */
+/** Returns the times and the status of an appointment. `nowMs` is the current time in milliseconds since the epoch. */
 export function readTime(
   value: Pick<ImportedAppointmentValid, "startsAt" | "endsAt" | "status">,
   nowMs: number,

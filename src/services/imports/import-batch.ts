@@ -23,7 +23,7 @@ export interface BatchRow extends Pick<ImportedResource, "kind" | "key"> {
   readonly contentHash: string;
 }
 
-/** A row with its resource. */
+/** A row and the resource message that it contains. */
 export interface RowOf<Resource> {
   readonly row: BatchRow;
   readonly value: Resource;
@@ -32,7 +32,7 @@ export interface RowOf<Resource> {
 type Outcome = MessageInitShape<typeof ImportOutcomeSchema>;
 
 /**
- * An import that is running: the outcomes so far, and the imported resources of its rows and of rows that they
+ * An import in progress. Holds the outcomes so far, and the imported resources of its rows and of the rows that these
  * reference.
  */
 export class ImportBatch {
@@ -114,7 +114,7 @@ export class ImportBatch {
   }
 }
 
-/** The kinds of resources that rows refer to, by the fields of type ImportReference. */
+/** The kind of resource that each field of the type ImportReference refers to. */
 const kindByField = {
   patient: "PATIENT",
   practitioner: "PRACTITIONER",

@@ -7,8 +7,8 @@ import { sql } from "../../sql.js";
 export const HORIZON_OF_PROGRAM = `coalesce(p.horizon_days, t.horizon_days, ${HORIZON_DAYS})`;
 
 /**
- * SQL for how many days after today the slots of a program `p` are created: {@link HORIZON_OF_PROGRAM}, but at least
- * {@link HORIZON_DAYS}. `t` is the row of the tenant's settings.
+ * SQL for how many days after today the schedule of a program `p` extends. This is {@link HORIZON_OF_PROGRAM}, but at
+ * least {@link HORIZON_DAYS}. `t` is the row of the tenant's settings.
  */
 export const PLANNED_DAYS = `greatest(${HORIZON_OF_PROGRAM}, ${HORIZON_DAYS})`;
 

@@ -5,7 +5,7 @@ import { sql } from "../../sql.js";
 
 const SCOPE = { setting: "cupo.freed_slots", value: "on" } as const;
 
-/** The tenant and the id of a freed slot. */
+/** The tenant and the id of a slot in `freed_slots`. These slots are offered to the waitlist. */
 export interface FreedSlotKey {
   readonly tenantId: string;
   readonly slotId: string;
@@ -17,8 +17,8 @@ const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::t
 /**
  * Inserts the rows for {@link noteFreedSlots}. The due time `-infinity` means that a slot is due at once. The statement
  * reads the tenant's settings first. So PostgreSQL reads no slots for a tenant that offers no freed slots. No slot
- * lasts longer than 24 hours, so this limit narrows the index scan. OFFSET 0 prevents a join. For a tenant with
- * statistics, the join would read all open slots.
+ * lasts longer than 24 hours, so this limit narrows the index scan. OFFSET 0 prevents a join. With statistics of the
+ * tenant, PostgreSQL would choose a join that reads all open slots.
  */
 const note = prepared(LISTS, (names) =>
   sql.raw(
@@ -80,8 +80,8 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 
 /**
  * Makes each freed slot due at once that starts within one of these times of its practitioner. Call this when holds at
- * these times have ended. Changes only slots that would be due again before their start. No waitlist entry wants the
- * other slots.
+ * these times have ended. Changes only slots that would be due again before their start. An earlier attempt to offer
+ * the other slots found no waitlist entry.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));

@@ -20,7 +20,7 @@ const COLUMNS = {
   version: "version",
 } as const satisfies ColumnsOf<HolidayRecord>;
 
-/** Inserts a holiday. A duplicate date fails the commit with a conflict on `date`. */
+/** Inserts a holiday. If the date already has a holiday, the commit fails with a conflict on `date`. */
 export function insertHoliday(transaction: Transaction, holiday: HolidayRecord, at: Date): void {
   transaction.send(sql("holidays").insert(newRow(transaction, holiday, at)));
 }

@@ -26,14 +26,14 @@ export interface MaterializationState extends Reach {
   readonly through: string | undefined;
   /**
    * The number of practitioners who already have all slots on the first date after `through` on which the program has
-   * slots. They are the first practitioners of the program. The others get their slots later.
+   * slots. They come first in the program's order of practitioners. The others get their slots later.
    */
   readonly staff: number;
   /** When slots were last created; undefined if they never were. */
   readonly at: Date | undefined;
   /**
-   * Jobs still must compare the slots on or after this local date, YYYY-MM-DD, with the rules. Undefined if all slots
-   * have been compared.
+   * The slots on and after this local date, YYYY-MM-DD, are outdated: jobs must still compare them with the rules.
+   * Undefined if no slots are outdated.
    */
   readonly outdatedFrom: string | undefined;
   /** Whether the program is active. No slots are created for an inactive program. */
@@ -62,7 +62,7 @@ const NOTHING_MADE: MaterializationState = {
   outdatedFrom: undefined,
 };
 
-/** The part of {@link MaterializationState} that changes when slots are added. */
+/** How far the slots of a program have been created: `through` and `staff` of {@link MaterializationState}. */
 export type MaterializationProgress = Required<Pick<MaterializationState, "staff">> & { readonly through: string };
 
 /** Returns the state of the schedule of a program. For an unknown program, returns a state without slots. */
@@ -78,7 +78,10 @@ function statesOf({ tenantId }: Transaction) {
     .select({ horizonDays: sql.raw(HORIZON_OF_PROGRAM) });
 }
 
-/** Stores through which date the slots of a program have been created. The transaction must have locked the program. */
+/**
+ * Stores how far the slots of a program have been created. `at` is the time of this creation. The transaction must have
+ * locked the program.
+ */
 export function markMaterialized(
   transaction: Transaction,
   programId: string,
@@ -92,8 +95,8 @@ export function markMaterialized(
 }
 
 /**
- * Marks the slots of a program on and after a local date as outdated: jobs compare them with the program's rules. Until
- * then nobody can book these slots. The transaction must have locked the program.
+ * Marks the slots of a program on and after a local date as outdated: jobs compare them with the program's rules and
+ * add missing slots. Until then nobody can book these slots. The transaction must have locked the program.
  */
 export function markOutdated(transaction: Transaction, programId: string, from: string): void {
   rewindMaterialization(transaction, [programId], previousDate(from));

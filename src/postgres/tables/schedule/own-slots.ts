@@ -5,8 +5,8 @@ import type { SlotRecord } from "./slots.js";
 type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "localDate" | "startsAt" | "endsAt">;
 
 /**
- * Inserts a slot for an appointment at its time. The appointment occupies the slot. Such an appointment could not take
- * free slots: it is overbooked, or its status was corrected and it needs its time again.
+ * Inserts a slot at the time of an appointment. The appointment occupies the slot. Call this for an appointment that
+ * cannot take free slots: it is overbooked, or its status was corrected and it needs its time again.
  *
  * The slot is `retained` with the cause BLOCK if a block overlaps the slot. `isAccepted` is whether staff accepted the
  * appointment in spite of the block. The slot is `retained` with the cause RULES if the appointment has a rule and the

@@ -65,7 +65,7 @@ export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
       :blockEnds::timestamptz[]) AS b (id, program_id, practitioner_id, starts_at, ends_at))`;
 
 /**
- * SQL for the slots of a plan, including slots under blocks. Each practitioner of a program has all slots of the
+ * SQL for the slots of a plan, including slots that overlap blocks. Each practitioner of a program has all slots of the
  * program's rules. A statement for one program adds a condition on `n`, the row of the CTE `places`.
  */
 export const SLOTS_OF_PLACE = `SELECT n.program_id, l.rules[r] AS rule_id, l.people[p] AS practitioner_id, l.dates[r] AS local_date,
@@ -77,7 +77,8 @@ export const SLOTS_OF_PLACE = `SELECT n.program_id, l.rules[r] AS rule_id, l.peo
 
 /**
  * Returns SQL for whether a slot overlaps a block of its practitioner or its program. `time` is the alias of the slot.
- * The blocks are a multirange, which PostgreSQL searches by bisection. So many blocks cost little more than one.
+ * The blocks are a multirange, which PostgreSQL searches by bisection. Therefore, a large number of blocks costs little
+ * more than one block.
  */
 export function meetsBlocks(time: string): string {
   const meets = (kind: string, target: string) => `coalesce(tstzrange(${time}.starts_at, ${time}.ends_at)

@@ -14,7 +14,7 @@ export interface SlotPlan {
   readonly obstacles: PlanObstacles;
 }
 
-/** Why programs have fewer slots than their rules and practitioners would give. */
+/** The reasons why programs have fewer slots than their rules and practitioners allow. */
 export interface PlanObstacles {
   readonly blocks: readonly PlannedBlock[];
   readonly inactivePrograms: readonly string[];

@@ -3,7 +3,7 @@ import type { ProgramRuleAttributes } from "../../../scheduling/program-rule-att
 import { type ColumnsOf, readRecords, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
-/** A stored rule. Local times are HH:MM:SS. */
+/** A stored rule of a program. Local times are HH:MM:SS. */
 export interface ProgramRuleRecord extends ProgramRuleAttributes {
   readonly id: string;
   readonly programId: string;

@@ -11,15 +11,18 @@ export interface SlotChanges {
   /** The number of free slots that would be removed. */
   readonly withdrawn: number;
   /**
-   * The number of appointments in slots that the plan does not have. With `blockId` of {@link DisplacedWanted}, only the
-   * appointments that this block displaces.
+   * The number of appointments in slots that the plan does not have. With `blockId` of {@link DisplacedWanted}, only
+   * the appointments that this block displaces.
    */
   readonly displaced: number;
-  /** The ids of the first displaced appointments, ordered by start. {@link DisplacedWanted} limits their number. */
+  /**
+   * The ids of the first displaced appointments, ordered by start. There are at most `limit` ids; see
+   * {@link DisplacedWanted}.
+   */
   readonly firstDisplacedIds: readonly string[];
 }
 
-/** The displaced appointments that {@link previewSlots} counts and returns. */
+/** Which displaced appointments {@link previewSlots} counts, and how many ids of them it returns. */
 export interface DisplacedWanted {
   /** The maximum number of ids in `firstDisplacedIds`. The count of appointments has no limit. */
   readonly limit: number;

@@ -55,8 +55,8 @@ export const FITS = fits("s");
 export const IS_PLANNED = `(s.rule_id IS NOT NULL AND ${isPlanned("s")}) IS TRUE`;
 
 /**
- * SQL for whether `s` is a free slot that must give way to a `retained` slot. The retained slot fits the plan again,
- * and has the same program, practitioner and start.
+ * SQL for whether `s` is a free slot that a `retained` slot replaces. The retained slot fits the plan again, and has
+ * the same program, practitioner and start.
  */
 export const IS_REPLACED = `((s.appointment_id IS NULL AND (s.program_id, s.practitioner_id, s.starts_at) IN (
   SELECT r.program_id, r.practitioner_id, r.starts_at FROM slots r

@@ -111,9 +111,9 @@ export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes 
 }
 
 /**
- * Locks the slots, free or occupied, within the time of an appointment that have its program, practitioner and rule.
- * Locks in the order of the slots' ids, until the transaction ends. Returns the slots ordered by start. Returns no
- * slots for an overbooked appointment, because it has no rule.
+ * Locks the slots within the time of an appointment that have the same program, practitioner and rule as the
+ * appointment. The slots can be free or occupied. Locks in the order of the slots' ids, until the transaction ends.
+ * Returns the slots ordered by start. Returns no slots for an overbooked appointment, because it has no rule.
  */
 export async function lockFormerSlots(transaction: Transaction, appointmentId: string): Promise<readonly SlotRecord[]> {
   const { tenantId } = transaction;
@@ -126,10 +126,10 @@ const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_
 const lockFormer = lockThose(["tenantId", "appointmentId"], IDS_OF_FORMER);
 
 /**
- * Locks the slots that the appointments `appointmentIds` occupy. Also locks the slots, free or occupied, of the
- * practitioners `practitionerIds` in the programs and at the times of these appointments. Locks all slots in the order
- * of their ids until the transaction ends. Returns the slots ordered by start. Call this after the transaction has
- * locked the appointments.
+ * Locks two groups of slots: the slots that the appointments `appointmentIds` occupy, and the slots of the
+ * practitioners `practitionerIds` in the programs and at the times of these appointments. The second group has free and
+ * occupied slots, but no `retained` slots and no slots without a rule. Locks in the order of the slots' ids, until the
+ * transaction ends. Returns the slots ordered by start. Call this after the transaction has locked the appointments.
  */
 export async function lockSlotsOf(
   transaction: Transaction,

@@ -26,8 +26,9 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
 
 /**
  * Adapts the existing future slots to a plan. Deletes free slots that the plan does not have. Marks occupied slots as
- * `retained` if the plan does not have them, and stores the `DisplacementCause`. Removes this mark from slots that the
- * plan has again. If the cause changes, the displacement is no longer marked as accepted by staff.
+ * `retained` if the plan does not have them, and stores the `DisplacementCause`. If the plan has a `retained` slot
+ * again, removes this mark. Then also deletes a free slot with the same program, practitioner and start. If the cause
+ * changes, the displacement is no longer marked as accepted by staff.
  *
  * Call this after the transaction has locked the calendar and the programs, which come before slots in the order of
  * `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. The statements after the

@@ -137,16 +137,19 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
 }
 
 /**
- * Frees locked slots. Deletes those that are `retained` or were made for their appointment. The practitioner's free
- * slots at these times may then be offered to the waitlist. Call this at most once in a transaction, after the
- * statements that change the counters of days and principals.
+ * Frees locked slots. Deletes those that are `retained` or have no rule. The practitioner's free slots at these times
+ * may then be offered to the waitlist. Call this at most once in a transaction, after the statements that change the
+ * counters of days and principals.
  */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   vacateSlots(transaction, slots);
   noteFreedSlots(transaction, slots);
 }
 
-/** Assigns locked, free slots to an appointment, and frees its locked slots `held` as {@link vacateSlots} does. */
+/**
+ * Assigns the locked `slots` to an appointment. Frees the slots in `held` that are not in `slots`, as
+ * {@link vacateSlots} does. `held` are the locked slots that the appointment occupied before.
+ */
 export function exchangeSlots(
   transaction: Transaction,
   held: readonly SlotRecord[],
