@@ -13,7 +13,7 @@ export interface BusyPeople {
   readonly isPatientBusy: boolean;
 }
 
-/** The result if neither person is busy, and if no slot or appointment exists that could be checked. */
+/** The result if neither person is busy. It is also the result if the slots or the appointment do not exist. */
 export const nobodyBusy: BusyPeople = { isPractitionerBusy: false, isPatientBusy: false };
 
 /** The patient to check, by id or as the patient of an appointment that is to be moved. */
@@ -34,8 +34,9 @@ export interface BusyAt {
 }
 
 /**
- * Like {@link findBusyInRun}, for a move of several appointments of a patient. Ignores the appointments `exceptIds`.
- * Without `visitMinutes`, the patient must be free until the last slot ends.
+ * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots. Ignores the
+ * appointments `exceptIds`, for a move of several appointments of the patient. Without `visitMinutes`, the patient must
+ * be free until the last slot ends. Call this after locking both people, in the same round trip.
  */
 export async function findBusyBeside(
   transaction: Transaction,

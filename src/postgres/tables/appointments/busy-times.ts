@@ -49,8 +49,9 @@ export function busyTime(person: Person, time: ComparedTime): string {
 }
 
 /**
- * Returns SQL for whether {@link busyTime} finds a live appointment or hold. This SQL can read all appointments of the
- * person in 24 hours. For a single time, that costs less than the larger plan of {@link busyTime}.
+ * Returns SQL for whether a person has a live appointment ({@link isLive}) or hold that overlaps a time. Unlike the SQL
+ * of {@link busyTime}, it can read all appointments of the person in 24 hours. For a single time, that costs less than
+ * the larger plan of {@link busyTime}.
  */
 export function isBusyAt(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);
@@ -106,7 +107,7 @@ export interface Overlap {
 
 /**
  * Returns at most `limit` pairs of overlapping live appointments ({@link isLive}) of two patients, ordered by the start
- * of the first patient's appointment.
+ * of the first patient's appointment. Each appointment counts until its visit ends, without the buffer.
  */
 export async function overlapsOf(
   transaction: Transaction,

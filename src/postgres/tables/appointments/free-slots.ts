@@ -66,7 +66,7 @@ export function namesOf({ isWindowed, isOfOne }: SearchShape): readonly SlotName
   return [...NAMES, ...(isWindowed ? WINDOW_NAMES : []), ...(isOfOne ? ONE_NAMES : [])];
 }
 
-/** The time and the number of slots that one statement of a search covers. */
+/** The time range and the number of slots that one statement of a search reads. */
 export interface Reach {
   readonly from: Date;
   /** The approximate number of slots to read. */
@@ -161,7 +161,9 @@ export function freeSlots(shape: SearchShape): string {
  */
 const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bigint FROM offered)";
 
-/** SQL for the exclusive end of the time that a statement reads: `:stretch` seconds after the first free slot, `n`. */
+/**
+ * SQL for the exclusive end of the time range that a statement reads: `:stretch` seconds after the first free slot `n`.
+ */
 const END = "n.starts_at + make_interval(secs => :stretch::float8)";
 
 /**

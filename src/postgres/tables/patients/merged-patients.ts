@@ -29,10 +29,11 @@ export async function findPerson(transaction: Transaction, patientId: string): P
 }
 
 /**
- * Like {@link findPerson}, but also locks the rows in the order of their ids until the transaction ends. The lock is
- * FOR UPDATE, so it also excludes the lock of `holdPatient`. If a merge into the patient commits while the query waits
- * for the lock, the result does not contain the merged patient. But it has the new version that the merge gave the
- * patient.
+ * Returns the patient and all patients merged into it, directly or not, ordered by id. Locks their rows in this order
+ * until the transaction ends. The lock is FOR UPDATE, so it also excludes the lock of `holdPatient`.
+ *
+ * A merge into the patient may commit while the query waits for the lock. Then the result does not contain the merged
+ * patient, but the patient has the new version that the merge gave it.
  */
 export async function lockPerson(transaction: Transaction, patientId: string): Promise<PatientRecord[]> {
   return readRecords(transaction, person(transaction, patientId).forUpdate());

@@ -37,7 +37,10 @@ export async function holdPatient(transaction: Transaction, id: string): Promise
   return readRecord(transaction, query.forKeyShare());
 }
 
-/** Like {@link holdPatient}, for the patient of an appointment. */
+/**
+ * Returns the patient of an appointment, and keeps the patient from being merged or erased until the transaction ends
+ * (FOR KEY SHARE). Returns undefined if the appointment does not exist.
+ */
 export async function holdPatientOf(
   transaction: Transaction,
   appointmentId: string,
@@ -46,8 +49,9 @@ export async function holdPatientOf(
 }
 
 /**
- * Like {@link holdPatient}, for the patient into which the patient `id` was finally merged. If the patient `id` was not
- * merged, locks and returns this patient itself.
+ * Returns the patient into which the patient `id` was finally merged, or the patient `id` itself if it was not merged.
+ * Keeps the returned patient from being merged or erased until the transaction ends (FOR KEY SHARE). Returns undefined
+ * if the tenant has no such patient.
  */
 export async function holdSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const patient = await holdPatient(transaction, id);
