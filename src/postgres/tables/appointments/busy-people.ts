@@ -137,7 +137,10 @@ const busyAgain = prepared(["tenantId", ...AT, "appointmentId"], (names) =>
   sql.raw(busyPeople(TIME_OF_APPOINTMENT, PATIENT_OF_APPOINTMENT, ":appointmentId::uuid"), names),
 );
 
-/** Returns SQL for {@link BusyPeople}. `time` is a query for at most one row, with a practitioner and a time. */
+/**
+ * Returns SQL for whether a practitioner and a patient are busy ({@link BusyPeople}). `time` is a query for at most one
+ * row, with the practitioner and a time. `patientId` and `exceptId` are SQL too.
+ */
 function busyPeople(time: string, patientId: string, exceptId: string): string {
   const at = {
     tenantId: ":tenantId",

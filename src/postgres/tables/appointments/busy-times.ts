@@ -18,8 +18,8 @@ export interface ComparedTime {
 }
 
 /**
- * Returns SQL for the end of the visit of the appointment `row`, like `visitEndOf`. From this time on, only the
- * practitioner is busy.
+ * Returns SQL for the end of the visit of the appointment `row`. `visitEndOf` returns the same time for a record. From
+ * this time until `ends_at`, only the practitioner is busy.
  */
 export function visitEnd(row: string): string {
   const isWithin = `${row}.visit_ends_at > ${row}.starts_at AND ${row}.visit_ends_at < ${row}.ends_at`;

@@ -122,7 +122,7 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
  * - `next`: the start of the first free slot, even on a full day. No row if there is no free slot.
  * - `found`: the first free slots of each program from the time of `next` on, except on full days. People may be busy
  *   at these slots.
- * - `stop`: `at`, the time before which `found` is complete.
+ * - `stop`: the time `at`, before which `found` is complete.
  *
  * For each program and each part of a day, the statement reads slots in order of time. It stops after the number of
  * slots in the CTE `share`. So the cost depends on the page size. Slots with the same start are read together, because

@@ -13,8 +13,8 @@ export function optionTokenKeys({ pool }: Pick<Database, "pool">): KeyRingStore 
 }
 
 /**
- * Returns a store that keeps the keys that encrypt the secrets of webhooks in the database. All processes share these
- * keys. The service has no right to remove them.
+ * Returns a store in the database for the keys that encrypt the secrets of webhooks. All processes share these keys.
+ * The service has no right to remove them.
  */
 export function webhookKeys({ pool }: Pick<Database, "pool">): KeyRingStore {
   return keysIn(pool, "webhook_keys");
