@@ -23,7 +23,7 @@ export interface UpgradeOptions {
   readonly onWarning?: ((text: string) => void) | undefined;
 }
 
-/** An upgrade of a database that processes may be using meanwhile. */
+/** An upgrade of a database. Processes of older releases may be using the database during the upgrade. */
 export interface Upgrade extends UpgradeOptions {
   /** The migrations that the database has. */
   readonly applied: readonly string[];

@@ -15,7 +15,7 @@ export interface Backlog {
   readonly events: Waiting;
   /** Pending deliveries of active webhooks. */
   readonly deliveries: Waiting;
-  /** The number of webhooks that the service disabled. */
+  /** The number of webhooks that the service has disabled and that are still disabled. */
   readonly disabledWebhooks: number;
   /**
    * The number of holds by state. `live` are holds of clients, and `offered` are offers to waitlist entries. `expired`

@@ -13,7 +13,9 @@ export interface BusyPeople {
   readonly isPatientBusy: boolean;
 }
 
-/** The result if neither person is busy. It is also the result if the slots or the appointment do not exist. */
+/**
+ * The result of the functions of this file if neither person is busy, or if the slots or the appointment do not exist.
+ */
 export const nobodyBusy: BusyPeople = { isPractitionerBusy: false, isPatientBusy: false };
 
 /** The patient to check, by id or as the patient of an appointment that is to be moved. */

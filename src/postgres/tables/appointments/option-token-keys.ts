@@ -7,7 +7,7 @@ interface KeyRow {
   created_at: Date;
 }
 
-/** Returns a store that keeps the keys of option tokens in the database. All processes share these keys. */
+/** Returns a store in the database for the keys of option tokens. All processes share these keys. */
 export function optionTokenKeys({ pool }: Pick<Database, "pool">): KeyRingStore {
   return keysIn(pool, "option_token_keys");
 }
