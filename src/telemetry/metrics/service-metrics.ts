@@ -57,9 +57,12 @@ export interface ServiceMetrics {
 }
 
 /**
- * Outcomes of a read that was offered to the replica. `served`: the replica ran it. For the others, the replica was too
- * far behind the primary (`behind`), was no standby any more (`promoted`), was unreachable or too slow (`away`), or
- * could not run the statements (`unable`).
+ * Outcomes of a read that was offered to the replica:
+ * - `served`: the replica ran the read.
+ * - `behind`: the replica was too far behind the primary.
+ * - `promoted`: the replica was no standby any more.
+ * - `away`: the replica was unreachable or too slow.
+ * - `unable`: the replica could not run the statements.
  */
 const REPLICA_OUTCOMES = ["served", "behind", "promoted", "away", "unable"] as const;
 type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];

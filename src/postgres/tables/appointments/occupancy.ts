@@ -32,7 +32,10 @@ export interface OccupancyRecord {
   readonly passed: number;
   readonly booked: number;
   readonly displaced: number;
-  /** The number of minutes of the program's hours, as its rules define them, that fall into a schedule block. */
+  /**
+   * The number of minutes in which schedule blocks overlap the program's hours. The rules of the program define its
+   * hours.
+   */
   readonly blockedMinutes: number;
   /**
    * The sum of the daily capacities of the program's active rules that the query counts; see {@link readOccupancy}. It
