@@ -17,7 +17,10 @@ export interface Server {
   readonly url: string;
 }
 
-/** The operations of a path by method in lower case. `servers` replaces the servers of the document. */
+/**
+ * The operations of a path by their HTTP method in lower case. `servers`, if present, replaces the servers of the
+ * document.
+ */
 export type PathItem = Readonly<Record<string, Operation | readonly Server[]>> & {
   readonly servers?: readonly Server[];
 };

@@ -14,7 +14,7 @@ export const SAMPLE_ORIGIN = "https://cupo.example";
 
 const KEY_HEADER = "Idempotency-Key";
 
-/** Code with which a sample for Node.js reads the access token. This service does not run the code. */
+/** Text for the TypeScript sample: the expression that reads the access token. This service does not run it. */
 const NODE_TOKEN = ["process", "env", "TOKEN"].join(".");
 
 /** A request as a sample sends it. */

@@ -59,7 +59,10 @@ function answersHtml(document: ApiDocument, { operation }: ShownOperation): Html
   return html`${own}<h4>Errors</h4>${errors}`;
 }
 
-/** Renders the first sentence of an error, and its codes. The linked schema has the whole description. */
+/**
+ * Renders the first sentence of the description of an error, and its problem codes. The linked schema has the whole
+ * description.
+ */
 function errorHtml(status: string, description: string, schema: string | undefined): Html {
   const [text = "", ...codes] = description.split("\n\n");
   const [first = ""] = text.split(/(?<=\.)\s/);

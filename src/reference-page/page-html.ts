@@ -6,7 +6,7 @@ import { methodHtml, operationHtml } from "./operation-html.js";
 import { schemasHtml } from "./schema-html.js";
 import { type ShownOperation, shownOperations } from "./shown-operations.js";
 
-/** The content of a reference page. */
+/** Options of {@link pageHtml}. */
 export interface PageOptions {
   /** The path of the JSON OpenAPI document on the same listener. */
   readonly documentPath: string;

@@ -59,9 +59,12 @@ const HEADERS = {
 };
 
 /**
- * Returns the reference page of a listener at `/docs`, and the redirect from `/` to it. The page shows the OpenAPI
- * document and sends operations to the listener itself. The page loads only files below `/docs`. The page and each file
- * are created at their first request.
+ * Returns the resources of a listener's reference page:
+ * - `/docs`: the page. It shows the OpenAPI document and sends operations to the listener itself. It is created at the
+ *   first request, and again when the document changes.
+ * - Below `/docs`: the files that the page loads, each read at its first request.
+ * - `/`: a redirect to `/docs`.
+ * - `/docs/token`: demo tokens, if `demoTokens` is defined.
  */
 export function referencePages(options: ReferencePagesOptions): Resources {
   const { demoTokens, document } = options;

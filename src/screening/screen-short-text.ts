@@ -60,7 +60,7 @@ const onlyLetters = /^[A-Za-z\u00c0-\u024f .'’,-]*$/;
 const words = `es|era|fue|son|is|was|como|as|sera|seria|sigue|usuario|username|user|login|dat[oa]s|credencial[a-z]*|${clearWords}`;
 /**
  * Matches verbs, words for logins, the words of {@link clearWord}, four single letters in a row, and dashes. A name
- * without any of these cannot contain a violation.
+ * without any of these cannot have forbidden content.
  */
 const telling = new RegExp(
   `(?:^|[ .'’,-])(?:(?:${words})(?:$|[ .'’,-])|-|[a-z](?:[ .,'’-]{1,3}[a-z](?=$|[ .,'’-])){3})`,

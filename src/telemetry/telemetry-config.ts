@@ -21,9 +21,10 @@ const EVERY_MS = 60_000;
 
 /**
  * Reads the environment variables for OpenTelemetry's exporters (OpenTelemetry specification, "Environment Variable
- * Specification" and "OTLP Exporter Configuration"). A signal is exported if its exporter is `otlp`, or if it has no
- * exporter but an endpoint. Nothing is exported if OTEL_SDK_DISABLED is `true`. An unknown value is ignored with a
- * warning, as the specification requires. The SDK itself reads the other variables, such as headers, time limits and
+ * Specification" and "OTLP Exporter Configuration"). The signals are traces and metrics. A signal is exported if the
+ * variable of its exporter (such as OTEL_TRACES_EXPORTER) is `otlp`. If this variable is not set, the signal is
+ * exported if an endpoint is set. Nothing is exported if OTEL_SDK_DISABLED is `true`. An unknown value is ignored with
+ * a warning, as the specification requires. The SDK itself reads the other variables, such as headers, time limits and
  * samplers.
  */
 export function readTelemetryConfig(environment: Environment): TelemetryConfig {

@@ -3,9 +3,12 @@ import { sql } from "../sql.js";
 import { servingName } from "./serving-releases.js";
 
 /**
- * Finds connections of older releases. A release puts the name of its last migration into its application_name; the
- * earliest releases do not. Parameters: the application_name of the earliest releases, the prefix of later ones, and
- * the application_name of the release that ends with the required migration.
+ * Selects a row if a process is connected whose release is older than the required release. The name of a release is
+ * the name of its last migration. A process puts this name into its application_name; processes of the earliest
+ * releases do not.
+ *
+ * Parameters: the application_name of the earliest releases, the prefix of the application_name of later releases, and
+ * the application_name of the required release.
  */
 const OLDER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
   AND (application_name = ? OR starts_with(application_name, ?) AND application_name < ? COLLATE "C") LIMIT 1`;

@@ -16,11 +16,14 @@ export interface UpgradeOptions {
   readonly despiteOlder?: boolean | undefined;
   /** Called with a line about the oldest release that may keep serving, and with a line before each migration. */
   readonly onProgress?: ((text: string) => void) | undefined;
-  /** Called with a line for each serving release that is or may be too old. */
+  /**
+   * Called with a line for each serving release that may be too old. Also called if older releases may be serving that
+   * PostgreSQL does not show. With `despiteOlder`, also called for each serving release that is too old.
+   */
   readonly onWarning?: ((text: string) => void) | undefined;
 }
 
-/** An upgrade of a database that a release may be serving. */
+/** An upgrade of a database. Processes of older releases may be using the database during the upgrade. */
 export interface Upgrade extends UpgradeOptions {
   /** The migrations that the database has. */
   readonly applied: readonly string[];
@@ -36,13 +39,15 @@ const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
   WHERE datname = current_database() AND (application_name = '${PREFIX}' OR application_name LIKE '${PREFIX} %') ORDER BY 1`;
 
 /**
- * Reports the oldest release that may keep serving. Throws if an older release is connected; with `despiteOlder`, calls
- * `onWarning` instead.
+ * Requires that no serving release is older than the release whose last migration is `oldest`. Otherwise throws; with
+ * `despiteOlder`, calls `onWarning` instead. Calls `onProgress` with the name `oldest`. Does nothing if no migration is
+ * pending, or if the database has no migration yet.
  *
- * Early releases do not report their last migration, but they have only migrations that the database has. So if the
- * database lacks migration `oldest`, such a release is too old; otherwise the function only calls `onWarning`. The
- * first releases are not visible in PostgreSQL at all. So if the database lacks migration `oldest` and no release is
- * visible, the function calls `onWarning`.
+ * Two kinds of older releases do not report their last migration:
+ * - Some show only that they are connected. They have only migrations that the database has. So if the database lacks
+ *   migration `oldest`, such a release is too old. Otherwise it may be too old, and the function calls `onWarning`.
+ * - The first releases show nothing. So if no release is seen and the database lacks migration `oldest`, the function
+ *   calls `onWarning`.
  */
 export async function checkServingReleases(database: Knex, upgrade: Upgrade): Promise<void> {
   const { applied, oldest, despiteOlder = false, onProgress, onWarning } = upgrade;

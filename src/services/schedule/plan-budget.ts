@@ -52,8 +52,8 @@ export function enlargingField(sent: SentAttributes): string {
 }
 
 /**
- * Requires that a change exceeds neither the slot limit of the program nor that of the tenant. Otherwise throws 422
- * TOO_MANY on `field`.
+ * Requires that after a change neither the program nor the tenant exceeds its slot limit. Otherwise throws 422 TOO_MANY
+ * on `field`.
  *
  * A change that does not make the plan larger always passes. So a tenant above a limit that was lowered can still make
  * its plans smaller.

@@ -51,8 +51,8 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
 
 /**
  * Returns the range from the first to the last date on which two plans of a program have different slots, or different
- * causes of displacement. Returns undefined if no date differs. If the practitioners or the blocks differ, returns the
- * whole range of the plans.
+ * causes of displacement. Returns undefined if no date differs. If the plans differ in more than slots and holidays,
+ * such as in practitioners or blocks, returns the whole range of the plans.
  */
 export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;
@@ -62,7 +62,11 @@ export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan
   return spanOf([...dates].filter((date) => old?.get(date) !== planned?.get(date)));
 }
 
-/** Like {@link differingSpan}, for the dates on which `after` has slots that `before` does not have. */
+/**
+ * Returns the range from the first to the last date on which `after` has slots that `before` does not have. Returns
+ * undefined if there is no such date. If the plans differ in more than slots and holidays, such as in practitioners or
+ * blocks, returns the whole range of the plans.
+ */
 export function gainingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;
   if (mayDifferOnAnyDate(before, after)) return { from, through };

@@ -19,8 +19,8 @@ export interface Replacement {
 }
 
 /**
- * Locks the program and returns its current set and its owner. Throws 404 if the program or a member does not exist,
- * and 409 for a stale version.
+ * Locks a program. Returns its current services or practitioners, as `table` selects, and the owner of the program.
+ * Throws 404 if the program or a new member does not exist, and 409 for a stale version.
  */
 export async function lockProgramSet(
   call: ReadyCall,

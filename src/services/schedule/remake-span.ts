@@ -54,8 +54,9 @@ export async function previewSpan(transaction: Transaction, change: SpanChange, 
 }
 
 /**
- * Updates the slots of programs on a range of dates for a change that the same transaction writes. The transaction must
- * hold the exclusive calendar lock, so that no other transaction creates slots. Returns the changes.
+ * Updates the slots of programs on a range of dates for a change that the same transaction writes. Compares the slots
+ * with the plan of the programs after the change. The transaction must hold the exclusive calendar lock, so that no
+ * other transaction creates slots. Returns the changes.
  *
  * Free slots that are no longer in the plan are deleted at once. Occupied slots that are no longer in it stay for their
  * appointments, which become displaced. Slots that are in the plan again are added at once. But if they are more than
@@ -101,10 +102,10 @@ export async function remakeDate(
 }
 
 /**
- * Compares the future slots of an appointment with the schedule of its program. Marks the slots that the schedule does
- * not have as retained: they exist only for the appointment, which is displaced. Records the cause. If such slots
- * differ from the schedule only in their location, adds free slots at the same times. The transaction must have
- * assigned the slots to the appointment, and must hold the shared locks of the calendar and the program.
+ * Compares the future slots of an appointment with the schedule of its program. If the schedule does not have a slot,
+ * marks the slot as `retained`: it exists only for the appointment, which is displaced. Stores the cause with the slot.
+ * If such slots differ from the schedule only in their location, adds free slots at the same times. The transaction
+ * must have assigned the slots to the appointment, and must hold the shared locks of the calendar and the program.
  */
 export async function retainUnfit(
   transaction: Transaction,

@@ -35,8 +35,8 @@ import { previewSpan, remakeSpan } from "./remake-span.js";
 import { toScheduleBlockDetails, toScheduleBlockEffect } from "./schedule-block-messages.js";
 
 /**
- * The highest number of unfinished blocks of one practitioner, location or program. Each slot plan compares all of
- * them.
+ * The highest number of blocks of one practitioner, location or program that have not ended. Each slot plan compares
+ * its slots with all of them.
  */
 const MAX_BLOCKS_AHEAD = 500;
 

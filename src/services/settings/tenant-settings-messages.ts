@@ -19,7 +19,7 @@ import { presentOf } from "../resources/present-of.js";
 
 /**
  * Converts the settings of a tenant to the TenantSettings message. A setting that the tenant has not set has its
- * default, or is absent if there is no default. `margins` are the default margins.
+ * default, or is absent if there is no default. `margins` are the defaults of {@link VisitMargins}.
  */
 export function toTenantSettings(
   { version, updatedAt, ...kept }: TenantSettingsRecord,

@@ -36,7 +36,7 @@ export interface SettingsPorts {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly slotLimits: SlotLimits;
-  /** The margins of tenants that have not set their own. */
+  /** The {@link VisitMargins} of tenants that have not set their own. */
   readonly visitMargins: VisitMargins;
 }
 

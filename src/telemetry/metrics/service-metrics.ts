@@ -15,7 +15,7 @@ export interface Backlog {
   readonly events: Waiting;
   /** Pending deliveries of active webhooks. */
   readonly deliveries: Waiting;
-  /** The number of webhooks that the service disabled. */
+  /** The number of webhooks that the service has disabled and that are still disabled. */
   readonly disabledWebhooks: number;
   /**
    * The number of holds by state. `live` are holds of clients, and `offered` are offers to waitlist entries. `expired`
@@ -57,9 +57,12 @@ export interface ServiceMetrics {
 }
 
 /**
- * Outcomes of a read that was offered to the replica. `served`: the replica ran it. For the others, the replica was too
- * far behind the primary (`behind`), was no standby any more (`promoted`), was unreachable or too slow (`away`), or
- * could not run the statements (`unable`).
+ * Outcomes of a read that was offered to the replica:
+ * - `served`: the replica ran the read.
+ * - `behind`: the replica was too far behind the primary.
+ * - `promoted`: the replica was no standby any more.
+ * - `away`: the replica was unreachable or too slow.
+ * - `unable`: the replica could not run the statements.
  */
 const REPLICA_OUTCOMES = ["served", "behind", "promoted", "away", "unable"] as const;
 type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];

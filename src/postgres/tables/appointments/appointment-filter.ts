@@ -46,9 +46,9 @@ export interface StartPage {
 const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
 
 /**
- * SQL for whether the retained slot `s` is the first retained slot of its appointment from an instant on. A retained
- * slot is no longer in the schedule and exists only for its appointment. A list with this condition shows each
- * appointment once. The placeholders are the instant (null for no limit) and the tenant.
+ * SQL for whether the retained slot `s` is the first retained slot of its appointment that starts at an instant or
+ * later. A retained slot is no longer in the schedule and exists only for its appointment. A list with this condition
+ * shows each appointment once. The placeholders are the instant (null for no limit) and the tenant.
  *
  * The condition aggregates the slots of one appointment. NOT EXISTS might be planned as a join with every retained
  * slot.
@@ -67,9 +67,9 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
 /**
  * Returns a query for one page of the appointments that match a filter. The query may return more rows than the page
  * has: the caller orders the rows by `listed_at`, then id, and keeps the first `page.limit`. The columns are those of
- * appointments and `listed_at`, which is the start of the appointment. If the filter selects only displaced
- * appointments and names no patient and no series, `listed_at` is the start of the first retained slot from
- * `filter.from` on.
+ * appointments and `listed_at`, which is the start of the appointment. But if the filter selects only displaced
+ * appointments and names no patient and no series, `listed_at` is the start of the first retained slot that starts at
+ * `filter.from` or later.
  *
  * The query reads an index in the order of the list and stops after the page. It finds displaced appointments by their
  * retained slots, which are few. It reads other appointments separately for each status and practitioner of the filter,

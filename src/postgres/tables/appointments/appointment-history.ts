@@ -6,7 +6,7 @@ import type { AppointmentStatus } from "./appointment-status.js";
 import type { AppointmentRecord } from "./appointments.js";
 import { insertCounts } from "./counted-appointments.js";
 
-/** A stored change of an appointment. The `from…` attributes are undefined for the booking. */
+/** A stored change of an appointment. The first change is the booking: its `from…` attributes are undefined. */
 export interface AppointmentChangeRecord {
   readonly appointmentId: string;
   readonly version: number;

@@ -8,10 +8,10 @@ const inTime = "b.cancelled_at IS NULL AND b.ends_at > :from::timestamptz AND b.
  * location_id, active). The SQL binds `tenantId`, `practitionerId`, `from` and `to`.
  *
  * `blocked` has a row for each local date, program and practitioner with blocked hours. `minutes` is the number of
- * minutes of the program's hours that fall into a schedule block; overlapping blocks count once. The rules of the
- * program define its hours. Only active programs, locations, practitioners and rules have hours. The condition on
- * holidays must agree with `isOpenOn`. Blocks are looked up by practitioner, program and location. Hours are calculated
- * only for dates with a block.
+ * minutes in which schedule blocks overlap the program's hours; overlapping blocks count once. The rules of the program
+ * define its hours. Only active programs, locations, practitioners and rules have hours. The condition on holidays must
+ * agree with `isOpenOn`. Blocks are looked up by practitioner, program and location. Hours are calculated only for
+ * dates with a block.
  */
 export const BLOCKED_HOURS = `staff AS MATERIALIZED (
     SELECT p.id AS program_id, p.location_id, w.practitioner_id FROM p

@@ -13,7 +13,9 @@ export interface BusyPeople {
   readonly isPatientBusy: boolean;
 }
 
-/** The result if neither person is busy, and if no slot or appointment exists that could be checked. */
+/**
+ * The result of the functions of this file if neither person is busy, or if the slots or the appointment do not exist.
+ */
 export const nobodyBusy: BusyPeople = { isPractitionerBusy: false, isPatientBusy: false };
 
 /** The patient to check, by id or as the patient of an appointment that is to be moved. */
@@ -34,8 +36,9 @@ export interface BusyAt {
 }
 
 /**
- * Like {@link findBusyInRun}, for a move of several appointments of a patient. Ignores the appointments `exceptIds`.
- * Without `visitMinutes`, the patient must be free until the last slot ends.
+ * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots. Ignores the
+ * appointments `exceptIds`, for a move of several appointments of the patient. Without `visitMinutes`, the patient must
+ * be free until the last slot ends. Call this after locking both people, in the same round trip.
  */
 export async function findBusyBeside(
   transaction: Transaction,
@@ -136,7 +139,10 @@ const busyAgain = prepared(["tenantId", ...AT, "appointmentId"], (names) =>
   sql.raw(busyPeople(TIME_OF_APPOINTMENT, PATIENT_OF_APPOINTMENT, ":appointmentId::uuid"), names),
 );
 
-/** Returns SQL for {@link BusyPeople}. `time` is a query for at most one row, with a practitioner and a time. */
+/**
+ * Returns SQL for whether a practitioner and a patient are busy ({@link BusyPeople}). `time` is a query for at most one
+ * row, with the practitioner and a time. `patientId` and `exceptId` are SQL too.
+ */
 function busyPeople(time: string, patientId: string, exceptId: string): string {
   const at = {
     tenantId: ":tenantId",

@@ -18,8 +18,8 @@ export interface ComparedTime {
 }
 
 /**
- * Returns SQL for the end of the visit of the appointment `row`, like `visitEndOf`. From this time on, only the
- * practitioner is busy.
+ * Returns SQL for the end of the visit of the appointment `row`. `visitEndOf` returns the same time for a record. From
+ * this time until `ends_at`, only the practitioner is busy.
  */
 export function visitEnd(row: string): string {
   const isWithin = `${row}.visit_ends_at > ${row}.starts_at AND ${row}.visit_ends_at < ${row}.ends_at`;
@@ -49,8 +49,9 @@ export function busyTime(person: Person, time: ComparedTime): string {
 }
 
 /**
- * Returns SQL for whether {@link busyTime} finds a live appointment or hold. This SQL can read all appointments of the
- * person in 24 hours. For a single time, that costs less than the larger plan of {@link busyTime}.
+ * Returns SQL for whether a person has a live appointment ({@link isLive}) or hold that overlaps a time. Unlike the SQL
+ * of {@link busyTime}, it can read all appointments of the person in 24 hours. For a single time, that costs less than
+ * the larger plan of {@link busyTime}.
  */
 export function isBusyAt(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);
@@ -106,7 +107,7 @@ export interface Overlap {
 
 /**
  * Returns at most `limit` pairs of overlapping live appointments ({@link isLive}) of two patients, ordered by the start
- * of the first patient's appointment.
+ * of the first patient's appointment. Each appointment counts until its visit ends, without the buffer.
  */
 export async function overlapsOf(
   transaction: Transaction,

@@ -66,8 +66,9 @@ function nameOf(column: string, row: number): string {
 }
 
 /**
- * Returns the rows that {@link insertCounts} appends: `before` with `change` -1, if defined, then `after` with `change`
- * 1. Returns no rows if the counted attributes are equal.
+ * Returns the rows that {@link insertCounts} appends. A new appointment has one row, with `change` 1. A changed
+ * appointment has two rows: the values of `before` with `change` -1, then the values of `after` with `change` 1.
+ * Returns no rows if these values are equal.
  */
 export function countsOf(
   before: AppointmentRecord | undefined,

@@ -83,8 +83,8 @@ export function takeCapacity(transaction: Transaction, day: DayOfRule, nowMs: nu
 }
 
 /**
- * Like {@link takeCapacity}, but does not wait for the result. If no unit is left, the call fails with the error that
- * `refusal` returns.
+ * Takes one unit of a rule's capacity on a date, without waiting for the result. If no unit is left, the call fails
+ * with the error that `refusal` returns.
  */
 export function requireCapacity(transaction: Transaction, day: DayOfRule, nowMs: number, refusal: () => unknown): void {
   transaction.send(addCounter(keyOf(transaction, day)));
@@ -92,8 +92,8 @@ export function requireCapacity(transaction: Transaction, day: DayOfRule, nowMs:
 }
 
 /**
- * Like {@link requireCapacity}, but takes the unit for a hold that expires at `until`. Removes expired holds from the
- * counter.
+ * Takes one unit of a rule's capacity on a date for a hold that expires at `until`, without waiting for the result. If
+ * no unit is left, the call fails with the error that `refusal` returns. Removes expired holds from the counter.
  */
 export function holdCapacity(
   transaction: Transaction,
@@ -124,7 +124,7 @@ export function dropHeldCapacity(transaction: Transaction, day: DayOfRule, until
   transaction.send(dropUnit({ ...keyOf(transaction, day), until }));
 }
 
-/** Like {@link takeCapacity}, for a day that {@link lockDays} has locked. */
+/** Takes one unit of a rule's capacity on a date that {@link lockDays} has locked. Returns false if none is left. */
 export async function takeLockedCapacity(transaction: Transaction, day: DayOfRule, nowMs: number): Promise<boolean> {
   const unit = takeUnit({ ...keyOf(transaction, day), now: new Date(nowMs) });
   return (await transaction.rows(unit)).length === 1;
@@ -136,8 +136,8 @@ export function giveCapacityBack(transaction: Transaction, day: DayOfRule): void
 }
 
 /**
- * Inserts missing counters of these days. Then locks all counters, ordered by rule and date, until the transaction
- * ends.
+ * Inserts the missing counters of these days. Then locks the counters of these days, ordered by rule and date, until
+ * the transaction ends.
  */
 export function lockDays(transaction: Transaction, days: readonly DayOfRule[]): void {
   const { tenantId } = transaction;

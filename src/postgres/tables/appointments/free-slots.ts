@@ -66,7 +66,7 @@ export function namesOf({ isWindowed, isOfOne }: SearchShape): readonly SlotName
   return [...NAMES, ...(isWindowed ? WINDOW_NAMES : []), ...(isOfOne ? ONE_NAMES : [])];
 }
 
-/** The time and the number of slots that one statement of a search covers. */
+/** The time range and the number of slots that one statement of a search reads. */
 export interface Reach {
   readonly from: Date;
   /** The approximate number of slots to read. */
@@ -122,7 +122,7 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
  * - `next`: the start of the first free slot, even on a full day. No row if there is no free slot.
  * - `found`: the first free slots of each program from the time of `next` on, except on full days. People may be busy
  *   at these slots.
- * - `stop`: `at`, the time before which `found` is complete.
+ * - `stop`: the time `at`, before which `found` is complete.
  *
  * For each program and each part of a day, the statement reads slots in order of time. It stops after the number of
  * slots in the CTE `share`. So the cost depends on the page size. Slots with the same start are read together, because
@@ -161,7 +161,9 @@ export function freeSlots(shape: SearchShape): string {
  */
 const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bigint FROM offered)";
 
-/** SQL for the exclusive end of the time that a statement reads: `:stretch` seconds after the first free slot, `n`. */
+/**
+ * SQL for the exclusive end of the time range that a statement reads: `:stretch` seconds after the first free slot `n`.
+ */
 const END = "n.starts_at + make_interval(secs => :stretch::float8)";
 
 /**

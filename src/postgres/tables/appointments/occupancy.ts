@@ -32,9 +32,15 @@ export interface OccupancyRecord {
   readonly passed: number;
   readonly booked: number;
   readonly displaced: number;
-  /** The number of minutes of the program's hours, as its rules define them, that fall into a schedule block. */
+  /**
+   * The number of minutes in which schedule blocks overlap the program's hours. The rules of the program define its
+   * hours.
+   */
   readonly blockedMinutes: number;
-  /** The capacity of the whole program on the date. It is the same in all rows of the program and date. */
+  /**
+   * The sum of the daily capacities of the program's active rules that the query counts; see {@link readOccupancy}. It
+   * is the same in all rows of a program and date.
+   */
   readonly capacity: number;
   readonly capacityLeft: number;
 }

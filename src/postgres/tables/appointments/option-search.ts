@@ -72,7 +72,7 @@ export async function searchOptions(
 /**
  * Returns the time range and the number of slots that the first statement reads. A search for one practitioner reads 28
  * days, because a page of one practitioner needs many days. Else, a search that is limited to parts of the day (such as
- * the morning) reads 12 hours, which never reach the same part of the next day. All other searches read 7 days.
+ * the morning) reads 12 hours, which is longer than any part of a day. All other searches read 7 days.
  */
 function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
   return {

@@ -7,14 +7,14 @@ interface KeyRow {
   created_at: Date;
 }
 
-/** Returns a store that keeps the keys of option tokens in the database. All processes share these keys. */
+/** Returns a store in the database for the keys of option tokens. All processes share these keys. */
 export function optionTokenKeys({ pool }: Pick<Database, "pool">): KeyRingStore {
   return keysIn(pool, "option_token_keys");
 }
 
 /**
- * Like {@link optionTokenKeys}, for the keys that encrypt the secrets of webhooks. The service has no right to remove
- * these keys.
+ * Returns a store in the database for the keys that encrypt the secrets of webhooks. All processes share these keys.
+ * The service has no right to remove them.
  */
 export function webhookKeys({ pool }: Pick<Database, "pool">): KeyRingStore {
   return keysIn(pool, "webhook_keys");

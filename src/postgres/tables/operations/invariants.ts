@@ -41,8 +41,8 @@ export async function verifyInvariants(transaction: Transaction, nowMs: number):
 }
 
 /**
- * The check of holds covers only holds that expire more than 30 s from now. Other holds may expire, and their time may
- * be booked, before the statement reads them.
+ * The checks of holds that have not ended cover only those that expire more than 30 s from now. Others may expire, and
+ * their time may be booked, before the statement reads them.
  */
 const HOLD_MARGIN_MS = 30_000;
 
@@ -62,15 +62,16 @@ const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
 /**
- * SQL for each invariant, by name. Each query selects the ids of the rows that violate the invariant: of appointments,
- * holds, slots, patients or webhooks. For a wrong counter of a day, it selects the id of the counter's rule.
- * SUMMARY_WRONG selects ids of services. Policies of row-level security reject invalid patients, appointments and
- * slots, but a superuser can write them.
+ * SQL for each invariant, by name. Each query selects the ids of the rows that violate the invariant. These are ids of
+ * appointments, holds, slots, patients or webhooks. For a wrong counter of a day, the query selects the id of the
+ * counter's rule. SUMMARY_WRONG selects ids of services. Policies of row-level security reject invalid patients,
+ * appointments and slots, but a superuser can write them.
  *
- * A replay makes new deliveries of events. So WEBHOOK_ORDER_WRONG compares a pending delivery only with deliveries that
- * were not created before it. An overbooked appointment may overlap other appointments and holds of its practitioner,
- * and no counter includes it. All other invariants apply to overbooked appointments. A hold may overlap the appointment
- * that it reschedules. An offer has the patient and the service of its waitlist entry. A series belongs to one patient.
+ * A replay creates new deliveries of old events. So WEBHOOK_ORDER_WRONG compares a pending delivery only with
+ * deliveries that were created at the same time or later. An overbooked appointment may overlap other appointments and
+ * holds of its practitioner, and no counter includes it. All other invariants apply to overbooked appointments. A hold
+ * may overlap the appointment that it reschedules. An offer has the patient and the service of its waitlist entry. A
+ * series belongs to one patient.
  */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_INVALID: `SELECT a.id FROM appointments a WHERE a.tenant_id = :tenant AND NOT (a.version >= 1

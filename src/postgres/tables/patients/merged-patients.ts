@@ -13,7 +13,7 @@ const MERGED = `WITH RECURSIVE person (id) AS (SELECT ?::uuid
 
 /**
  * Returns the patient into which a patient was finally merged, or the patient itself if it was not merged. Returns
- * undefined if the tenant has no such patient.
+ * undefined if the tenant has no such patient or the patient was erased.
  */
 export async function findSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const patient = await findPatient(transaction, id);
@@ -21,18 +21,19 @@ export async function findSurvivor(transaction: Transaction, id: string): Promis
 }
 
 /**
- * Returns the patient and all patients merged into it, directly or not, ordered by id. Empty if the tenant has no such
- * patient.
+ * Returns the patient and all patients merged into it, directly or not, ordered by id. Omits erased patients. Returns
+ * an empty list if the tenant has no such patient.
  */
 export async function findPerson(transaction: Transaction, patientId: string): Promise<PatientRecord[]> {
   return readRecords(transaction, person(transaction, patientId));
 }
 
 /**
- * Like {@link findPerson}, but also locks the rows in the order of their ids until the transaction ends. The lock is
- * FOR UPDATE, so it also excludes the lock of `holdPatient`. If a merge into the patient commits while the query waits
- * for the lock, the result does not contain the merged patient. But it has the new version that the merge gave the
- * patient.
+ * Returns the patient and all patients merged into it, directly or not, ordered by id. Omits erased patients. Locks the
+ * rows in this order until the transaction ends. The lock is FOR UPDATE, so it also excludes the lock of `holdPatient`.
+ *
+ * A merge into the patient may commit while the query waits for the lock. Then the result does not contain the merged
+ * patient, but the patient has the new version that the merge gave it.
  */
 export async function lockPerson(transaction: Transaction, patientId: string): Promise<PatientRecord[]> {
   return readRecords(transaction, person(transaction, patientId).forUpdate());

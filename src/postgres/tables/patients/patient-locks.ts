@@ -8,7 +8,10 @@ const selectPatientOfForUpdate = prepared(["tenantId", "appointmentId"], ({ tena
   patientOf({ tenantId }, appointmentId).forNoKeyUpdate(),
 );
 
-/** Returns the patient of an appointment without a lock; undefined if the appointment does not exist. */
+/**
+ * Returns the patient of an appointment without a lock; undefined if the appointment does not exist or the patient was
+ * erased.
+ */
 export async function findPatientOf(
   transaction: Transaction,
   appointmentId: string,
@@ -17,8 +20,8 @@ export async function findPatientOf(
 }
 
 /**
- * Returns the patient of an appointment, locked until the transaction ends; undefined if the appointment does not
- * exist.
+ * Returns the patient of an appointment, locked until the transaction ends; undefined if the appointment does not exist
+ * or the patient was erased.
  */
 export async function lockPatientOf(
   transaction: Transaction,
@@ -30,14 +33,17 @@ export async function lockPatientOf(
 /**
  * Returns the patient and keeps it from being merged or erased until the transaction ends (FOR KEY SHARE). Use this
  * function before adding rows that belong to the patient. The lock does not block bookings for the patient. Returns
- * undefined if the tenant has no such patient.
+ * undefined if the tenant has no such patient or the patient was erased.
  */
 export async function holdPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const query = knownPatients({ tenant_id: transaction.tenantId, id }).select(patientColumns);
   return readRecord(transaction, query.forKeyShare());
 }
 
-/** Like {@link holdPatient}, for the patient of an appointment. */
+/**
+ * Returns the patient of an appointment, and keeps the patient from being merged or erased until the transaction ends
+ * (FOR KEY SHARE). Returns undefined if the appointment does not exist or the patient was erased.
+ */
 export async function holdPatientOf(
   transaction: Transaction,
   appointmentId: string,
@@ -46,8 +52,9 @@ export async function holdPatientOf(
 }
 
 /**
- * Like {@link holdPatient}, for the patient into which the patient `id` was finally merged. If the patient `id` was not
- * merged, locks and returns this patient itself.
+ * Returns the patient into which the patient `id` was finally merged, or the patient `id` itself if it was not merged.
+ * Keeps the returned patient from being merged or erased until the transaction ends (FOR KEY SHARE). Returns undefined
+ * if the tenant has no such patient or the patient was erased.
  */
 export async function holdSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const patient = await holdPatient(transaction, id);
@@ -56,7 +63,7 @@ export async function holdSurvivor(transaction: Transaction, id: string): Promis
 
 /**
  * Locks two patients in the order of their ids until the transaction ends. The lock is FOR UPDATE, so it also excludes
- * the lock of {@link holdPatient}. Returns the patients that exist, ordered by id.
+ * the lock of {@link holdPatient}. Returns the patients that exist and were not erased, ordered by id.
  */
 export async function lockPatientsToMerge(
   transaction: Transaction,
@@ -66,7 +73,10 @@ export async function lockPatientsToMerge(
   return readRecords(transaction, query.orderBy("id").forUpdate());
 }
 
-/** Locks the patients of these appointments until the transaction ends. Returns the patients, ordered by patient id. */
+/**
+ * Locks the patients of these appointments until the transaction ends. Returns the patients, ordered by patient id.
+ * Omits erased patients.
+ */
 export async function lockPatientsOf(
   transaction: Transaction,
   appointmentIds: readonly string[],

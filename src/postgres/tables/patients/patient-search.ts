@@ -16,7 +16,10 @@ export interface FoundPatient extends PatientRecord {
   readonly word: string;
 }
 
-/** The conditions of a search. A found patient has, for each text, a word that begins with this text. */
+/**
+ * The conditions of a search. A found patient has a word that begins with `leading`. For each item of `beginnings`, it
+ * has a word that begins with this item.
+ */
 export interface PatientSearch {
   /** The text that is looked up in the index of words. */
   readonly leading: string;

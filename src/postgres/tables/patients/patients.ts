@@ -90,17 +90,20 @@ export function insertPatient(
   transaction.require(insertConsent(transaction, patient.id, consent), refusal);
 }
 
-/** Returns the patient, locked until the transaction ends; undefined if the tenant has no such patient. */
+/**
+ * Returns the patient, locked until the transaction ends; undefined if the tenant has no such patient or the patient
+ * was erased.
+ */
 export async function lockPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   return readRecord(transaction, selectByIdForUpdate({ tenant_id: transaction.tenantId, id }));
 }
 
-/** Returns the patient without locking it; undefined if the tenant has no such patient. */
+/** Returns the patient without locking it; undefined if the tenant has no such patient or the patient was erased. */
 export async function findPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   return readRecord(transaction, selectById({ tenant_id: transaction.tenantId, id }));
 }
 
-/** Returns the full names of patients by id. Unknown patients are omitted. */
+/** Returns the full names of patients by id. Unknown and erased patients are omitted. */
 export async function findPatientNames(
   transaction: Transaction,
   ids: readonly string[],
@@ -130,7 +133,7 @@ export async function findActivePatient(
   return readRecord(transaction, sql("patients").where(key).whereRaw("status = 'ACTIVE'").select(patientColumns));
 }
 
-/** Returns one page of the tenant's patients, ordered by id, optionally of one status. */
+/** Returns one page of the tenant's patients that were not erased, ordered by id, optionally of one status. */
 export async function listPatients(
   transaction: Transaction,
   filter: { readonly status: string | undefined },
@@ -140,7 +143,7 @@ export async function listPatients(
   return readRecords(transaction, byId(query.select(patientColumns), page));
 }
 
-/** Returns the patients with these ids that exist, in no order. */
+/** Returns the patients with these ids that exist and were not erased, in no order. */
 export async function readPatients(transaction: Transaction, ids: readonly string[]): Promise<PatientRecord[]> {
   const query = knownPatients({ tenant_id: transaction.tenantId }).select(patientColumns);
   return readRecords(transaction, query.whereRaw("id = ANY(?::uuid[])", [ids as string[]]));
