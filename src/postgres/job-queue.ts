@@ -20,19 +20,23 @@ export function extensionKey(tenantId: string): string {
 }
 
 /**
- * Queues a job that extends the schedules of the tenant. The job starts after the commit. While the job waits, further
- * requests queue no second job.
+ * Queues a job that extends the schedules of the tenant. The job starts after the commit, `pauseSeconds` from now at the
+ * earliest. While the job waits, further requests queue no second job but replace its time.
  */
-export function requestExtension(transaction: Transaction): void {
+export function requestExtension(transaction: Transaction, pauseSeconds = 0): void {
   const payload: ExtensionPayload = { tenantId: transaction.tenantId };
   transaction.send(
-    sql.raw("SELECT graphile_worker.add_job(identifier => ?, payload => ?::json, job_key => ?)", [
+    sql.raw(ADD_EXTENSION, [
       EXTEND_SCHEDULE,
       JSON.stringify(payload),
+      pauseSeconds,
       extensionKey(transaction.tenantId),
     ]),
   );
 }
+
+const ADD_EXTENSION = `SELECT graphile_worker.add_job(identifier => ?, payload => ?::json,
+  run_at => now() + make_interval(secs => ?), job_key => ?)`;
 
 /** The task that erases every tenant whose erasure was requested. */
 export const ERASE_TENANTS = "erase_tenants";

@@ -23,6 +23,9 @@ import {
   readPlanInputs,
 } from "./plan-slots.js";
 
+/** How long a job waits before it compares outdated slots, so that several changes in a row are compared once. */
+const COMPARE_AFTER_SECONDS = 2;
+
 /** The state of a program's schedule, and the inputs of its plan on all dates that can have slots. */
 export interface ScheduleInputs {
   readonly state: MaterializationState;
@@ -99,9 +102,10 @@ export async function remakeProgram(
   const gaining = gainingSpan(before, plan);
   const gained = gaining && commonDates(gaining, atOnce);
   if (gained !== undefined) addOnDates(transaction, state, planWithin(plan, gained), now);
-  const isOutdated = differing.through > atOnce.through;
-  if (isOutdated) markOutdated(transaction, programId, laterDate(differing.from, addCalendarDays(atOnce.through, 1)));
-  if (isOutdated || (state.isActive && state.through !== plan.through)) requestExtension(transaction);
+  if (differing.through > atOnce.through) {
+    markOutdated(transaction, programId, laterDate(differing.from, addCalendarDays(atOnce.through, 1)));
+    requestExtension(transaction, COMPARE_AFTER_SECONDS);
+  } else if (state.isActive && state.through !== plan.through) requestExtension(transaction);
 }
 
 /** Whether rules have the same slots: only their daily capacity can differ. */
