@@ -16,7 +16,7 @@ import type { TokenFault } from "./token-faults.js";
 /** The issuer whose access tokens are accepted. */
 export interface TrustedIssuer {
   readonly verifyToken: TokenVerifier;
-  /** The age of the issuer's keys in milliseconds. Undefined before the first load, and for keys that never change. */
+  /** Milliseconds since the last successful load of the keys. Undefined before it, and for keys that never change. */
   keysAgeMs(): number | undefined;
   close(): void;
 }

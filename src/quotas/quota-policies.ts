@@ -26,8 +26,8 @@ export function quotaPolicies(quotas: RateQuotas): { readonly second: QuotaPolic
 }
 
 /**
- * Returns how many requests to take from a quota for `requests` that are counted together: at most the whole quota. So
- * they pass if the quota is unused.
+ * Returns how many requests to take from a quota for one call that counts as several (`requests`). At most the whole
+ * quota is taken, so the call passes if the quota is unused.
  */
 export function costIn({ quota }: QuotaPolicy, requests: number): number {
   return Math.min(requests, quota);

@@ -97,7 +97,7 @@ export function ruleCode(ruleId: string): RuleCode {
   return ruleCodes[ruleId as keyof typeof ruleCodes];
 }
 
-/** Returns the position of a rule in the table. Lower ranks are reported first. */
+/** Returns the position of a rule in `ruleCodes`. Errors of rules with lower positions are reported first. */
 export function ruleRank(ruleId: string): number {
   return ruleIds.indexOf(ruleId);
 }
