@@ -59,8 +59,8 @@ export function logRefusedConnections(logger: Logger, everyMs: number): (limit: 
 }
 
 /**
- * The faults of tokens that were not signed by a key of the issuer. Other faults are mistakes or delays of known
- * clients.
+ * The faults of tokens that were not signed by a key of the issuer. Other faults are mistakes of known clients, such as
+ * an expired token.
  */
 const FORGED: ReadonlySet<string> = new Set(["ALGORITHM", "UNKNOWN_KEY", "SIGNATURE"]);
 

@@ -7,7 +7,7 @@ import { CELLS, COUNTED_APPOINTMENTS, COUNTED_CHANGES, cellKey, cellSums } from 
 /** An attribute by which appointments can be grouped. */
 export type GroupAttribute = "month" | "serviceId" | "locationId" | "payerId" | "programId";
 
-/** The months, filters and groups of indicators. */
+/** A query of the indicators: the months, the filters and the attributes to group by. */
 export interface IndicatorQuery {
   /** The first day of the first month, YYYY-MM-DD. */
   readonly monthFrom: string;
@@ -24,8 +24,8 @@ export interface IndicatorQuery {
 }
 
 /**
- * The attributes of a group; undefined for attributes that the query does not group by. `month` is the first day of the
- * month.
+ * The attributes of a group; undefined for attributes that the query does not group by. `payerId` is also undefined for
+ * appointments without a payer. `month` is the first day of the month.
  */
 export type Group = { readonly [K in GroupAttribute]: string | undefined };
 
