@@ -87,8 +87,8 @@ function rarely(everyMs: number, write: (what: string) => void): (what: string) 
 }
 
 /**
- * Stores the error code and the exceeded limit of a failed call, for its log line. If the error has a `cause`, the
- * service is at fault, so the function also logs an error line.
+ * Stores the error code of a failed call for its log line, and the exceeded limit for telemetry. If the error has a
+ * `cause`, the service is at fault, so the function also logs an error line.
  */
 export function observeError(error: CupoError, call: Call, logger: Logger): void {
   call.problemCode = error.code;

@@ -40,7 +40,7 @@ type ScreenText = (text: string) => readonly ScreeningCode[];
 /** A field to visit: a screened text, or a message that contains screened texts. */
 type Step = { readonly field: DescField } & (
   | { readonly screen: ScreenText }
-  /** The steps of the message. Filled after the step is created, because messages can be recursive. */
+  /** The steps within the message. Filled after the step is created, because messages can be recursive. */
   | { readonly below: readonly Step[] }
 );
 
