@@ -208,7 +208,7 @@ export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCod
   return reason !== undefined && isExplainedByItem(code) ? reason.code : code;
 }
 
-/** Whether the first item of `errors` is the reason of an error with this code. Else, each item names a faulty field. */
+/** Whether the first item of `errors` is the reason of an error with this code. Else, the items name faulty fields. */
 export function isExplainedByItem(code: ErrorCode): boolean {
   return code === "CONCURRENT_MODIFICATION" || code === "SERVICE_UNAVAILABLE";
 }

@@ -44,9 +44,9 @@ const AWAY_MS = 5_000;
  * together never allow more than the quota in a window.
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
- * not answer, each process allows a part of the quota in each window. The part is the number of requests that were left
- * at the last answer, divided by the number of processes, but at least one. In a window without an answer, the whole
- * quota is divided.
+ * not answer, each process allows one further part of the quota in a window. The part is the number of requests that
+ * were left at the last answer, divided by the number of processes, but at least one. In a window without an answer,
+ * the whole quota is divided.
  */
 export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
   const elapsed = ports.elapsed ?? (() => performance.now());
