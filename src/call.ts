@@ -125,7 +125,7 @@ export interface CallTrace {
   beginStatement(text: string): EndOfPart;
 }
 
-/** The state of a call from its headers to its log line, the same on every transport. */
+/** The state of a call, from the arrival of its headers until its log line. It is the same on every transport. */
 export interface Call {
   /** UUID: the caller's X-Correlation-Id as sent, or a generated one. */
   readonly correlationId: string;

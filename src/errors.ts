@@ -2,7 +2,7 @@ import { Code } from "@connectrpc/connect";
 
 /**
  * Every error that a caller can receive: Problem code (specification section 7), HTTP status, last segment of the
- * problem type URI, title and Connect/gRPC code. For some conflicts, the first item of `errors` decides this code.
+ * problem type URI, title and Connect/gRPC code. In some conflicts the first item of `errors` decides the Connect code.
  */
 export const errorTable = {
   INVALID_REQUEST: entry(400, "invalid-request", "Invalid request", Code.InvalidArgument),
@@ -95,7 +95,7 @@ export interface CupoErrorInit {
   readonly connectCode?: Code;
 }
 
-/** The only error that interceptors and services throw on purpose. Any other error becomes an INTERNAL_ERROR. */
+/** The only error that interceptors and services throw on purpose. An unexpected error becomes an INTERNAL_ERROR. */
 export class CupoError extends Error {
   override readonly name = "CupoError";
   readonly detail: string | undefined;
@@ -208,7 +208,7 @@ export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCod
   return reason !== undefined && isExplainedByItem(code) ? reason.code : code;
 }
 
-/** Whether the first item of `errors` is the reason of an error with this code. If not, the items are faulty fields. */
+/** Whether the first item of `errors` is the reason of an error with this code. Else, the items name faulty fields. */
 export function isExplainedByItem(code: ErrorCode): boolean {
   return code === "CONCURRENT_MODIFICATION" || code === "SERVICE_UNAVAILABLE";
 }

@@ -21,8 +21,8 @@ const WAITING_FOR_EACH = 10;
 const BULK_CALLS = { bulk: 2, bulkPerTenant: 1 };
 
 /**
- * Opens the quotas and the concurrency limiters, with their metrics. Adds the function that closes the quotas to
- * `closers`. The highest number of running calls is the number of database connections for calls, including the
+ * Opens the quotas and the concurrency limiters, with their metrics. Adds to `closers` the function that closes the
+ * quotas. The highest number of running calls is the number of database connections for calls, including the
  * connections to the replica.
  */
 export function openLimits(

@@ -26,8 +26,8 @@ export interface Webhooks {
   readonly vault: Vault;
   readonly policy: ReceiverPolicy;
   /**
-   * Queues a job for each active webhook of a tenant, about 100 ms later. Call this after a transaction of the tenant
-   * has committed.
+   * Queues a job that sends events for each active webhook of a tenant, about 100 ms later. Call this after a
+   * transaction of the tenant has committed.
    */
   committed(tenantId: string): void;
   close(): Promise<void>;

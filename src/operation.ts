@@ -6,7 +6,7 @@ import { decodedOnce, httpRuleOf, statedOperationOf } from "./proto-options.js";
 /** The package of the published operations. */
 const ACCESS_PACKAGE = "cupo.access.v1";
 
-/** The prefix of the clinic's own operations over REST, on both listeners. */
+/** The prefix of the clinic's own operations over REST, on each listener that serves them. */
 export const CLINIC_BASE_PATH = "/api/clinic/v1";
 
 /**

@@ -59,8 +59,8 @@ export function logRefusedConnections(logger: Logger, everyMs: number): (limit: 
 }
 
 /**
- * The faults of tokens that were not signed by a key of the issuer. Other faults are mistakes or delays of known
- * clients.
+ * The faults of tokens that were not signed by a key of the issuer. Other faults are mistakes of known clients, such as
+ * an expired token.
  */
 const FORGED: ReadonlySet<string> = new Set(["ALGORITHM", "UNKNOWN_KEY", "SIGNATURE"]);
 
@@ -87,8 +87,8 @@ function rarely(everyMs: number, write: (what: string) => void): (what: string) 
 }
 
 /**
- * Stores the error code and the exceeded limit of a failed call, for its log line. If the error has a `cause`, the
- * service is at fault, so the function also logs an error line.
+ * Stores the error code of a failed call for its log line, and the exceeded limit for telemetry. If the error has a
+ * `cause`, the service is at fault, so the function also logs an error line.
  */
 export function observeError(error: CupoError, call: Call, logger: Logger): void {
   call.problemCode = error.code;

@@ -64,7 +64,7 @@ export interface ServerPorts {
   readonly demoTokens?: DemoTokens | undefined;
 }
 
-/** In milliseconds. Waiting work is counted at most once per `maxAgeMs`. The metrics wait `timeoutMs` for a count. */
+/** In milliseconds. Due work of jobs is counted at most once per `maxAgeMs`. Metrics wait `timeoutMs` for a count. */
 const BACKLOG_PACE = { maxAgeMs: 10_000, timeoutMs: 1_000 };
 
 /** The shortest time in milliseconds between log lines that any caller can cause. */

@@ -1,4 +1,4 @@
-/** Why a request has no principal: its access token is missing or has a fault. The set is finite, for metrics. */
+/** The reasons to reject an access token: it is missing or has a fault. The set is finite, for metrics. */
 export const tokenFaults = [
   "MISSING",
   "MALFORMED",

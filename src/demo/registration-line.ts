@@ -1,8 +1,8 @@
 import { randomInt, randomUUID } from "node:crypto";
 
 /**
- * Returns a curl command that registers a new patient. `token` is an access token or a shell command that prints one:
- * `$(…)`.
+ * Returns a curl command that registers a new patient, who gave consent at `now`. `token` is an access token or a shell
+ * command that prints one: `$(…)`.
  */
 export function registrationLine(baseUrl: string, token: string, now: Date): string {
   const body = {

@@ -44,8 +44,8 @@ export async function chooseAccount(cluster: string): Promise<Account | undefine
 /**
  * Returns the account `postgres` in the text of /etc/passwd. Without it, returns the account `nobody`. Returns
  * undefined if the text has neither. The account needs an entry in /etc/passwd, because initdb looks the account up.
- * `nobody` should own no files, but then owns one folder, which other users cannot enter. This is acceptable, because
- * the server is for evaluation and not for production.
+ * By convention `nobody` owns no files. Here it would own one folder, which other users cannot enter. This is
+ * acceptable, because the server is for evaluation and not for production.
  */
 export function unprivilegedAccount(passwd: string): Account | undefined {
   const entries = passwd.split("\n").map((line) => line.split(":"));

@@ -19,7 +19,7 @@ const STOP_TIMEOUT_S = 5;
 const POLL_MS = 50;
 const LOG_LINES = 20;
 const START_ATTEMPTS = 3;
-/** Log message if processes of a killed server still use its shared memory. */
+/** Matches the log message of a start that fails because processes of a killed server still use its shared memory. */
 const ORPHANS = /pre-existing shared memory block .* is still in use/;
 const ORPHANS_TIMEOUT_MS = 30_000;
 
@@ -108,8 +108,9 @@ async function readyServer(folders: EmbeddedFolders): Promise<Postmaster | undef
 
 /**
  * Returns the server that runs or starts on a cluster, or undefined. Reads postmaster.pid, one value per line: process
- * id, data directory, start time, port, socket directory, address, shared memory key, status. The process id counts
- * only if its process is a server of this cluster, because after a crash another program may have the id.
+ * id, data directory, start time, port, socket directory, address, shared memory key, status. After a crash, another
+ * program may have the process id. So the process must have the path of the cluster in its command line, unless the
+ * system does not report command lines.
  */
 export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined {
   const lines = readIfThere(join(cluster, "postmaster.pid")).split("\n");

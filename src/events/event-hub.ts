@@ -32,7 +32,7 @@ export interface Listening {
 /** The dependencies of the hub. */
 export interface EventHubPorts {
   readonly reader: FeedReader;
-  /** Returns the tenants whose feeds have new events. `known` maps a tenant to the last position that was read. */
+  /** Returns the tenants in `known` whose feeds have new events. `known` maps a tenant to the last position read. */
   readonly findChanged: (known: ReadonlyMap<string, number>) => Promise<ReadonlySet<string>>;
   readonly listen: (onChanged: (tenantIds: readonly string[]) => void) => Listening;
   /** Called with the error of a failed read or poll. Further errors are not reported until a poll succeeds. */

@@ -11,8 +11,8 @@ import {
 import type { TransactionLimits } from "../postgres/transaction-start.js";
 
 /**
- * Reads the event feeds of tenants outside of calls. All methods reject with SERVICE_UNAVAILABLE while the database is
- * unavailable or busy.
+ * Reads the event feeds of tenants in its own transactions. All methods reject with SERVICE_UNAVAILABLE while the
+ * database is unavailable or busy.
  */
 export interface FeedReader {
   /**

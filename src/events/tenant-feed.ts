@@ -87,8 +87,8 @@ export class TenantFeed {
   }
 
   /**
-   * Handles a reset of the feed. Reading continues at the end of the new feed. All watchers must read the database
-   * again from their cursors.
+   * Handles a page that does not continue from the cursor, for example after a restore from a backup. Reading continues
+   * at the end of the feed. All watchers must read the database again from their cursors.
    */
   #beginAnew({ feedId, lastPosition }: FeedPage): void {
     this.#cursor = { feedId, position: lastPosition };

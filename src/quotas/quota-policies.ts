@@ -1,6 +1,6 @@
 import type { QuotaState } from "../interceptors/rate-limit.js";
 
-/** How many requests a principal may make per minute and per second. */
+/** The numbers of requests that a principal may make per minute and per second. */
 export interface RateQuotas {
   readonly perMinute: number;
   readonly perSecond: number;
@@ -26,8 +26,8 @@ export function quotaPolicies(quotas: RateQuotas): { readonly second: QuotaPolic
 }
 
 /**
- * Returns how many requests to take from a quota for `requests` that are counted together: at most the whole quota. So
- * they pass if the quota is unused.
+ * Returns the number of requests that a call takes from a quota. A call can count as several (`requests`), but takes at
+ * most the whole quota. So it passes if the quota is unused.
  */
 export function costIn({ quota }: QuotaPolicy, requests: number): number {
   return Math.min(requests, quota);

@@ -20,7 +20,7 @@ interface Holding {
   readonly policy: QuotaPolicy;
   /** Requests that this process may allow without asking the store. */
   held: number;
-  /** Requests that no process had taken at the last answer of the store. */
+  /** Requests that no process had taken at the last answer of the store; before it, the whole quota. */
   left: number;
   endsAt: number;
 }
@@ -44,8 +44,9 @@ const AWAY_MS = 5_000;
  * together never allow more than the quota in a window.
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
- * not answer, each process divides the requests that were left at the last answer by the number of processes. It allows
- * that many requests, but at least one.
+ * not answer, each process allows one further part of the quota in a window. The part is the number of requests that
+ * were left at the last answer, divided by the number of processes, but at least one. In a window without an answer,
+ * the whole quota is divided.
  */
 export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
   const elapsed = ports.elapsed ?? (() => performance.now());
@@ -74,8 +75,8 @@ export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): 
 }
 
 /**
- * Returns a function that asks the store for shares. While the store does not answer, each share is the number of
- * requests that were left at the last answer, divided by `replicas`. It is at least one request.
+ * Returns a function that asks the store for shares. While the store does not answer, each share is `left` of the
+ * {@link Holding} divided by `replicas`, but at least one request.
  */
 function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, elapsed: () => number) {
   let awayUntil: number | undefined;

@@ -37,10 +37,7 @@ function isFieldMask(field: DescField): boolean {
   return field.fieldKind === "message" && field.message.typeName === FieldMaskSchema.typeName;
 }
 
-/**
- * Whether the proto marks the field as an identifier. An update mask cannot name identifiers. Ids in a REST path need
- * no mark.
- */
+/** Whether the proto marks the field as an identifier. An update mask can name neither identifiers nor path fields. */
 function isIdentifier(field: DescField): boolean {
   return fieldBehaviorOf(field).includes(FieldBehavior.IDENTIFIER);
 }

@@ -1,6 +1,6 @@
 import type { FieldErrorCode } from "../../errors.js";
 
-/** How a broken rule is reported to the caller. */
+/** The field error that reports a broken rule to the caller. */
 export interface RuleCode {
   readonly code: FieldErrorCode;
   /**
@@ -97,7 +97,7 @@ export function ruleCode(ruleId: string): RuleCode {
   return ruleCodes[ruleId as keyof typeof ruleCodes];
 }
 
-/** Returns the position of a rule in the table. Lower ranks are reported first. */
+/** Returns the position of a rule in `ruleCodes`. The errors of one field are reported in this order. */
 export function ruleRank(ruleId: string): number {
   return ruleIds.indexOf(ruleId);
 }

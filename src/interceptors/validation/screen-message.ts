@@ -13,7 +13,7 @@ import { codesOfKind, type ShortTextKind, screenShortText } from "../../screenin
 import { recognizers, type ScreeningCode, screenText } from "../../screening/screen-text.js";
 import { areItemsJudged, sizeLimits } from "./size-limits.js";
 
-/** A text in a message, and the code of its forbidden content. The error message never repeats the text. */
+/** The path of a text with forbidden content, and the error code and message. The message never repeats the text. */
 export interface ScreeningFinding {
   readonly path: Path;
   readonly code: ScreeningCode;
@@ -40,14 +40,15 @@ type ScreenText = (text: string) => readonly ScreeningCode[];
 /** A field to visit: a screened text, or a message that contains screened texts. */
 type Step = { readonly field: DescField } & (
   | { readonly screen: ScreenText }
-  /** The steps of the message. The array is filled later, because messages can be recursive. */
+  /** The steps within the message. Filled after the step is created, because messages can be recursive. */
   | { readonly below: readonly Step[] }
 );
 
 /**
  * Compiles a function that screens the texts of a message at any depth. The function returns a finding for each kind of
  * forbidden content in a text. It screens the texts that the proto marks `(cupo.options.v1.screened)` or
- * `(cupo.options.v1.screened_as)`. Throws if such a mark is on a field that is not a text.
+ * `(cupo.options.v1.screened_as)`. It skips lists whose items the operation itself validates ({@link areItemsJudged}).
+ * Throws if such a mark is on a field that is not a text.
  */
 export function createScreening<D extends DescMessage>(schema: D): (message: MessageShape<D>) => ScreeningFinding[] {
   const steps = stepsOf(schema, new Map());

@@ -8,7 +8,7 @@ export interface SizeLimit {
   readonly field: DescField;
   /** The protovalidate rule that states the limit. */
   readonly ruleId: "repeated.max_items" | "string.max_len";
-  /** Items of a list, or code points of a text. */
+  /** The highest number of items of a list, or of code points of a text. */
   readonly limit: number;
 }
 

@@ -12,7 +12,7 @@ interface Kind {
   readonly stated: Readonly<Record<ValueShape, number>>;
   /** Minimum length of a word after a sign, as in `pass: …`. Defaults to `stated.WORD`. */
   readonly signedWord?: number;
-  /** Minimum lengths if the value directly follows the name: `clave …`. */
+  /** Minimum lengths if the value follows the name without a sign or verb: `clave …`, `clave del correo …`. */
   readonly beside: Readonly<Record<ValueShape, number>>;
 }
 
@@ -97,7 +97,7 @@ const phrase = new RegExp(
 const isTheir = String.raw`(?:,?\s(?<that>esa|ese|esta|este))?\s(?:es|era|fue|is|was|como)\s(?<whose>el|la|mi|su|my|the|nuestra|tu)\s(?:nueva\s)?`;
 const reversed = new RegExp(String.raw`(?<![^\s"'(])(?<value>\S{4,64})${isTheir}(?:${NAMES})${wordEnd}`, "giu");
 
-/** Years and Colombian telephone numbers. Directly after the name of a credential they are not secrets. */
+/** Matches years and Colombian telephone numbers. After `clave` without a sign or verb, they are not secrets. */
 const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
 
 const atDoor = new RegExp(`^${ofDoor}`, "iu");

@@ -13,8 +13,8 @@ export interface SecretValue {
 }
 
 /**
- * Times, quantities, ordinals, amounts, dates, versions, telephone numbers, email and web addresses. They are not
- * secrets.
+ * Matches times, quantities, ordinals, amounts, dates, versions, telephone numbers, email and web addresses. They are
+ * not secrets.
  */
 const ordinary = new RegExp(
   [

@@ -4,7 +4,10 @@ import { readSecretValue } from "./secret-value.js";
 
 const SECRETS = anyOf("claves? contrasenas? contrasenia passwords? passcode pin nip token otp");
 
-/** Denials and nouns. If one of them stands between the name of a secret and a value, the value is not the secret. */
+/**
+ * Negations, and names of things that are not secrets, such as `turno`. If one of these words stands between the name
+ * of a secret and a value, the value is not the secret.
+ */
 const OTHERS =
   anyOf(`no ni cedula documento cc celular cel telefono tel fijo numero correo radicado cita citas turno turnos
   orden factura fila horario hora sala piso consultorio puerta edificio porton reja parqueadero entrada bano usuario

@@ -27,7 +27,10 @@ export function cursorOf({ cursor }: { readonly cursor?: string | undefined }): 
   throw validationFailed([{ code: "INVALID_VALUE", field: "cursor", message }]);
 }
 
-/** Requires that a page continues from a cursor. Throws 409 if the events after the cursor are no longer kept. */
+/**
+ * Requires that a page continues from a cursor. Throws 409 if events after the cursor are no longer kept, or if the
+ * feed was restored from a backup since.
+ */
 export function requireContinuation(page: FeedPage, cursor: FeedCursor): void {
   if (goesOn(page, cursor)) return;
   const message =

@@ -13,8 +13,8 @@ const MAX_SCANNED = 1_000;
 
 /**
  * Returns one page of the feed: events of the requested types that the caller may see. First assigns positions to
- * committed events that have none yet. Throws 422 for an invalid cursor, and 409 if the events after the cursor are no
- * longer kept.
+ * committed events that have none yet. Throws 422 for an invalid cursor. Throws 409 if events after the cursor are no
+ * longer kept, or if the feed was restored from a backup since.
  */
 export async function listEvents(request: ListEventsRequest, call: ReadyCall) {
   const { resourceTypes } = request;

@@ -21,8 +21,8 @@ const MAX_EVENTS = 200;
 
 /**
  * Returns events of the feed until the signal aborts: first the events after the cursor of the request, then each new
- * event. Without a cursor, the feed begins at `start` of the request: the oldest event, or now. Throws 422 if the
- * cursor is not valid, and 409 if the events after it are no longer kept.
+ * event. Without a cursor, begins at `start` of the request: at the oldest event, or now. Throws 422 if the cursor is
+ * not valid. Throws 409 if events after the cursor are no longer kept, or if the feed was restored from a backup since.
  *
  * A watch first reads pages of the feed, up to the position at which the live events of this process begin. Then it
  * follows the live events. If it consumes them too slowly, it reads pages again. Each time, it subscribes to the live

@@ -2,7 +2,7 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { FieldError } from "../../errors.js";
 import { formatInstant } from "../../scheduling/local-clock.js";
 
-/** How far the clock of a caller or of another system may be ahead of the clock of this service, in milliseconds. */
+/** The maximum lead of the clock of a caller or another system over the clock of this service, in milliseconds. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
 /**

@@ -16,7 +16,7 @@ import { idAfter } from "./page-keys.js";
 import { cutPage, type PageRequest, readPage } from "./pages.js";
 import { missing, requireFound } from "./preconditions.js";
 
-/** Inserts a resource with version 1 and returns it. Its owner is the organization and company of the caller. */
+/** Inserts and returns a resource of the caller's organization and company, with version 1. Adds its {@link Effect}. */
 export function createResource<A extends object>(
   call: ReadyCall,
   table: ResourceTable<A>,
@@ -107,8 +107,9 @@ export async function lockReferring<A extends object>(
 }
 
 /**
- * Writes the changes to a locked resource and returns the result. The version increments if `changes` has an attribute,
- * even with the same value. Without attributes, writes nothing.
+ * Writes the changes to a locked resource, adds the {@link Effect} to the call and returns the result. The version
+ * increments if `changes` has an attribute, even with the same value. Without attributes, does nothing and returns the
+ * resource unchanged.
  */
 export function saveResource<A extends object>(
   call: ReadyCall,

@@ -2,7 +2,7 @@ import type { ReadyCall } from "../../call.js";
 import { onTrial } from "../../postgres/tables/trial.js";
 
 /**
- * Runs the work of a call and returns its result. If `validateOnly` is true, undoes all changes and effects after the
+ * Runs the work of a call and returns its result. If `validateOnly` is true, then undoes all changes and effects of the
  * work (AIP-163). The result and the errors are the same in both cases.
  */
 export async function runOrTry<T>(

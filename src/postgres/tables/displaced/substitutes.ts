@@ -4,7 +4,7 @@ import { sql } from "../../sql.js";
 import { busyTime } from "../appointments/busy-times.js";
 
 /**
- * A practitioner who is free at the times of the appointments `appointmentIds`. The ids are ordered by the start of the
+ * A practitioner who can take over each of the appointments `appointmentIds`. The ids are ordered by the start of the
  * appointment.
  */
 export interface Substitute {
@@ -42,8 +42,9 @@ const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
   GROUP BY m.practitioner_id ORDER BY count(*) DESC, m.practitioner_id`;
 
 /**
- * Returns the active practitioners who could take over at least one of the appointments at its time. Omits
- * practitioners whom the principal does not see. The practitioner who could take the most appointments comes first.
+ * Returns the active practitioners who can take over at least one of the appointments `ids`. The practitioner's free
+ * slots in the same program must cover the appointment's time, and no appointment or hold may overlap it. Omits
+ * practitioners whom the principal cannot see. The practitioner who can take the most appointments comes first.
  */
 export async function findSubstitutes(
   transaction: Transaction,

@@ -43,9 +43,9 @@ export async function findInSpan(transaction: Transaction, span: SwappedSpan): P
 }
 
 /**
- * Returns the ids, in ascending order, of the appointments in `ids` that the other of the two practitioners cannot
- * take. The other practitioner is busy if a hold that has not expired, or an appointment outside `ids`, overlaps the
- * time. Appointments with status CANCELLED or NO_SHOW do not make the practitioner busy.
+ * Returns those of `ids` whose appointment cannot be exchanged, in ascending order. Each appointment would move to the
+ * other of the two practitioners. This is impossible if the other practitioner has a hold that has not expired, or an
+ * appointment outside `ids`, at an overlapping time. Appointments with status CANCELLED or NO_SHOW do not count.
  */
 export async function findObstructed(
   transaction: Transaction,

@@ -7,7 +7,7 @@ import { CELLS, COUNTED_APPOINTMENTS, COUNTED_CHANGES, cellKey, cellSums } from 
 /** An attribute by which appointments can be grouped. */
 export type GroupAttribute = "month" | "serviceId" | "locationId" | "payerId" | "programId";
 
-/** The months, filters and groups of indicators. */
+/** A query of the indicators: the months, the filters and the attributes to group by. */
 export interface IndicatorQuery {
   /** The first day of the first month, YYYY-MM-DD. */
   readonly monthFrom: string;
@@ -19,20 +19,20 @@ export interface IndicatorQuery {
   readonly programId: string | undefined;
   readonly groupBy: ReadonlySet<GroupAttribute>;
   readonly now: Date;
-  /** The maximum number of groups. */
+  /** The maximum number of groups that {@link readGroups} returns. The other functions return all groups. */
   readonly limit: number;
 }
 
 /**
- * The attributes of a group; undefined for attributes that the query does not group by. `month` is the first day of the
- * month.
+ * The attributes of a group; undefined for attributes that the query does not group by. `payerId` is also undefined for
+ * appointments without a payer. `month` is the first day of the month.
  */
 export type Group = { readonly [K in GroupAttribute]: string | undefined };
 
 /**
- * The sums over the appointments of a group. Members that end with `First` count first visits only. Each string
- * contains a histogram of waits as one long decimal number. Its eight digits from 10^(8d) to 10^(8d+7) are the number
- * of waits of d days.
+ * The sums over the appointments of a group. The members `assigned…` and `attended…` are histograms of waits. Those
+ * that end with `First` count first visits only. A histogram is one long decimal number. Its eight digits from 10^(8d)
+ * to 10^(8d+7) are the number of waits of d days.
  */
 export interface GroupRecord extends Group {
   readonly assignedCalendar: string;
@@ -49,7 +49,7 @@ export interface GroupRecord extends Group {
 }
 
 /**
- * Returns the sums of each group, ordered by the attributes of the group. Adds the monthly sums in
+ * Returns the sums of the groups, ordered by the attributes of the group. Adds the monthly sums in
  * `opportunity_summaries` and the changes in `opportunity_changes`, which the summaries do not contain yet. If the
  * summaries of the tenant are not complete, computes the sums from all appointments of the tenant.
  */
@@ -74,6 +74,7 @@ export interface FreeMinutes extends Group {
 
 /**
  * Returns the total minutes of the free slots of each group. Includes the minutes of past free slots that were deleted.
+ * Ignores the filters `serviceId` and `payerId`.
  */
 export function readFreeMinutes(transaction: Transaction, query: IndicatorQuery): Promise<FreeMinutes[]> {
   const text = `WITH kept AS (
@@ -98,7 +99,7 @@ export interface ThirdNext extends Group {
 
 /**
  * Returns the day of the third next free slot of each group. Omits groups with fewer than three free slots. Slots on
- * full days and slots of inactive or emergency programs do not count.
+ * full days and slots of inactive or emergency programs do not count. Ignores the months and the filter `payerId`.
  */
 export function readThirdNext(transaction: Transaction, query: IndicatorQuery): Promise<ThirdNext[]> {
   const isByService = query.groupBy.has("serviceId") || query.serviceId !== undefined;

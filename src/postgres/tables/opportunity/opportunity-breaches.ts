@@ -4,8 +4,8 @@ import { readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /**
- * An appointment later than the last date that its opportunity definition allows, or a waitlist entry that is still
- * open after this date.
+ * An appointment on a date after its due date, or a waitlist entry that is still open after its due date. The due date
+ * is the last date that the opportunity definition allows. A cancelled appointment is not a breach.
  */
 export interface OpportunityBreachRecord {
   /** Id of the appointment or of the waitlist entry. */

@@ -80,8 +80,8 @@ const BUILD = `${INTO} WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after:
     UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;
 
 /**
- * SQL that selects the service id of each row of `opportunity_summaries` that does not agree with the appointments.
- * Selects nothing until all rows of the tenant are built.
+ * SQL that selects the service id of each row of `opportunity_summaries` that is missing or does not agree with the
+ * appointments. Selects nothing until all rows of the tenant are built.
  */
 export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION ALL ${CHANGES_TAKEN_BACK}), ${CELLS} SELECT service_id FROM (
     SELECT ${cellKey}, ${SUMS} FROM cells
@@ -92,8 +92,8 @@ export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION A
 
 /**
  * Adds at most 20,000 further appointments of a tenant to `opportunity_summaries`, in the order of their ids. Returns
- * whether appointments are left. {@link moveChanges} moves nothing until all appointments are added, so no change is
- * counted twice.
+ * whether more appointments may be left. {@link moveChanges} moves nothing until all appointments are added, so no
+ * change is counted twice.
  *
  * Waits in business days depend on holidays, so holidays cannot change during the transaction. If holidays change
  * between two transactions, the summaries are built again from the start.

@@ -21,8 +21,8 @@ export function byId(query: Knex.QueryBuilder, { afterId, limit }: ListPage): Kn
 
 /**
  * Restricts a query on an append-only table to a page, the latest row first, and returns the query. Orders by the
- * column `time`, because the ids come from another clock. A page begins after the row `afterId`: the query reads the
- * exact time of this row from the table.
+ * column `time`, then by id. The order of the ids alone can differ, because each process makes ids by its own clock. A
+ * page begins after the row `afterId`: the query reads the exact time of this row from the table.
  */
 export function latestFirst(
   { tenantId }: Transaction,

@@ -114,7 +114,7 @@ export async function findVisibleIds(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Updates the changed attributes and the version of a resource that the transaction has locked. */
+/** Updates the attributes in `changes`, such as the version, of a resource that the transaction has locked. */
 export function updateResource<A extends object>(
   transaction: Transaction,
   table: ResourceTable<A>,

@@ -5,7 +5,8 @@ import { sql } from "../../sql.js";
 /**
  * Runs work within another tenant, in the transaction of a call. Returns the result of the work. During the work,
  * row-level security shows only the rows of the other tenant. Afterwards the transaction is within its own tenant
- * again. Only operations of operators may use this function. `tenantId` is a UUID in lower case.
+ * again. If the work rejects, the transaction stays within the other tenant, so the caller must roll it back. Only
+ * operations of operators may use this function. `tenantId` is a UUID in lower case.
  */
 export async function withinTenant<T>(
   transaction: Transaction,

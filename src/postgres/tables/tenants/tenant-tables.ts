@@ -53,7 +53,10 @@ export interface TenantRow {
   readonly key: readonly string[];
 }
 
-/** Returns at most `limit` rows of the tenant, ordered by key. Starts after the key `after`, or at the first row. */
+/**
+ * Returns at most `limit` rows of the tenant in a table, ordered by key. Starts after the key `after`, or at the first
+ * row if `after` is undefined.
+ */
 export function readRows(
   transaction: Transaction,
   { name, keys, types }: TenantTable,

@@ -16,7 +16,7 @@ export interface TenantRecord {
   readonly updatedAt: Date;
   readonly suspendedAt: Date | undefined;
   readonly erasedAt: Date | undefined;
-  /** How many rows the erasure has deleted, in decimal digits. */
+  /** The number of rows that the erasure has deleted, in decimal digits. */
   readonly erasedRows: string;
 }
 

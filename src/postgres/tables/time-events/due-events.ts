@@ -4,7 +4,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 
-/** A pending or confirmed appointment. */
+/** A pending or confirmed appointment for which an event becomes due. */
 export interface DueAppointment {
   readonly id: string;
   readonly version: number;
@@ -75,9 +75,7 @@ export function lockDueAppointments(
   return readRecords(transaction, lockDue({ tenant: transaction.tenantId, after, until, minutes }));
 }
 
-/**
- * Locks and returns the open waitlist entries whose last date is `from` or later and before `today`, ordered by id.
- */
+/** Locks and returns the open waitlist entries whose last date is `from` or later and before `today`, ordered by id. */
 export function lockExpiredEntries(transaction: Transaction, from: string, today: string): Promise<ExpiredEntry[]> {
   return readRecords(transaction, lockExpired({ tenant: transaction.tenantId, from, today }));
 }

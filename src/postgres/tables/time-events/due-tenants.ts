@@ -25,9 +25,9 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
  * Inside the subquery, row-level security would evaluate the addition after its own conditions, and no index could
  * serve the comparison.
  *
- * With the LIMIT, PostgreSQL searches appointments by index for each offset. It would plan a plain join as a scan of
- * all appointments of the tenant. The settings are joined in the innermost subquery, because Citus does not push down
- * unnest() over a table with a row-level security policy.
+ * With the LIMIT, PostgreSQL searches appointments by index for each number of minutes. It would plan a plain join as a
+ * scan of all appointments of the tenant. `tenant_settings` is joined in the innermost subquery, because Citus does not
+ * push down unnest() over a table with a row-level security policy.
  */
 const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
   WHERE p.tenant_id = ANY(?::uuid[]) AND (
@@ -79,13 +79,13 @@ export interface DueTenants {
 }
 
 /**
- * Examines the next batch of tenants in `time_event_progress`: those with ids after `after` whose events are not yet
- * written until `until`. Returns the tenants that may have due events. Stores `until` as the progress of the other
- * tenants of the batch.
+ * Examines the next batch of tenants in `time_event_progress`: those with ids after `after` whose progress (`through`)
+ * is before `until`. Returns the tenants that may have due events. Sets the progress of the other tenants of the batch
+ * to `until`.
  *
- * Use this function only after every call of an operation that began before `until` has ended. If another call commits
- * an appointment after these statements began, that call itself began after `until`. So no event of the appointment was
- * due by `until`.
+ * Use this function only after all calls of operations that began before `until` have ended. If a call commits an
+ * appointment after these statements began, that call began after `until`. So no event of the appointment was due by
+ * `until`.
  */
 export function advanceIdleTenants(
   source: TransactionSource,

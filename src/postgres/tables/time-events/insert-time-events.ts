@@ -20,7 +20,7 @@ const BATCH = 1_000;
 
 /**
  * Inserts a row into `audit_events` and one into `event_outbox` for each event. The rows come from
- * `time_event_progress`, and RETURNING returns no column, because Citus rejects other forms of INSERT … SELECT.
+ * `time_event_progress`, and RETURNING returns a constant, because Citus rejects other forms of INSERT … SELECT.
  */
 const insertStatement = prepared(
   ["tenant", "ids", "correlation", "actions", "types", "resources", "versions"],
