@@ -99,10 +99,10 @@ export function endWith(connection: Http1Connection, lastWord: LastWord): void {
 }
 
 /**
- * Prepares a connection for its end: its last response has `Connection: close`, and Node closes the connection after
- * this response. If the headers of that response are already sent, the client may send another request. With
- * "announced", this other request is still served. With "draining", the connection is closed instead. A connection
- * without an open response stays open.
+ * Begins to end a connection. Sets `Connection: close` on its newest response, so that Node closes the connection after
+ * it. If the headers of this response are already sent, "announced" serves one more request and closes the connection
+ * after its response; "draining" closes the connection as soon as no response is open. Does not close a connection that
+ * is idle now.
  */
 export function endConnection(connection: Http1Connection, ending: "announced" | "draining"): void {
   const { open, newest } = connection;

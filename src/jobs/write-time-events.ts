@@ -19,10 +19,7 @@ export interface TimeEventPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /**
-   * Minutes after the start of an appointment, from which it can be marked as a no-show. Tenants can set their own
-   * number.
-   */
+  /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own number. */
   readonly noShowGraceMinutes: number;
   /**
    * Events are written this many milliseconds after they became due; default 30,000. By then, all calls that began

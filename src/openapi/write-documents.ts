@@ -28,7 +28,8 @@ export interface WrittenDocuments {
 
 /**
  * Writes the documents of both listeners as `public.json`, `public.yaml`, `internal.json` and `internal.yaml`. Only
- * their server URLs differ from the documents that a service serves. Returns the paths of the files.
+ * their server URLs, and the dates of their examples, can differ from the documents that a service serves. Returns the
+ * paths of the files.
  */
 export async function writeDocuments(options: WrittenDocuments): Promise<string[]> {
   const shared = {

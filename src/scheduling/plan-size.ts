@@ -15,15 +15,19 @@ interface Stretch {
 }
 
 /**
- * Returns the largest number of slots that these rules make for one practitioner within `days` + 1 consecutive dates.
- * The function compares only the spans that begin today or on the first day of a later rule. Holidays are ignored, so
- * that removing a holiday never makes a plan larger than this result. The cost grows with the square of the number of
- * rules.
+ * Returns about the largest number of slots that the active rules make for one practitioner within `days` + 1
+ * consecutive dates from today on. The function compares the ranges that begin today or on the first day of a rule, and
+ * those that end on the last day of a rule. Because the rules have weekdays, a range some days earlier or later can
+ * have more slots: those of at most six dates more.
+ *
+ * Holidays are ignored, so that removing a holiday never makes a plan larger than this result. The cost grows with the
+ * square of the number of rules.
  */
 export function largestPlan(rules: readonly ProgramRuleAttributes[], today: string, days = HORIZON_DAYS): number {
   const first = dayNumberOf(today);
   const stretches = rules.filter(({ active }) => active).map(toStretch);
-  const starts = new Set([first, ...stretches.map(({ from }) => from).filter((from) => from > first)]);
+  const later = stretches.flatMap(({ from, to }) => [from, to - days]).filter((start) => start > first);
+  const starts = new Set([first, ...later]);
   return Math.max(...Array.from(starts, (start) => slotsWithin(stretches, start, start + days)));
 }
 

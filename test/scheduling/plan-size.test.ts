@@ -39,6 +39,12 @@ describe("largestPlan", () => {
     expect(largestPlan([until, on], monday)).toBe(92 * 8);
   });
 
+  it("includes the dates that end with the last day of a rule", () => {
+    const early = aRule({ ...everyDay, validTo: shift(monday, 100), endsAtLocal: "08:30" });
+    const late = aRule({ ...everyDay, validFrom: shift(monday, 50), validTo: shift(monday, 120) });
+    expect(largestPlan([early, late], monday)).toBe(71 * 1 + 71 * 8);
+  });
+
   it("is never less than a count date by date", () => {
     fc.assert(
       fc.property(fc.array(rules, { maxLength: 4 }), dates, (all, today) => {

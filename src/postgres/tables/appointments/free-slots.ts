@@ -177,8 +177,8 @@ const AFTER = `(:afterId::uuid IS NULL OR (s.starts_at, uuid_hash_extended(s.id,
 
 /**
  * SQL condition that excludes slots on days without capacity left. It does not exclude the day on which the appointment
- * to move already uses a unit of capacity. PostgreSQL hashes the list of full days once, because there are few full
- * days and many slots.
+ * to move already uses a unit of capacity. The subquery does not depend on the slot, so PostgreSQL reads the full days
+ * once into a hash table. This is cheap: there are few full days and many slots.
  */
 const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
           SELECT c.rule_id, c.local_date FROM day_counters c
