@@ -38,6 +38,7 @@ export function isJsonQuery(query: ConnectQuery): boolean | undefined {
  * - TOO_LONG for a message above the limit
  */
 export async function readQueryMessage(query: ConnectQuery, node: NodeRequest, maxBytes: number): Promise<Buffer> {
+  single(query, "encoding");
   const connect = single(query, "connect");
   if (connect !== undefined && connect !== version) throw refused("connect", "INVALID_VALUE", `must be ${version}`);
   const compression = namedCompression(single(query, "compression"), "accept-encoding");

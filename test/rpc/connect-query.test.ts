@@ -29,6 +29,13 @@ test("a percent-encoded message is read as its bytes, whatever they are", async 
   );
 });
 
+test.each(["connect=v1", "encoding=json", "base64=1", "message=", "compression=gzip"])(
+  "a repeated parameter is refused: %s",
+  async (pair) => {
+    await expect(read(`?encoding=json&connect=v1&message=&${pair}&${pair}`)).rejects.toThrow(RestError);
+  },
+);
+
 test("any other query is read or refused with an error for its caller", async () => {
   const part = fc.constantFrom(
     "connect",
