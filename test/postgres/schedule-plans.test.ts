@@ -16,12 +16,11 @@ import { type OccupancyQuery, readOccupancy } from "../../src/postgres/tables/ap
 import { searchOptions } from "../../src/postgres/tables/appointments/option-search.js";
 import { listOpportunityBreaches } from "../../src/postgres/tables/opportunity/opportunity-breaches.js";
 import { noteFreedSlots } from "../../src/postgres/tables/schedule/freed-slots.js";
-import { previewSlots } from "../../src/postgres/tables/schedule/schedule-preview.js";
 import { lockSlots } from "../../src/postgres/tables/schedule/slot-locks.js";
 import { findOccupiedSlots, findSlotAt } from "../../src/postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../src/scheduling/day-periods.js";
-import { localDateAt } from "../../src/scheduling/local-clock.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
+import { compareDay } from "./compared-day.js";
 import { expectFewBlocks, expectFewBlocksOfOne } from "./explained-reads.js";
 import {
   CHANGES,
@@ -234,7 +233,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
 );
 
 test.each<[readonly string[], () => Promise<unknown>]>([
-  [["slots_program_idx"], comparedDay],
+  [["slots_program_idx"], () => fewBlocks("auto", PAGE, (transaction) => compareDay(transaction, numbered(2), start))],
   [["slots_free_idx", "slots_program_idx"], () => searched(weekOfOptions())],
   [
     ["slots_appointment_idx"],
@@ -323,30 +322,6 @@ function weekOfOptions(): OptionQuery {
     after: undefined,
     limit: LIMIT,
   };
-}
-
-/** Compares the slots of a program on one date with a plan that has none. */
-function comparedDay() {
-  const obstacles = {
-    blocks: [],
-    inactivePrograms: [],
-    programsAtInactiveLocations: [],
-    inactivePractitioners: [],
-    holidays: [],
-  };
-  const date = localDateAt(start.getTime());
-  const plan = {
-    programIds: [numbered(2)],
-    from: date,
-    through: date,
-    practitionerId: undefined,
-    staff: [],
-    runs: [],
-    obstacles,
-  };
-  return fewBlocks("auto", PAGE, (transaction) =>
-    previewSlots({ ...transaction, send: () => undefined }, plan, new Date(start.getTime() - 1), { limit: 0 }),
-  );
 }
 
 /** Runs a read, and requires that it stays within the limits and uses indexes. Returns its result. */
