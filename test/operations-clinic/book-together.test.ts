@@ -3,7 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { SeriesService } from "../../src/gen/cupo/clinic/v1/series_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
-import { type Clinic, call, mustCall, openClinic } from "../schedule/clinic.js";
+import { type Clinic, call, everyMorning, mustCall, openClinic } from "../schedule/clinic.js";
 import { closeConsistent } from "../schedule/invariants.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
@@ -106,7 +106,7 @@ describe("BookTogether", () => {
   });
 
   test("leaves no gap where the slots become longer", async () => {
-    const wide = { startsAtLocal: "12:00", endsAtLocal: "14:00", slotDurationMinutes: 60 };
+    const wide = { ...everyMorning, startsAtLocal: "12:00", endsAtLocal: "14:00", slotDurationMinutes: 60 };
     await fixtures.createRule(service, clinic.programId, wide, clinic.as);
     await mustCall(clinic, "MaterializeSchedule", { programId: clinic.programId });
     const request = await familyOf(clinic, [{}, {}, {}], "11:30");
@@ -120,7 +120,7 @@ describe("BookTogether", () => {
   });
 
   test("leaves no gap where the slots become shorter", async () => {
-    const narrow = { startsAtLocal: "12:00", endsAtLocal: "14:00", slotDurationMinutes: 10 };
+    const narrow = { ...everyMorning, startsAtLocal: "12:00", endsAtLocal: "14:00", slotDurationMinutes: 10 };
     await fixtures.createRule(service, clinic.programId, narrow, clinic.as);
     await mustCall(clinic, "MaterializeSchedule", { programId: clinic.programId });
     const short = await familyOf(clinic, [{}, { durationMinutes: 15 }, {}], "11:30");

@@ -37,6 +37,7 @@ let patientId: string;
 
 beforeAll(async () => {
   service = await startTestService({ MAX_OPEN_SLOTS: "5000" });
+  service.advance(Date.parse(`${day({ service }, 1)}T07:30:00-05:00`) - service.now());
 });
 
 beforeEach(async () => {

@@ -5,6 +5,7 @@ import { SeriesService } from "../../src/gen/cupo/clinic/v1/series_service_pb.js
 import * as fixtures from "../contract/fixtures.js";
 import { type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { closeConsistent } from "../schedule/invariants.js";
+import { runExtensions } from "../schedule/run-extensions.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { unitsOf } from "./hold-requests.js";
 import { describeAccess, expectRefusal } from "./rpc-under-test.js";
@@ -185,7 +186,7 @@ describe("MoveSeries", () => {
       validTo: day(clinic, days + 10),
       expectedVersion: 1,
     });
-    await mustCall(clinic, "MaterializeSchedule", { programId });
+    await runExtensions(service, clinic.as.tenantId);
     const firstVisits = async () =>
       ((await mustCall(clinic, "ListAppointments", { patientId })) as unknown as BookedBody).appointments.map(
         ({ firstVisit }) => firstVisit,

@@ -1,12 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { extendSchedules } from "../../src/jobs/extend-schedules.js";
-import type { Database } from "../../src/postgres/database.js";
 import { createPatient } from "../contract/fixtures.js";
 import { hold } from "../operations-clinic/hold-requests.js";
 import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
 import { timedBooking } from "../operations-clinic/timed-bookings.js";
-import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
   appointmentIn,
@@ -22,20 +19,17 @@ import {
   optionsFor,
 } from "./clinic.js";
 import { closeConsistent } from "./invariants.js";
+import { runExtensions } from "./run-extensions.js";
 
 /** The horizon of the tenant, and dates within and beyond the default horizon, in days after today. */
 const [HORIZON, NEAR, FAR] = [200, 60, 150];
 
-const QUIET = { info: () => undefined, warn: () => undefined };
-
 let service: TestService;
-let database: Database;
 let clinic: Clinic;
 let patientId: string;
 
 beforeAll(async () => {
   service = await startTestService();
-  database = openServiceDatabase(service.databaseUrl);
 });
 
 beforeEach(async () => {
@@ -52,10 +46,7 @@ beforeEach(async () => {
   patientId = await createPatient(service, {}, clinic.as);
 });
 
-afterAll(async () => {
-  await database.close();
-  await closeConsistent(service);
-});
+afterAll(() => closeConsistent(service));
 
 describe("a change of a rule, with a horizon beyond the default", () => {
   test("applies at once to the dates of the default horizon, and closes later dates until a job compared them", async () => {
@@ -154,13 +145,8 @@ describe("a change of a rule, with a horizon beyond the default", () => {
   });
 });
 
-/** Runs the jobs that extend the tenant's schedules. Returns their outcomes. */
-async function runJobs(limits: { readonly maxOpenSlots?: number } = {}): Promise<string[]> {
-  const ports = { database, now: () => service.now(), maxOpenSlots: 100_000, logger: QUIET, ...limits };
-  const kinds: string[] = [];
-  do kinds.push((await extendSchedules(`${clinic.as.tenantId}`, ports)).kind);
-  while (kinds.at(-1) === "COMPARED" || kinds.at(-1) === "ADDED");
-  return kinds;
+function runJobs(limits?: { readonly maxOpenSlots: number }) {
+  return runExtensions(service, clinic.as.tenantId, limits);
 }
 
 function beginLater() {
