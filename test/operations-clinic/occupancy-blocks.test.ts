@@ -67,7 +67,7 @@ describe("GetOccupancy of a day with blocks", () => {
     await mustBlock(clinic, { programId: clinic.programId, ...wholeDay(clinic, 2) });
     expect([...(await practitionersOn(neighbour, 2)).values()]).toMatchObject([{ blockedMinutes: 0 }]);
     expect([...(await practitionersOn(clinic, 2, { practitionerId: one })).keys()]).toEqual([one]);
-    await service.query(`UPDATE practitioners SET active = false WHERE id = '${other}'`);
+    await mustCall(clinic, "UpdatePractitioner", { practitionerId: other, active: false, expectedVersion: 1 });
     expect([...(await practitionersOn(clinic, 2)).keys()]).toEqual([one]);
   });
 });
