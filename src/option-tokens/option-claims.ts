@@ -10,8 +10,8 @@ export interface OptionClaims {
   /** Duration of all slots together in minutes, 1 to 65,535. */
   readonly minutes: number;
   /**
-   * The `generation` of the slot, 0 to 4,294,967,295: it increases when the schedule of the program is made anew. For
-   * several slots, the highest number.
+   * The `generation` of the slot, 0 to 4,294,967,295: it increases each time the schedule of the program is made again.
+   * For several slots, the highest number.
    */
   readonly generation: number;
   readonly serviceId: string;
