@@ -31,8 +31,8 @@ const HEARTBEAT_MS = 15_000;
 
 /**
  * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches. If named prepared
- * statements are off, the database is behind a connection pooler. In that case the connection is not opened, because
- * poolers do not support LISTEN.
+ * statements are off, the service reaches the database through a pooler. In that case the connection is not opened,
+ * because poolers do not support LISTEN.
  */
 export function openEventFeeds({ database, databaseUrl: url, onError }: EventFeedsOptions): EventFeeds {
   const { pool } = database;
