@@ -145,7 +145,7 @@ function claimsOf(method: DescMethod): (message: Message, call: Call, principal:
 }
 
 function fingerprint(operation: string, principal: Principal, schema: DescMessage, message: Message): Uint8Array {
-  const scope = Buffer.from(`${operation}\n${principal.organizationId ?? ""}\n${principal.companyId ?? ""}\n`);
+  const scope = Buffer.from([operation, principal.organizationId, principal.companyId, ""].join("\n"));
   const bytes = toBinary(schema, message, { writeUnknownFields: false });
   return hash("sha256", Buffer.concat([scope, bytes]), "buffer");
 }

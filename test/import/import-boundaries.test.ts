@@ -44,8 +44,8 @@ test("a consent is at most five minutes ahead of the clock", async () => {
 });
 
 describe("an appointment", () => {
-  test("can be requested on its own day, and desired on the day of its request", async () => {
-    const wait = { requestedOn: "2024-03-05", desiredOn: "2024-03-05" };
+  test("can be requested and booked on its own day, and desired on the day of its request", async () => {
+    const wait = { requestedOn: "2024-03-05", assignedOn: "2024-03-05", desiredOn: "2024-03-05" };
     expect(await outcomeOf(appointmentRow(clinic, "A1", wait))).toBe("CREATED");
   });
 

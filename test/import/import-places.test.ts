@@ -77,20 +77,22 @@ describe("an appointment that is ahead", () => {
     expect(await invariantsOf(clinic)).toMatchObject({ findings: [] });
   });
 
-  test("can follow another of its patient and practitioner in the batch at once, but not overlap it", async () => {
-    const [one, next, overlapping, apart] = [
-      ahead("08:00", 30),
+  test("can precede or follow another of its patient and practitioner in the batch at once, but not overlap it", async () => {
+    const [one, previous, next, overlapping, apart] = [
       ahead("08:30", 30),
+      ahead("08:00", 30),
+      ahead("09:00", 30),
       ahead("08:59", 30),
       ahead("08:59", 30, { patient: { sourceId: "P2" } }),
     ];
-    expect(summariesOf(await importRows(clinic, [one, next, overlapping, apart]))).toEqual([
+    expect(summariesOf(await importRows(clinic, [one, previous, next, overlapping, apart]))).toEqual([
+      "CREATED",
       "CREATED",
       "CREATED",
       "REJECTED appointment.patient.sourceId PATIENT_OVERLAP appointment.practitioner.resourceId SLOT_OCCUPIED",
       "REJECTED appointment.practitioner.resourceId SLOT_OCCUPIED",
     ]);
-    expect(await takenSlots()).toEqual(["08:00", "08:30"]);
+    expect(await takenSlots()).toEqual(["08:00", "08:30", "09:00"]);
   });
 
   test("must not overlap a live hold of its patient, and can after the hold has expired", async () => {

@@ -209,7 +209,9 @@ describe("the slots of GetOpportunityIndicators", () => {
       expect(await only(own, by)).toMatchObject({ thirdNextAvailableDays: 2 });
     }
     expect(await only(own, { serviceId: randomUUID() })).not.toHaveProperty("thirdNextAvailableDays");
-    expect(await only(own, { monthFrom: "2027-02" })).not.toHaveProperty("thirdNextAvailableDays");
+    expect(await only(own, { monthFrom: "2026-12", monthTo: "2027-01" })).toHaveProperty("thirdNextAvailableDays");
+    for (const months of [{ monthFrom: "2027-02" }, { monthFrom: "2026-11", monthTo: "2026-12" }])
+      expect(await only(own, months)).not.toHaveProperty("thirdNextAvailableDays");
   });
 });
 

@@ -76,6 +76,14 @@ describe("SearchPatients", () => {
     expect([names.length, new Set(names)]).toEqual([found.length, new Set(found)]);
   });
 
+  test("finds by the eight longest words of a longer name", async () => {
+    const as = { tenantId: randomUUID() };
+    const fullName = "Luisa Camila Antonia Valeria Ramírez Gutiérrez Castellanos Bermúdez";
+    await register(as, { fullName });
+    expect(await namesFound({ name: `Sol ${fullName}` }, as)).toEqual([fullName]);
+    expect(await namesFound({ name: `Magdalena ${fullName}` }, as)).toEqual([]);
+  });
+
   test.each([
     ["3005550100", true],
     ["+57 (300) 555-0100", true],
@@ -171,7 +179,7 @@ describe("SearchPatients", () => {
     const shown = (...some: string[]) => some.map((patientId) => expect.objectContaining({ patientId }));
     const [last = "", ...behind] = ids;
     const request = { name: "ana", status: "DECEASED" };
-    const first = await callRpc(service, searchPatients, request, { as });
+    const first = await callRpc(service, searchPatients, { ...request, pageSize: 1 }, { as });
     expect(first.body).toEqual({ patients: shown(last), nextPageToken: expect.stringMatching(/./) });
     const pageToken = String(first.body["nextPageToken"]);
     const rest = await callRpc(service, searchPatients, { ...request, pageToken }, { as });

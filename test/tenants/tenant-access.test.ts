@@ -6,6 +6,7 @@ import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { ProgramService } from "../../src/gen/cupo/clinic/v1/program_service_pb.js";
 import { TenantService } from "../../src/gen/cupo/clinic/v1/tenant_service_pb.js";
 import { CLINIC_BASE_PATH } from "../../src/operation.js";
+import { localDateAt } from "../../src/scheduling/local-clock.js";
 import { operatorsOf } from "../../src/trusted-issuer.js";
 import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
 import { sendRequest } from "../support/rest-request.js";
@@ -101,20 +102,26 @@ describe("the steps of a tenant", () => {
 describe("CreateTenant", () => {
   test("creates catalogs that the tenant can use, with their events", async () => {
     const as = { tenantId: await newTenant({ withDefaults: true }) };
-    const { listAppointmentTypes, listRequestSources } = CatalogAdminService.method;
-    const codesOf = async (method: DescMethodUnary, list: string) =>
-      ((await callRpc(service, method, {}, { as })).body[list] as { code: string }[])
-        .map(({ code }) => code)
-        .toSorted();
-    expect(await codesOf(listAppointmentTypes, "appointmentTypes")).toContain("PRIMERA");
-    expect(await codesOf(listRequestSources, "requestSources")).toEqual([
-      "ALIADOS",
-      "CALLCENTER",
-      "PORTAL",
-      "VENTANILLA",
-    ]);
-    const holidays = await callRpc(service, ProgramService.method.listHolidays, { pageSize: 200 }, { as });
-    expect(holidays.body["holidays"]).toHaveProperty("length", 36);
+    const { listAppointmentTypes, listRequestSources, listCancellationReasons, listNoShowReasons } =
+      CatalogAdminService.method;
+    const listed = async (method: DescMethodUnary, list: string) =>
+      (await callRpc(service, method, { pageSize: 200 }, { as })).body[list] as JsonObject[];
+    const codesOf = (resources: readonly JsonObject[]) => resources.map(({ code }) => code).toSorted();
+    const types = await listed(listAppointmentTypes, "appointmentTypes");
+    expect(codesOf(types)).toContain("PRIMERA");
+    const sources = await listed(listRequestSources, "requestSources");
+    expect(codesOf(sources)).toEqual(["ALIADOS", "CALLCENTER", "PORTAL", "VENTANILLA"]);
+    const reasons = [
+      ...(await listed(listCancellationReasons, "cancellationReasons")),
+      ...(await listed(listNoShowReasons, "noShowReasons")),
+    ];
+    const explained = reasons.filter(({ requiresComment }) => requiresComment);
+    expect(codesOf(explained)).toEqual(["OTRA", "SEDE", "SIN-DOCUMENTOS"]);
+    expect([...types, ...sources, ...reasons].filter(({ active }) => active !== true)).toEqual([]);
+    const holidays = await listed(ProgramService.method.listHolidays, "holidays");
+    const years = holidays.map(({ date }) => Number(`${date}`.slice(0, 4))).toSorted();
+    const year = Number(localDateAt(service.now()).slice(0, 4));
+    expect(years).toEqual([...Array(18).fill(year), ...Array(18).fill(year + 1)]);
     const events = await callRpc(service, EventService.method.listEvents, { start: "OLDEST", pageSize: 200 }, { as });
     const [row] = await service.query(
       `SELECT count(*)::integer AS n FROM audit_events WHERE tenant_id = '${as.tenantId}'`,

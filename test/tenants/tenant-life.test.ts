@@ -118,6 +118,14 @@ describe("an export", () => {
     ]);
   });
 
+  test("has no page after the last row", async () => {
+    const tenantId = randomUUID();
+    await operate(createTenant, { tenantId, displayName: NAME });
+    const { body } = await operate(exportTenant, { tenantId, pageSize: 1 });
+    expect(body).toEqual({ rows: [expect.objectContaining({ table: "tenants" })], nextPageToken: "" });
+    expect(await exportsOf(tenantId)).toEqual([{ action: "EXPORTED", details: { tenants: 1 } }]);
+  });
+
   test("that ends early leaves the row of its beginning", async () => {
     const before = await exportsOf(TWIN_ID);
     expect((await operate(exportTenant, { tenantId: TWIN_ID, pageSize: 5 })).status).toBe(200);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { MAX_WEBHOOKS } from "../../src/services/webhooks/webhook-service.js";
@@ -144,6 +144,20 @@ test("a test of a paused webhook is a conflict", async () => {
   const pause = { webhookId, state: "PAUSED", expectedVersion: 1 };
   successOf(await callRpc(service, rpc.updateWebhook, pause, { as }));
   expectRefusal(await callRpc(service, rpc.testWebhook, { webhookId }, { as }), 409, ["webhookId STATE_NOT_ALLOWED"]);
+});
+
+test("a job that sends to a webhook is requested by a test, a replay and an activation", async () => {
+  const { webhookId } = await createWebhook(service, { url: URL }, as);
+  const { nextCursor } = successOf(await callRpc(service, EventService.method.listEvents, {}, { as }));
+  const jobsAfter = async (method: DescMethodUnary, request: JsonObject) => {
+    await service.query("DELETE FROM graphile_worker._private_jobs");
+    successOf(await callRpc(service, method, { webhookId, ...request }, { as }));
+    return service.query(`SELECT FROM graphile_worker.jobs WHERE key = 'deliver_webhook:${webhookId}'`);
+  };
+  expect(await jobsAfter(rpc.testWebhook, {})).toHaveLength(1);
+  expect(await jobsAfter(rpc.replayWebhook, { cursor: `${nextCursor}`, expectedVersion: 1 })).toHaveLength(1);
+  successOf(await callRpc(service, rpc.updateWebhook, { webhookId, state: "PAUSED", expectedVersion: 2 }, { as }));
+  expect(await jobsAfter(rpc.updateWebhook, { state: "ACTIVE", expectedVersion: 3 })).toHaveLength(1);
 });
 
 describe("a replay", () => {

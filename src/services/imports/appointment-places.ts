@@ -56,7 +56,7 @@ export async function placeAppointments(
     }
     if (isLive(time.status)) patients.add(patientId, time);
     if (time.isAhead) practitioners.add(practitionerId, time);
-    return [{ ...appointment, slots: time.isAhead && !isPractitionerBusy ? free.take(appointment) : [] }];
+    return [{ ...appointment, slots: time.isAhead && !isPractitionerBusy ? free.coveringOf(appointment) : [] }];
   });
   return withinCapacity(batch, placed);
 }
@@ -66,7 +66,6 @@ export async function placeAppointments(
  */
 async function withinCapacity({ call, nowMs }: ImportBatch, placed: readonly PlacedAppointment[]) {
   const days = placed.flatMap(({ slots: [first] }) => dayOf(first) ?? []);
-  if (days.length === 0) return placed;
   const found = await lockCapacitiesLeft(call.transaction, days, nowMs);
   const left = new Map(found.map((day) => [`${day.ruleId} ${day.localDate}`, day.left]));
   return placed.map((appointment) => {
@@ -118,20 +117,13 @@ class FreeSlots {
   }
 
   /**
-   * Takes the adjacent slots of one rule that cover exactly the time of an appointment. Returns an empty list if there
-   * are none.
+   * Returns the adjacent slots of one rule that cover exactly the time of an appointment, or an empty list if there are
+   * none. Appointments of one practitioner that get slots never overlap, so none gets the slots of another.
    */
-  take({ draft: { programId, time }, practitionerId }: JudgedAppointment): readonly SlotRecord[] {
-    const name = `${programId} ${practitionerId}`;
-    const all = this.#slots.get(name) ?? [];
+  coveringOf({ draft: { programId, time }, practitionerId }: JudgedAppointment): readonly SlotRecord[] {
+    const all = this.#slots.get(`${programId} ${practitionerId}`) ?? [];
     const run = all.filter(({ startsAt }) => startsAt.getTime() >= time.startMs && startsAt.getTime() < time.endMs);
-    const isWhole = run.length > 0 && run.every(({ ruleId }) => ruleId === run[0]?.ruleId) && covers(run, time);
-    if (!isWhole) return [];
-    this.#slots.set(
-      name,
-      all.filter((slot) => !run.includes(slot)),
-    );
-    return run;
+    return run.every(({ ruleId }) => ruleId === run[0]?.ruleId) && covers(run, time) ? run : [];
   }
 }
 

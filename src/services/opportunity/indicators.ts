@@ -114,7 +114,7 @@ function isBy({ groupBy, ...query }: IndicatorQuery, attribute: "serviceId" | "p
 }
 
 function nameOf(group: Group, attributes: readonly GroupAttribute[]): string {
-  return attributes.map((attribute) => group[attribute] ?? "").join(" ");
+  return attributes.map((attribute) => group[attribute]).join(" ");
 }
 
 function includesMonthOf(today: string, { month }: Group, { monthFrom, monthTo }: IndicatorQuery): boolean {

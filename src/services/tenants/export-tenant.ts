@@ -19,14 +19,14 @@ export async function exportTenant(
 ) {
   const { counts, ...page } = await within((transaction) => exportRows(request, transaction));
   const tenantId = request.tenantId.toLowerCase();
-  if (!("nextPageToken" in page)) recordExport(call, tenantId, counts);
-  else if (request.pageToken === "") recordExport(call, tenantId, undefined);
+  if (counts !== undefined || request.pageToken === "") recordExport(call, tenantId, counts);
   return page;
 }
 
 /**
- * Returns one page of rows, and the number of rows read so far from each table. Reads one table after the other, each
- * ordered by its primary key. The page token contains these numbers and the position of the last row.
+ * Returns one page of rows; with the last page, also the number of rows of each table that has rows. Reads one table
+ * after the other, each ordered by its primary key. The page token contains the numbers of rows read so far, and the
+ * position of the last row.
  */
 async function exportRows(request: ExportTenantRequestValid, transaction: Transaction) {
   const filters = [request.tenantId];
@@ -43,25 +43,23 @@ async function exportRows(request: ExportTenantRequestValid, transaction: Transa
     const from = table === begun && key.length > 0 ? key : undefined;
     const found = await readRows(transaction, table, from, left + 1);
     rows.push(...found.slice(0, left).map(({ json }) => ({ table: table.name, json })));
-    const number = Math.min(found.length, left);
-    if (number > 0) counts[table.name] = (counts[table.name] ?? 0) + number;
+    counts[table.name] = (counts[table.name] ?? 0) + Math.min(found.length, left);
     if (found.length > left) {
-      const position = [table.name, ...(found[left - 1]?.key ?? from ?? [])];
-      const soFar = JSON.stringify(tables.map((each) => counts[each.name] ?? 0));
-      return { rows, counts, ...nextFrom([soFar, ...position], LIST, filters) };
+      const position = [table.name, ...(found[left - 1]?.key ?? [])];
+      const soFar = JSON.stringify(Object.values(counts));
+      return { rows, counts: undefined, ...nextFrom([soFar, ...position], LIST, filters) };
     }
   }
-  return { rows, counts };
+  return { rows, counts: Object.fromEntries(Object.entries(counts).filter(([, number]) => number > 0)) };
 }
 
 /**
- * Returns the number of rows that the previous pages read from each table. `counted` is the part of the page token that
- * has these numbers, in the order of `tables`. Throws 422 if it does not have one number per table.
+ * Returns the number of rows that the previous pages read from each table, in the order of `tables`. `counted` is the
+ * part of the page token that has these numbers; undefined on the first page. Throws 422 if it does not have one number
+ * per table.
  */
 function countsIn(counted: string | undefined, tables: readonly TenantTable[]): Record<string, number> {
-  if (counted === undefined) return {};
-  const numbers: readonly number[] = JSON.parse(counted);
+  const numbers: readonly number[] = counted === undefined ? tables.map(() => 0) : JSON.parse(counted);
   if (numbers.length !== tables.length) throw invalidPageToken();
-  const named = tables.map(({ name }, index) => [name, numbers[index] ?? 0] as const);
-  return Object.fromEntries(named.filter(([, number]) => number > 0));
+  return Object.fromEntries(tables.map(({ name }, index) => [name, numbers[index] ?? 0]));
 }
