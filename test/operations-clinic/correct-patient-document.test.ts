@@ -70,6 +70,8 @@ describe("CorrectPatientDocument", () => {
     expect((await send(request)).status).toBe(200);
     const back = { patientId: rival.id, status: "ACTIVE", expectedVersion: 2 };
     expectRefusal(await callRpc(service, setPatientStatus, back), 409, ["documentNumber DUPLICATE"]);
+    const ofInactive = { ...correctionOf({ ...rival, version: 2 }), documentNumber };
+    expect((await send(ofInactive)).status).toBe(200);
   });
 
   test("one of 8 concurrent corrections to the same document succeeds", async () => {

@@ -179,7 +179,10 @@ describe("events are sent to", () => {
 });
 
 describe("a cursor", () => {
-  test.each(["x", "AAAA", "AQ", "a".repeat(128), "é"])("that is invalid is rejected: %s", async (cursor) => {
+  const otherForm = `Ag${"A".repeat(32)}`;
+  const otherSpelling = `AQ${"A".repeat(31)}B`;
+
+  test.each(["x", "AAAA", "AQ", "a".repeat(128), "é", otherForm, otherSpelling])("that is invalid is rejected: %s", async (cursor) => {
     expectRefusal(await list({ cursor }), 422, ["cursor INVALID_VALUE"]);
   });
 

@@ -75,6 +75,12 @@ describe("SetPatientStatus", () => {
     }
   });
 
+  test("sets an inactive patient DECEASED although an active one has the same document", async () => {
+    const former = await inactive();
+    await registerPatient(service, { documentNumber: `${former.documentNumber}` });
+    expect((await send(moveOf(former, "DECEASED"))).body["patient"]).toMatchObject({ status: "DECEASED", version: 3 });
+  });
+
   test("lists missing members and an unknown status", async () => {
     expectRefusal(await send({}), 422, ["patientId REQUIRED", "status REQUIRED", "expectedVersion REQUIRED"]);
     const patient = await registerPatient(service);
