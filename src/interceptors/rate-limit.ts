@@ -33,8 +33,6 @@ export interface RateLimiter {
 
 /** The number of rows that count as one request. */
 const ROWS_A_REQUEST = 50;
-/** The fields of a request that say how many rows it asks for. */
-const ROW_FIELDS = ["pageSize", "patientIds"];
 /** The largest page size (AIP-158). */
 const MOST_ROWS = 200;
 
@@ -59,17 +57,15 @@ export function rateLimit(limiter: RateLimiter): Stage {
  * and an access record. Throws 429 above a quota.
  */
 export function rowQuota(limiter: RateLimiter): Stage {
-  return ({ methodKind, input }) => {
-    if (methodKind !== "unary" || !ROW_FIELDS.some((name) => input.field[name] !== undefined)) return undefined;
-    return (next) => async (request) => {
-      const rows = request.stream ? 0 : rowsAskedFor(request.message);
-      const more = Math.ceil(rows / ROWS_A_REQUEST) - 1;
-      if (more > 0) await charge(limiter, request.contextValues, more);
-      return next(request);
-    };
+  return () => (next) => async (request) => {
+    const rows = request.stream ? 0 : rowsAskedFor(request.message);
+    const more = Math.ceil(rows / ROWS_A_REQUEST) - 1;
+    if (more > 0) await charge(limiter, request.contextValues, more);
+    return next(request);
   };
 }
 
+/** Returns how many rows a request asks for: the patients of a batch or the rows of a page; 0 for other requests. */
 function rowsAskedFor(message: Message): number {
   const { pageSize = 0, patientIds = [] } = message as { pageSize?: unknown; patientIds?: unknown };
   if (Array.isArray(patientIds) && patientIds.length > 0) return patientIds.length;

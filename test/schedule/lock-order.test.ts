@@ -219,6 +219,13 @@ describe("locks in the one order", () => {
     expect(lockSummary(sent).locked).toEqual(["idempotency_keys", "calendars", "programs", "slots"]);
     expect(slotLocks(sent)).toEqual([expect.stringMatching(/ORDER BY id FOR UPDATE/)]);
   });
+
+  test("UpdateLocation, which withdraws slots", async () => {
+    const { program } = await mustCall(clinic, "GetProgram", programOf(clinic));
+    const { locationId = "" } = program as { readonly locationId?: string };
+    const { locked } = await sentBy("UpdateLocation", { locationId, active: false, expectedVersion: 1 });
+    expect(locked).toEqual(["idempotency_keys", "calendars", "programs", "slots"]);
+  });
 });
 
 describe("locks in the one order, slots before practitioners", () => {

@@ -126,6 +126,9 @@ test("a deleted webhook is not found any more, and its pending deliveries are go
   expect(webhook).toMatchObject({ webhookId, version: 1 });
   expectRefusal(await callRpc(service, rpc.getWebhook, { webhookId }, { as }), 404);
   expect(await service.query(`SELECT FROM webhook_deliveries WHERE webhook_id = '${webhookId}'`)).toEqual([]);
+  const ofWebhooks = { resourceTypes: ["WEBHOOK"], start: "OLDEST" };
+  const { events } = successOf(await callRpc(service, EventService.method.listEvents, ofWebhooks, { as }));
+  expect((events as JsonObject[]).at(-1)).toMatchObject({ type: "cupo.webhook.deleted", resourceVersion: 2 });
 });
 
 test("a rotation returns another secret, shows until when the former one signs, and a replay returns the same", async () => {
