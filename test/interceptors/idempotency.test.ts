@@ -6,6 +6,7 @@ import type { Principal } from "../../src/call.js";
 import { notFound } from "../../src/errors.js";
 import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import {
   type IdempotencyClaim,
@@ -157,6 +158,10 @@ describe("the fingerprint", () => {
   }
 });
 
+test("a stream takes no key and no transaction", () => {
+  expect(idempotency(fakeStore(), recordAccess)(EventService.method.watchEvents)).toBeUndefined();
+});
+
 describe("a read operation", () => {
   const method = PatientDirectoryService.method.getPatient;
 
@@ -201,7 +206,8 @@ describe("a replay", () => {
     await run(idempotency(fakeStore({ ...replay, isOwn: true }), remember), requestOf(registerPatient, {}), first);
     const response = toBinary(createCancellationReason.output, create(createCancellationReason.output));
     const other = requestOf(createCancellationReason, {});
-    await run(idempotency(fakeStore({ ...replay, response }), remember), other);
+    const unread = { ...fakeStore({ ...replay, response }), read: () => Promise.reject(new Error("nothing to read")) };
+    await run(idempotency(unread, remember), other);
     expect(ids).toEqual([]);
   });
 });

@@ -113,6 +113,18 @@ describe("a call without a permit", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test("keeps waiting when the caller of a call that has its permit disconnects", async () => {
+    const { take, refused, releaseFirst, taken } = open();
+    const caller = new AbortController();
+    await take(2);
+    await take(1, { signal: caller.signal });
+    await take(1);
+    await releaseFirst();
+    caller.abort();
+    await releaseFirst();
+    expect([taken().length, refused()]).toEqual([4, 0]);
+  });
+
   test("is rejected if a hundred calls are waiting", async () => {
     const { take, refused } = open();
     await take(2 + 100);
@@ -161,10 +173,12 @@ describe("with two permits in total and a queue of three,", () => {
   const crowded: ConcurrencyLimits = { ...limits, all: 2, waiting: 3 };
 
   test("the next call is rejected because of the load of the process", async () => {
-    const { take, taken, reasons, waiting } = open(crowded);
+    const { take, taken, reasons, releaseFirst, waiting } = open(crowded);
     for (const tenantId of ["a", "b", "c", "d", "e", "f"]) await take(1, { tenantId });
     expect([taken(), waiting()]).toEqual([["a/one", "b/one"], 3]);
     expect(reasons()).toEqual(["PROCESS"]);
+    for (let left = 0; left < 3; left += 1) await releaseFirst();
+    expect(taken()).toEqual(["a/one", "b/one", "c/one", "d/one", "e/one"]);
   });
 
   test("a tenant at its own limit is rejected because of that limit", async () => {
