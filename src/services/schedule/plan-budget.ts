@@ -71,8 +71,7 @@ export async function requireRoomForPlan(
   if (planned === undefined || old === undefined || planned <= old) return;
   if (planned > perPlan) throw planIsTooLarge(field, planned, days, perPlan);
 
-  const open = await countOpenSlots(transaction, new Date(nowMs), perTenant);
-  if (open + planned - old > perTenant) throw tenantIsFull(field, perTenant);
+  if (!(await hasRoomFor(transaction, planned - old, perTenant, nowMs))) throw tenantIsFull(field, perTenant);
 }
 
 /**
@@ -86,8 +85,7 @@ export async function requireRoomForSchedule(
   nowMs: number,
 ): Promise<void> {
   if (through !== undefined && through >= plannedThrough({ horizonDays }, nowMs)) return;
-  const open = await countOpenSlots(transaction, new Date(nowMs), perTenant);
-  if (open >= perTenant) throw tenantIsFull("programId", perTenant);
+  if (!(await hasRoomFor(transaction, 1, perTenant, nowMs))) throw tenantIsFull("programId", perTenant);
 }
 
 /**
@@ -112,9 +110,36 @@ export async function requireRoomForHorizon(
     if (planned > perPlan) throw planIsTooLarge("horizonDays", planned, days, perPlan);
     added += planned - slotsIn(program, today, plannedDays(program));
   }
-  if (added > 0 && added + (await countOpenSlots(transaction, new Date(nowMs), perTenant)) > perTenant)
+  if (added > 0 && !(await hasRoomFor(transaction, added, perTenant, nowMs)))
     throw tenantIsFull("horizonDays", perTenant);
   return added;
+}
+
+/** Whether a tenant with `added` more open slots would have at most `perTenant`. */
+export async function hasRoomFor(
+  transaction: Transaction,
+  added: number,
+  perTenant: number,
+  nowMs: number,
+): Promise<boolean> {
+  if (perTenant === Number.POSITIVE_INFINITY) return true;
+  const most = perTenant - added;
+  if (await fitPlansInto(transaction, most, nowMs)) return true;
+  return (await countOpenSlots(transaction, new Date(nowMs), perTenant)) <= most;
+}
+
+/**
+ * Whether the plans of all active programs have at most `most` slots together. If so, no schedule that follows its plan
+ * makes the tenant exceed `most` open slots. The function reads rules, so its time does not grow with the number of
+ * slots, as that of {@link countOpenSlots} does.
+ */
+export async function fitPlansInto(transaction: Transaction, most: number, nowMs: number): Promise<boolean> {
+  const today = localDateAt(nowMs);
+  let planned = 0;
+  for (const program of await readPlannedPrograms(transaction)) {
+    planned += slotsIn(program, today, plannedDays(program));
+  }
+  return planned <= most;
 }
 
 function slotsIn({ practitioners, rules }: PlannedProgram, today: string, days: number): number {

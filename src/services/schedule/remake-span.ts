@@ -3,7 +3,6 @@ import { requestExtension } from "../../postgres/job-queue.js";
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import { dropSummaries } from "../../postgres/tables/opportunity/summaries.js";
 import {
-  countOpenSlots,
   type MaterializationState,
   readMaterializations,
   rewindMaterialization,
@@ -25,6 +24,7 @@ import { changeableSpan, commonDates, type DateSpan, widestSpan } from "../../sc
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
 import { isMade } from "./materialize.js";
+import { hasRoomFor } from "./plan-budget.js";
 import { inputsWithin, MAX_SLOTS_IN_PART } from "./plan-parts.js";
 import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs } from "./plan-slots.js";
 
@@ -162,15 +162,10 @@ async function addOrAsk(
   maxOpenSlots: number,
   now: Date,
 ): Promise<void> {
-  if (added <= MAX_SLOTS_IN_PART && (await hasRoomFor(transaction, added, maxOpenSlots, now))) {
+  if (added <= MAX_SLOTS_IN_PART && (await hasRoomFor(transaction, added, maxOpenSlots, now.getTime()))) {
     addMissingSlots(transaction, plan, now);
     return;
   }
   rewindMaterialization(transaction, plan.programIds, previousDate(plan.from));
   requestExtension(transaction);
-}
-
-async function hasRoomFor(transaction: Transaction, added: number, most: number, now: Date): Promise<boolean> {
-  if (most === Number.POSITIVE_INFINITY) return true;
-  return (await countOpenSlots(transaction, now, most)) + added <= most;
 }
