@@ -5,8 +5,8 @@ import { RUN_OF_SLOTS, type SlotRun } from "../schedule/slot-locks.js";
 import { isBusyAt, visitEnd } from "./busy-times.js";
 
 /**
- * Whether the practitioner and the patient of an appointment have another live appointment ({@link isLive}) or hold at
- * its time.
+ * Whether the practitioner and the patient of a stored or planned appointment have another live appointment ({@link
+ * isLive}) or a hold at its time.
  */
 export interface BusyPeople {
   readonly isPractitionerBusy: boolean;
