@@ -129,9 +129,7 @@ function openPool(url: URL, { maxConnections, acquireTimeoutMs, onIdleError }: D
   return pool.on("error", onIdleError);
 }
 
-/**
- * Returns the parsers of column types. Dates stay text, `YYYY-MM-DD`, because a JavaScript Date depends on a time zone.
- */
+/** Returns type parsers that keep dates as text (`YYYY-MM-DD`). A JavaScript Date would depend on a time zone. */
 function datesAsText(): TypeOverrides {
   const types = new TypeOverrides();
   types.setTypeParser(DATE_OID, (text: string) => text);
@@ -174,7 +172,10 @@ function countGenerations(
   };
 }
 
-/** Calls `whenUnreachable` when the database becomes unreachable, and `onUnreachable` after every change. */
+/**
+ * Calls `whenUnreachable` when the database becomes unreachable. Calls `onUnreachable` then, and also when the database
+ * is reachable again.
+ */
 function monitorReachability(
   pool: Pool,
   { url, reachability, onUnreachable }: DatabaseOptions,

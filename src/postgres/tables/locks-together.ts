@@ -15,8 +15,8 @@ export interface LockedAppointments {
 /** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether extends LockedAppointments {
   /**
-   * The slots that the appointments occupy. Also the slots of the practitioners `practitionerIds` (see
-   * {@link lockAllInOrder}) in the same programs at the same times.
+   * The slots that the appointments occupy, and the slots of the practitioners `practitionerIds` (see {@link
+   * lockAllInOrder}) in the same programs at the same times.
    */
   readonly slots: readonly SlotRecord[];
 }

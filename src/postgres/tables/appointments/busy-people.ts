@@ -141,7 +141,8 @@ const busyAgain = prepared(["tenantId", ...AT, "appointmentId"], (names) =>
 
 /**
  * Returns SQL for whether a practitioner and a patient are busy ({@link BusyPeople}). `time` is a query for at most one
- * row, with the practitioner and a time. `patientId` and `exceptId` are SQL too.
+ * row, with the practitioner and a time. `patientId` is SQL for the id of the patient. `exceptId` is SQL for the id of
+ * an appointment to ignore.
  */
 function busyPeople(time: string, patientId: string, exceptId: string): string {
   const at = {

@@ -29,8 +29,8 @@ const NOT_KNOWN = "00000000-0000-0000-0000-000000000000";
 type CountRow = Readonly<Record<(typeof countColumns)[number], unknown>>;
 
 /**
- * The statements that insert into `opportunity_changes`: one row for a new appointment, two rows for a changed one. The
- * first of the two subtracts the old values, the second adds the new values.
+ * The statements that insert into `opportunity_changes`. The first inserts one row, for a new appointment. The second
+ * inserts two rows, for a changed appointment: one row subtracts the old values, the other adds the new values.
  */
 const inserts = [1, 2].map((count) => {
   const rows = Array.from({ length: count }, (_, row) =>
