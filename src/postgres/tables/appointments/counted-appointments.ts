@@ -44,8 +44,9 @@ const inserts = [1, 2].map((count) => {
 });
 
 /**
- * Appends rows to `opportunity_changes`. The indicators of opportunity count a new or changed appointment by these
- * rows. Appends nothing if the counted attributes do not change. `before` is undefined for a new appointment.
+ * Records a new or changed appointment in `opportunity_changes`. The indicators of opportunity are computed from this
+ * table and `opportunity_summaries`. Appends nothing if the counted attributes do not change. `before` is undefined for
+ * a new appointment.
  */
 export function insertCounts(
   transaction: Transaction,
