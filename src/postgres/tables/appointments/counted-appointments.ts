@@ -44,9 +44,9 @@ const inserts = [1, 2].map((count) => {
 });
 
 /**
- * Records a new or changed appointment in `opportunity_changes`. The indicators of opportunity are computed from this
- * table and `opportunity_summaries`. Appends nothing if the counted attributes do not change. `before` is undefined for
- * a new appointment.
+ * Records a new or changed appointment in `opportunity_changes`, one of the tables from which the indicators of
+ * opportunity are computed. Appends nothing if the counted attributes do not change. `before` is undefined for a new
+ * appointment.
  */
 export function insertCounts(
   transaction: Transaction,
