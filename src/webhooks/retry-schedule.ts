@@ -1,4 +1,4 @@
-/** The time in which an event is retried, in hours after its first attempt. */
+/** An event that is not accepted is sent again until this many hours after its first attempt. */
 export const RETRY_HOURS = 72;
 
 const FIRST_MS = 5_000;

@@ -24,7 +24,7 @@ import { requireActive, requireInTime } from "./appointment-preconditions.js";
 export interface Transition {
   readonly from: readonly AppointmentStatus[];
   readonly to: AppointmentStatus;
-  /** True for a confirmation and a check-in: if the appointment is PENDING, its patient must be active. */
+  /** True if the patient of a PENDING appointment must be active. This holds for a confirmation and a check-in. */
   readonly expectsPatient?: true;
 }
 

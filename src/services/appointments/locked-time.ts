@@ -133,7 +133,7 @@ async function findBusyBeside(
 /**
  * Takes one unit of the day's capacity for a booking in the slots of the schedule. Returns the slots and the placement.
  * Returns undefined if only overbooking is possible: the slots do not cover the visit, a slot is taken, the
- * practitioner is busy, or no capacity is left. Throws 409 if the patient is busy.
+ * practitioner is busy, or no capacity is left. Throws 409 if the slots are free but the patient is busy.
  */
 export async function tryOrdinary(
   { transaction }: ReadyCall,

@@ -28,7 +28,8 @@ import {
 } from "./late-entry.js";
 
 /**
- * Enters a past visit that was not booked, with its true times. Returns the new appointment after its steps.
+ * Enters a past visit that was not booked, with its steps (arrival, attendance or no-show) and their true times.
+ * Returns the new appointment after its steps.
  *
  * Throws, in this order:
  * - 422 for wrong times of steps
@@ -91,8 +92,8 @@ function missedSlots({ locked: { slots }, durationMinutes: minutes, locationId }
 }
 
 /**
- * Returns the record of the appointment before its steps. Its `assignedOn` is the day of the visit. Without slots of
- * the schedule, the appointment is overbooked.
+ * Returns the record of the appointment before its steps (arrival, attendance or no-show). Its `assignedOn` is the day
+ * of the visit. Without slots of the schedule, the appointment is overbooked.
  */
 function bookedLate(
   request: EnterLateVisitRequestValid,

@@ -100,7 +100,7 @@ async function offer(
   for (const effect of call.effects) transaction.send(appendServiceAudit(effect, tenantId, OPERATION));
 }
 
-/** Returns the service itself as the principal, with the given organization and company. */
+/** Returns a principal that represents this service, with the given organization and company. */
 function serviceOf(tenantId: string, owner: Pick<Principal, "organizationId" | "companyId">): Principal {
   return { id: SERVICE_PRINCIPAL, issuer: "", clientId: SERVICE_PRINCIPAL, tenantId, scopes: new Set(), ...owner };
 }

@@ -108,7 +108,7 @@ export async function remakeProgram(
   } else if (state.isActive && state.through !== plan.through) requestExtension(transaction);
 }
 
-/** Whether rules have the same slots: only their daily capacity can differ. */
+/** Whether two lists of rules have the same slots. Differences in daily capacity and version do not count. */
 function haveSameSlots(before: readonly IdentifiedRule[], after: readonly IdentifiedRule[]): boolean {
   const slotsOf = (rules: readonly IdentifiedRule[]) =>
     JSON.stringify(rules.map((rule) => ({ ...rule, dailyCapacity: 0, version: 0 })));

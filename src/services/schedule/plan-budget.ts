@@ -91,8 +91,8 @@ export async function requireRoomForSchedule(
 }
 
 /**
- * Returns the number of slots that new horizons add to the schedules of the tenant's active programs. `horizonOf`
- * returns the new horizon of a program in days.
+ * Returns the estimated number of slots that new horizons add to the schedules of the tenant's active programs.
+ * `horizonOf` returns the new horizon of a program in days.
  *
  * Throws 422 TOO_MANY on `horizonDays` if a program or the tenant would exceed its slot limit. A shorter horizon always
  * passes.

@@ -141,7 +141,7 @@ export function joinPlans(plans: readonly SlotPlan[], span: DateSpan, practition
 
 /**
  * Joins the obstacles of several plans. If a practitioner works in several programs, each of their plans has the
- * practitioner's blocks. The result has each block once.
+ * practitioner's blocks. The result has such a block once.
  */
 function joinObstacles(all: readonly PlanObstacles[]): PlanObstacles {
   const blocks = new Map(

@@ -9,7 +9,7 @@ import {
 import { requireVersion } from "../resources/preconditions.js";
 import { lockReferring, ownerOf, type Reference } from "../resources/resources.js";
 
-/** The new members of a set of a program: its services or practitioners. */
+/** The new services or the new practitioners of a program. */
 export interface Replacement {
   readonly programId: string;
   readonly ids: readonly string[];

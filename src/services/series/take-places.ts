@@ -40,7 +40,9 @@ export interface JudgedPlace {
 
 /** The data, besides the slots, that decides whether an appointment can take a {@link FoundPlace}. */
 export interface PlaceTerms {
-  /** The location of the slots; undefined if the service or the practitioner is not offered in them. */
+  /**
+   * The location of the slots. Undefined if the service cannot be booked in them, or the practitioner is not active.
+   */
   readonly locationId: string | undefined;
   readonly busy: BusyPeople;
   /** The slots that the appointment to move occupies before the move; absent for a new appointment. */
