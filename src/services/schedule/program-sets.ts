@@ -14,7 +14,7 @@ export interface Replacement {
   readonly programId: string;
   readonly ids: readonly string[];
   readonly expectedVersion: number;
-  /** The members as references, for errors about missing members. */
+  /** References to the new services or practitioners, for the errors about those that do not exist. */
   readonly references: readonly Reference[];
 }
 

@@ -30,7 +30,7 @@ export interface WantedVisit extends BookedVisit, WantedPlace {
   readonly waitlistEntryId?: string | undefined;
   readonly wait: Wait;
   readonly seriesId?: string;
-  /** The references that the request states for this visit; undefined if an earlier visit of the call states them. */
+  /** The references of this visit in the request. Undefined if the visit shares the references of an earlier visit. */
   readonly stated: StatedReferences | undefined;
 }
 
