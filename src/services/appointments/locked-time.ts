@@ -37,7 +37,9 @@ import { patientOverlap } from "./time-conflicts.js";
 /** A request for an appointment with a practitioner at a given time. */
 export interface TimedBooking extends BookingTarget, BookingReferences, GivenWait {
   readonly patientId: string;
-  /** Defaults to the current minute. */
+  /**
+   * Defaults to the current minute. Then the appointment can also take a slot that began at most 15 minutes earlier.
+   */
   readonly startsAt?: Timestamp | undefined;
   /** Defaults to the duration of the appointment type. */
   readonly durationMinutes?: number | undefined;
