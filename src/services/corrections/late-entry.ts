@@ -33,8 +33,8 @@ export interface GivenSteps {
 }
 
 /**
- * A step (arrival, attendance or no-show) that is entered late: the time at which it happened, and the field of the
- * request with that time.
+ * A step (arrival, attendance or no-show) that is entered late. `atMs` is the time at which it happened. `field` is the
+ * request field with this time.
  */
 export interface LateStep {
   readonly transition: Transition;
