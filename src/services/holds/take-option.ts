@@ -159,10 +159,9 @@ function countForPrincipal(
 }
 
 /**
- * Returns the id of the patient and the conflicts (`found`): the patient is not active, the waitlist entry is closed, a
- * limit of the tenant is reached, or the patient has too many holds (`live` is their number). Throws 409 if the
- * appointment cannot be moved, or if it is too late for this caller to move it. Throws 410 if the patient does not
- * exist.
+ * Returns the patient's id and the conflicts (`found`): inactive patient, closed waitlist entry, reached limit of the
+ * tenant, or too many holds (`live` is their number). Throws 409 if the appointment cannot be moved, or if it is too
+ * late for this caller to move it. Throws 410 if the patient does not exist.
  */
 function requireSubject(
   { patient, appointment, waitlistEntry }: Locked,
