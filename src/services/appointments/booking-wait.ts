@@ -96,7 +96,8 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
 /**
  * Returns the date from which {@link judgeWait} reads holidays. The wait of a valid request begins on this date or
  * later. The waitlist entry and the replaced appointment are read in the same round trip as the holidays. So with one
- * of these two, the result is the first local date. Without them, it is the given request date, or else today.
+ * of these two, the result is the earliest valid date ({@link firstLocalDate}). Without them, it is the given request
+ * date, or else today.
  */
 function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
   const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;

@@ -88,7 +88,7 @@ function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria):
 
 const nothingHeld = { appointmentId: undefined, heldDay: undefined, minutes: undefined, visitMinutes: undefined };
 
-/** A query part about a patient or an appointment to move. The search omits slots during which the patient is busy. */
+/** The query fields for the patient or the appointment to move. The search omits times when the patient is busy. */
 type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay" | "minutes" | "visitMinutes">;
 
 interface AskedPage {

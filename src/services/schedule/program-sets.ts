@@ -20,7 +20,7 @@ export interface Replacement {
 
 /**
  * Locks a program. Returns its current services or practitioners, as `table` selects, and the owner of the program.
- * Throws 404 if the program or a new member does not exist, and 409 for a stale version.
+ * Throws 404 if the program, a new service or a new practitioner does not exist. Throws 409 for a stale version.
  */
 export async function lockProgramSet(
   call: ReadyCall,
