@@ -24,7 +24,7 @@ export type Turn =
    * ({@link withdrawSlots}).
    */
   | { readonly kind: "COMPARED"; readonly programId: string }
-  /** Another transaction has locked the calendar, or all programs that need slots or have outdated slots. */
+  /** Another transaction holds the calendar lock, or each program that needs slots or has outdated slots is locked. */
   | { readonly kind: "BUSY" }
   /** The tenant has reached its limit of open slots: free slots that start in the future. */
   | { readonly kind: "FULL"; readonly openSlots: number }

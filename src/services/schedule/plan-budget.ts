@@ -44,8 +44,8 @@ const CAN_ENLARGE = [
 ] as const;
 
 /**
- * Returns the field to report when a rule makes a plan too large: the first of {@link CAN_ENLARGE} that the request
- * contains, or the first entry of the list if it contains none.
+ * Returns the field to report when a rule makes a plan too large. This is the first field in {@link CAN_ENLARGE} that
+ * the request contains. If the request contains none, it is the first entry of the list.
  */
 export function enlargingField(sent: SentAttributes): string {
   return firstSent(CAN_ENLARGE, sent);
@@ -89,8 +89,8 @@ export async function requireRoomForSchedule(
 }
 
 /**
- * Returns the number of slots that new horizons add to the schedules of the tenant's active programs. `horizonOf`
- * returns the new horizon of a program in days.
+ * Returns the estimated number of slots that new horizons add to the schedules of the tenant's active programs.
+ * `horizonOf` returns the new horizon of a program in days.
  *
  * Throws 422 TOO_MANY on `horizonDays` if a program or the tenant would exceed its slot limit. A shorter horizon always
  * passes.
