@@ -1,6 +1,6 @@
 import { type Code, type ContextValues, createContextKey } from "@connectrpc/connect";
 
-/** The authenticated caller (specification section 5), as its access token describes it. */
+/** The authenticated caller, as its access token describes it. */
 export interface Principal {
   /** The text `<issuer> <client id>`. It identifies the caller for idempotency, rate limits, audit and logs. */
   readonly id: string;

@@ -69,8 +69,8 @@ export function createHealth(options: HealthOptions): ServiceImpl<typeof Health>
 const unknown = Promise.resolve(Status.SERVICE_UNKNOWN);
 
 /**
- * Returns the probe of each service by its name. The probe is undefined for "" (the server); without `isServiceServing`
- * it is undefined for every service.
+ * Returns the probes by the names of their services. The name "" stands for the server, and its probe is undefined.
+ * Without `isServiceServing`, all probes are undefined.
  */
 function probesOf({ services, isServiceServing, watchIntervalMs }: HealthOptions): Map<string, Probe | undefined> {
   const probeOf = (name: string) => isServiceServing && createProbe(() => isServiceServing(name), watchIntervalMs);

@@ -78,8 +78,8 @@ export interface OpenApiOptions<R extends OpenApiRoute = OpenApiRoute> extends S
    */
   readonly servers?: JsonObject[];
   /**
-   * The `security` of the document, for operations without their own `security`. Defaults to `[]` (no requirement), or
-   * to no member if any operation has its own.
+   * The `security` of the document. It applies to operations without their own `security`. Defaults to `[]` (no
+   * requirement). If any operation has its own `security`, the document has none by default.
    */
   readonly security?: JsonObject[];
   /** Returns the parts that the caller adds to the operation of a route. */

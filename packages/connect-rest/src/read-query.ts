@@ -7,8 +7,8 @@ import { addViolation, type Violations } from "./violations/collect-violations.j
 import { memberStep } from "./violations/field-path.js";
 
 /**
- * A path to a field. The first item is a field of the request message; each further item is a field of the message in
- * the item before.
+ * A path to a field. The first item is a field of the request message. Each further item is a field of the message that
+ * the previous item contains.
  */
 type FieldNames = readonly DescField[];
 

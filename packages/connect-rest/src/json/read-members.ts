@@ -5,7 +5,7 @@ import type { JsonProfile, ReadInto } from "./json-profile.js";
 import { type Fields, oneofCase } from "./message-fields.js";
 import type { JsonObject } from "./read-json.js";
 
-/** A field, the path step to it, and the reader of its value. */
+/** A field, the step to it in a path, and the reader of its value. */
 export interface FieldReader {
   readonly field: DescField;
   readonly step: Step;

@@ -14,8 +14,8 @@ import { type FieldReader, membersOf, oneofReader, readMembers } from "./read-me
 import { strictProfile } from "./strict/strict-profile.js";
 
 /**
- * A path to a field. The first item is a field of the message; each further item is a field of the message in the item
- * before.
+ * A path to a field. The first item is a field of the message. Each further item is a field of the message that the
+ * previous item contains.
  */
 type FieldNames = readonly DescField[];
 

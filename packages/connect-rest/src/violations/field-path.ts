@@ -29,12 +29,18 @@ export function fieldStep(field: DescField): Step {
   return { kind: "field", text: field.jsonName, order: field.parent.fields.indexOf(field) };
 }
 
-/** Returns the place of the last field of a path. The path `fields` starts at the message; [] is the message itself. */
+/**
+ * Returns the path to the last of `fields`, which start at the message. Returns undefined for [], which is the message
+ * itself.
+ */
 export function pathOf(fields: readonly DescField[]): FieldPath | undefined {
   return fields.map(fieldStep).reduce<FieldPath | undefined>((parent, step) => ({ parent, step }), undefined);
 }
 
-/** Returns the step to an unknown member, the `order`th of them, from 0. Unknown members come after all fields. */
+/**
+ * Returns the step to an unknown member. `order` is its position among the unknown members, from 0. Unknown members
+ * come after all fields.
+ */
 export function memberStep(name: string, order: number): Step {
   return { kind: "member", text: name, order: firstMember + order };
 }
@@ -49,7 +55,7 @@ export function keyStep(key: string, order: number): Step {
   return { kind: "key", text: key, order };
 }
 
-/** Returns the steps to a place, starting at the message. */
+/** Returns the steps of a path, from the message to the value. */
 export function stepsTo(path: FieldPath | undefined): Step[] {
   const steps: Step[] = [];
   for (let at = path; at !== undefined; at = at.parent) steps.push(at.step);
