@@ -37,7 +37,7 @@ export async function announceStart(
 }
 
 /**
- * Returns a function that writes a line of start progress: plain text if people read the output
+ * Returns a function that writes a line about the progress of the start: plain text if people read the output
  * ({@link isReadByPeople}), otherwise a log line.
  */
 export function progressOf(

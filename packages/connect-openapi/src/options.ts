@@ -54,7 +54,10 @@ export interface OperationParts {
   readonly [extension: `x-${string}`]: JsonValue;
 }
 
-/** The generated texts of an operation. The caller can use them in its own texts. */
+/**
+ * The generated texts of an operation, which the caller can use in its own texts. `refer` returns a reference to the
+ * schema of a message.
+ */
 export interface OperationDefaults {
   /** The name of the method in words: "Create book". */
   readonly summary: string;

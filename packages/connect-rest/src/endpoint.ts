@@ -22,8 +22,9 @@ export interface EndpointOptions extends BindOptions, EntityTagOptions, EventIdO
   /** Returns the HTTP status of a successful answer, 200 to 299. Defaults to 200 for every method. */
   successStatus?(method: DescMethod): number;
   /**
-   * The format of streams: "ndjson" is one JSON object `{"result": …}` per line; "sse" is server-sent events. Defaults
-   * to "sse" for requests whose Accept header names text/event-stream, and to "ndjson" for others.
+   * The format of streams: "ndjson" is one JSON object `{"result": …}` per line; "sse" is server-sent events. By
+   * default, the Accept header of the request decides. It selects "sse" if it names text/event-stream with at least the
+   * quality of application/x-ndjson, otherwise "ndjson".
    */
   readonly streamFormat?: StreamFormatName;
 }

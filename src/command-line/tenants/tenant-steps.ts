@@ -92,7 +92,7 @@ export async function exportTenant(
 
 /**
  * Erases a suspended tenant, unless its erasure has already started. Waits until the erasure ends. Prints the number of
- * deleted rows each second, and at the end the tenant.
+ * deleted rows each second, and prints the tenant at the end.
  */
 export async function eraseTenant(
   client: TenantClient,

@@ -18,8 +18,8 @@ export interface EventIds {
   /** The string field of the response that is the `id` of its event. If it is empty, the event has no id. */
   readonly responseField: string;
   /**
-   * The string field of the request that gets the value of Last-Event-ID. The header replaces the sent value of the
-   * field.
+   * The string field of the request that gets the value of the Last-Event-ID header. Without the header, the field
+   * keeps the value that the caller sent.
    */
   readonly requestField: string;
   /**
@@ -36,8 +36,9 @@ export interface EventIds {
 /** Options of event ids. */
 export interface EventIdOptions {
   /**
-   * Returns the event ids of a server-streaming method, or undefined for none. Runs once per route, when the handler is
-   * created. Requests may send Last-Event-ID for every format of the answer. Defaults to none.
+   * Returns the fields with the event ids of a server-streaming method, or undefined for no event ids. Runs once per
+   * route, when the handler is created. Requests may send Last-Event-ID for every format of the answer. Defaults to no
+   * event ids.
    */
   eventIds?(method: DescMethod): EventIds | undefined;
 }

@@ -63,8 +63,8 @@ export function stepsTo(path: FieldPath | undefined): Step[] {
 }
 
 /**
- * Renders a place as a JSON path. Names that a caller chose are cut to 64 code points, and their unprintable characters
- * are escaped.
+ * Renders a path as the text of a JSON path. Names that a caller chose are cut to 64 code points, and their unprintable
+ * characters are escaped.
  */
 export function renderPath(path: FieldPath | undefined): string {
   return stepsTo(path).reduce((rendered, { kind, text, order }) => {
