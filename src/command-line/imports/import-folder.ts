@@ -13,7 +13,7 @@ import { type RowError, readRows, type SourceRow } from "./source-rows.js";
 
 /** The outputs and the clock of an import. */
 export interface ImportOutputs {
-  /** Receives the rejected rows and the report. */
+  /** Receives a line for each error of a rejected row, and the report. */
   readonly output: { write(text: string): unknown };
   readonly progress: ProgressOutput;
   /** Returns milliseconds since the epoch. */
