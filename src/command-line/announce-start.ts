@@ -8,8 +8,8 @@ export interface AnnouncePorts {
   readonly logger: Logger;
   readonly output: Pick<WriteStream, "isTTY" | "write">;
   /**
-   * Returns a shell command for a first request. With `isSigned` the command contains a token, otherwise a nested
-   * command that prints a token.
+   * Returns a shell command for a first request. If `isSigned` is true, the command contains a token. Otherwise, it
+   * contains a nested command that prints a token.
    */
   readonly firstRequest: (isSigned: boolean) => Promise<string>;
 }

@@ -24,8 +24,8 @@ export interface HealthOptions {
 
 /**
  * Implements the health service (github.com/grpc/grpc/blob/master/doc/health-checking.md). The empty name stands for
- * the whole server. A service is SERVING only while the server is. When the server stops, every status becomes
- * NOT_SERVING.
+ * the whole server. A service is SERVING only while the server is SERVING too. When the server stops, every status
+ * becomes NOT_SERVING.
  *
  * Watchers receive a change within two times `watchIntervalMs`, and NOT_SERVING when the server stops. All watchers
  * share the results of the same checks, so more watchers do not cause more checks.

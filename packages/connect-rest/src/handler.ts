@@ -73,7 +73,8 @@ const DEFAULTS = { maxBodyBytes: 4 * 1024 * 1024, maxDepth: 100 };
  * see {@link createRouteTable}.
  *
  * A request passes these steps in order:
- * - The route is found by path and method. Otherwise the answer is 404, or 405 if the path supports only other methods.
+ * - The route is found by path and method. If there is none, the answer is 404, or 405 if the path supports only other
+ *   methods.
  * - The `headerInterceptors` run.
  * - The path variables, the query and the body are read.
  * - The `interceptors` run, then the interceptors of the service.

@@ -36,7 +36,7 @@ export interface ReadRules {
 }
 
 /**
- * Compiles the reader of a message: ProtoJSON by the profile, which is strict by default.
+ * Compiles the reader of a message. It reads ProtoJSON as the profile requires; the default is the strict profile.
  * - A member must have the name of a field that is not excluded.
  * - At most one member of a oneof may be present.
  * - If the profile requires it, a list or map with the google.api.field_behavior REQUIRED must be present. The reader

@@ -71,8 +71,8 @@ function covers(wide: Route, narrow: Route): boolean {
 }
 
 /**
- * Returns the path lengths, in segments, at which two routes are compared. The last one is longer than both templates:
- * in even longer paths, `**` only matches more of the same.
+ * Returns the path lengths, in segments, at which two routes are compared. The last one is longer than both templates.
+ * Longer paths need no comparison, because in them `**` only matches more segments.
  */
 function lengths(a: Route, b: Route): number[] {
   const longest = Math.max(a.template.segments.length, b.template.segments.length) + 1;

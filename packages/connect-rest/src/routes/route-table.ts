@@ -12,8 +12,10 @@ export interface RouteMatch {
 }
 
 /**
- * The result of matching a request: the route; or, if the path has routes only for other HTTP methods, these methods in
- * alphabetical order; or, if no route has the path, undefined.
+ * The result of matching a request:
+ * - {@link RouteMatch}: a route matches the request.
+ * - `allow`: the path has routes only for other HTTP methods. These methods are listed in alphabetical order.
+ * - undefined: no route has the path.
  */
 export type RouteOutcome = RouteMatch | { readonly allow: readonly string[] } | undefined;
 

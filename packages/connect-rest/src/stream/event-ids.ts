@@ -23,8 +23,8 @@ export interface EventIds {
    */
   readonly requestField: string;
   /**
-   * Fields of the request that are cleared if Last-Event-ID is sent, such as the start of the first call. Defaults to
-   * none.
+   * Fields of the request that are cleared if Last-Event-ID is sent, such as a field that says where the first call
+   * begins. Defaults to none.
    */
   readonly removedFields?: readonly string[];
   /**
