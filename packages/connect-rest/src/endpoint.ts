@@ -49,7 +49,8 @@ const routedRequest = createContextKey<RoutedRequest | undefined>(undefined, { d
  * `interceptors`, and the interceptors of the service. The path variables, the query and the body are not read before
  * the `headerInterceptors` accept the call.
  *
- * Throws if `methods` has no implementation of the method, or if the success status is not from 200 to 299.
+ * Throws if `methods` has no implementation of the method, if the success status is not from 200 to 299, or if
+ * `options` are invalid.
  */
 export function createEndpoint(
   route: Route,

@@ -48,7 +48,7 @@ export function createMessageReader(schema: DescMessage, rules: ReadRules = {}):
   return messageReader(schema, compilationOf(rules));
 }
 
-/** Compiles the reader of one field, for a body that contains only this field. */
+/** Compiles the reader of one field, for a body or a parameter that contains only the value of this field. */
 export function createFieldReader(field: DescField, rules: ReadRules = {}): FieldReader {
   const compilation = compilationOf(rules);
   const read = compilation.profile.fieldReader(field, readerInto(field, compilation));
