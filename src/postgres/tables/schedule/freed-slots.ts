@@ -68,9 +68,9 @@ interface PractitionerTime {
 }
 
 /**
- * Inserts a row into `freed_slots` for each free slot that overlaps one of these times of its practitioner, in any
- * program. The rows are due at once. Pass the times that appointments no longer occupy. Does nothing if the tenant does
- * not offer freed slots.
+ * Finds the free slots that overlap one of these times of their practitioner, in any program. Inserts a row into
+ * `freed_slots` for each of these slots, or updates the existing row. The rows are due at once. Pass the times that
+ * appointments no longer occupy. Does nothing if the tenant does not offer freed slots.
  *
  * Call this at most once in a transaction and after all other locks, because freed slots are last in the lock order.
  */
@@ -79,9 +79,9 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 }
 
 /**
- * Makes each freed slot due at once that starts within one of these times of its practitioner. Call this when holds at
- * these times have ended. Changes only slots that would be due again before their start. An earlier attempt to offer
- * the other slots found no waitlist entry.
+ * Makes freed slots due at once if they start within one of these times of their practitioner. Call this when holds at
+ * these times have ended. Does not change slots whose next due time is their start or later: for these slots, no
+ * waitlist entry was found.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));
@@ -96,7 +96,10 @@ function listsOf({ tenantId }: Transaction, times: readonly PractitionerTime[]) 
   };
 }
 
-/** Sets when a freed slot is due again. Adds `entryIds` to the waitlist entries to which the slot was offered. */
+/**
+ * Sets when a freed slot is due again. Adds `entryIds` to the list of waitlist entries to which the slot has been
+ * offered.
+ */
 export function deferFreedSlot(
   transaction: Transaction,
   slotId: string,

@@ -103,7 +103,7 @@ async function readSettings(transaction: Transaction): Promise<LimitSettings> {
 
 /**
  * Reads the limits of the tenant, but does not count appointments. If the statement also counted, PostgreSQL would
- * prepare all counts even if no limit is set.
+ * spend time on the subqueries of all counts, even if no limit is set.
  */
 const settings = prepared(["tenantId"], (names) =>
   sql.raw(
