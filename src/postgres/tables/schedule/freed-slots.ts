@@ -15,10 +15,12 @@ const LISTS = ["tenantId", "practitionerIds", "starts", "ends"] as const;
 const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::timestamptz[]) AS f (practitioner_id, starts_at, ends_at)`;
 
 /**
- * Inserts the rows for {@link noteFreedSlots}. The due time `-infinity` means that a slot is due at once. The statement
- * reads the tenant's settings first. So PostgreSQL reads no slots for a tenant that offers no freed slots. No slot
- * lasts longer than 24 hours, so this limit narrows the index scan. OFFSET 0 prevents a join. With statistics of the
- * tenant, PostgreSQL would choose a join that reads all open slots.
+ * Inserts the rows for {@link noteFreedSlots}. The due time `-infinity` means that a slot is due at once.
+ *
+ * The statement reads the tenant's settings first. So PostgreSQL reads no slots for a tenant that offers no freed
+ * slots. No slot lasts longer than 24 hours. So the statement reads only slots that start at most 24 hours before one
+ * of the times. OFFSET 0 prevents a join. Once PostgreSQL has statistics of the tenant, it would choose a join that
+ * reads all open slots.
  */
 const note = prepared(LISTS, (names) =>
   sql.raw(

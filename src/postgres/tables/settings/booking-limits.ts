@@ -20,7 +20,7 @@ export interface BookingLimits {
   /** Limits the number of the patient's future appointments for the service that are PENDING or CONFIRMED. */
   readonly ofService: CountedLimit | undefined;
   /**
-   * Limits the number of the patient's appointments for the service on the local day of the booking. Cancelled
+   * Limits the number of the patient's appointments for the service on the local day of the new appointment. Cancelled
    * appointments and no-shows do not count.
    */
   readonly onDay: CountedLimit | undefined;
@@ -36,7 +36,7 @@ export interface MoveLimits extends Pick<BookingLimits, "onDay"> {
   readonly offersFreedSlots: boolean;
 }
 
-/** The patient, the service, and the local date (YYYY-MM-DD) or the slot of a booking. */
+/** The patient, the service and the day of a new appointment. `on` is its local date (YYYY-MM-DD) or its slot. */
 export interface LimitedVisit {
   readonly patientId: string;
   readonly serviceId: string;

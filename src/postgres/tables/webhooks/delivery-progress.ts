@@ -171,7 +171,7 @@ export async function failDelivery(
   return isOver;
 }
 
-/** Disables an active webhook. Returns its new version and its owner; undefined if the webhook was not active. */
+/** Disables an active webhook. Returns its new version, organization and company; undefined if it was not active. */
 export async function disableWebhook(
   transaction: Transaction,
   id: string,
