@@ -31,10 +31,10 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
  * again, removes this mark. Then also deletes a free slot with the same program, practitioner and start. If the cause
  * changes, the displacement is no longer marked as accepted by staff.
  *
- * Call this after the transaction has locked the calendar and the programs, which come before slots in the order of
- * `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. The statements after the
- * lock compare the slots with the plan again, because other calls may have booked or freed slots in the meantime. The
- * number of statements does not depend on the number of slots.
+ * Call this after the transaction has locked the tenant's row in `calendars` and the programs, which come before slots
+ * in the order of `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. The
+ * statements after the lock compare the slots with the plan again, because other calls may have booked or freed slots
+ * in the meantime. The number of statements does not depend on the number of slots.
  */
 export async function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<void> {
   withdrawLockedSlots(transaction, plan, now, await lockChangingSlots(transaction, plan, now));
