@@ -11,8 +11,8 @@ const NOTICED_MS = 1_000;
  */
 const TOLERATED_MS = 5_000;
 /**
- * The number of connections of a process besides those for calls, jobs and shared quotas: one for readiness, one for
- * events.
+ * The number of connections of a process besides those for calls, jobs and shared quotas: one for the readiness probe,
+ * and one that receives the notifications of new events.
  */
 const OTHER_CONNECTIONS = 2;
 
@@ -22,7 +22,7 @@ export function judgeVersion({ versionNumber, version }: Pick<ServerFacts, "vers
   return failure("version", `PostgreSQL ${version}`, "The service needs 15 or newer: upgrade PostgreSQL");
 }
 
-/** Checks that the database accepts writes. Returns no findings if the database accepts writes. */
+/** Returns a failure if the database rejects writes, otherwise no findings. */
 export function judgeWrites({ takesWrites }: Pick<ServerFacts, "takesWrites">): Finding[] {
   if (takesWrites) return [];
   const advice = "Set DATABASE_URL to the primary; also check default_transaction_read_only";

@@ -27,8 +27,11 @@ export interface Http1Connection {
 }
 
 /**
- * Whether the connection is about to end. When it is, responses have `Connection: close`. "draining" also closes the
- * connection as soon as no response is open.
+ * Whether the connection is about to end.
+ *
+ * - "not yet": it stays open after a response.
+ * - "announced": further responses have `Connection: close`.
+ * - "draining": as "announced". The connection is also closed as soon as no response is open.
  */
 export type Ending = "not yet" | "announced" | "draining";
 

@@ -12,7 +12,10 @@ export interface ExtensionPorts {
   readonly now: () => number;
   /** The highest number of open slots of a tenant. */
   readonly maxOpenSlots: number;
-  /** Logs each extension, and a warning when the tenant reaches its open-slot limit. */
+  /**
+   * Logs each extension and each comparison with changed rules, and a warning when the tenant reaches its open-slot
+   * limit.
+   */
   readonly logger: Pick<Logger, "info" | "warn">;
   /** Called when a tenant reaches its open-slot limit. */
   readonly onFull?: (() => void) | undefined;

@@ -10,8 +10,8 @@ export interface OptionClaims {
   /** Duration of all slots together in minutes, 1 to 65,535. */
   readonly minutes: number;
   /**
-   * The `generation` of the slot, 0 to 4,294,967,295: it increases each time the schedule of the program is made again.
-   * For several slots, the highest number.
+   * The `generation` of the slot, 0 to 4,294,967,295. A slot has the `generation` that its program had when the slot
+   * was added. Each change of the program's schedule increases the number. For several slots, the highest `generation`.
    */
   readonly generation: number;
   readonly serviceId: string;
