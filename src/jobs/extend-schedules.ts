@@ -10,7 +10,7 @@ export interface ExtensionPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** The highest number of open slots of a tenant. */
+  /** The highest number of open slots of a tenant. An open slot is free and starts in the future. */
   readonly maxOpenSlots: number;
   /**
    * Logs each extension and each comparison with changed rules, and a warning when the tenant reaches its open-slot

@@ -29,7 +29,7 @@ export interface JobPorts {
   readonly queuePool: JobQueuePool;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** The highest number of open slots of a tenant. */
+  /** The highest number of open slots of a tenant. An open slot is free and starts in the future. */
   readonly maxOpenSlots: number;
   /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own number. */
   readonly noShowGraceMinutes: number;

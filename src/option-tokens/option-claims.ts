@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { isLowerCaseUuid, writeLowerCaseUuid } from "../uuid.js";
 
-/** The claims of an option token: the state of the option when it was found. Ids are UUIDs in lower case. */
+/**
+ * The claims of an option token. An option is a bookable slot that a search found, or that a hold reserves. The claims
+ * have the state of the slot at that time. Ids are UUIDs in lower case.
+ */
 export interface OptionClaims {
   /** Id of the token. A token can be used only once. */
   readonly jti: string;

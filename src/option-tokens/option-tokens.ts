@@ -4,7 +4,7 @@ import { decodeClaims, encodeClaims, type OptionClaims, type OptionHolder } from
 import { openBytes, sealBytes } from "./sealed-bytes.js";
 import { optionForm } from "./token-form.js";
 
-/** An option: a slot as it was found, and its subject. Ids are UUIDs in lower case. */
+/** An option: a bookable slot as a search found it, and its subject. Ids are UUIDs in lower case. */
 export type Option = Omit<OptionClaims, "jti" | "expiresAtMs" | "holdId"> & {
   /** Start of the slot in milliseconds since the epoch. */
   readonly startsAtMs: number;
