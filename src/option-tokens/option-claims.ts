@@ -14,7 +14,8 @@ export interface OptionClaims {
   readonly minutes: number;
   /**
    * The `generation` of the slot, 0 to 4,294,967,295. A slot has the `generation` that its program had when the slot
-   * was added. Each change of the program's schedule increases the number. For several slots, the highest `generation`.
+   * was added. Each change of the schedule increases the `generation` of the program. For several slots, the highest
+   * `generation`.
    */
   readonly generation: number;
   readonly serviceId: string;
