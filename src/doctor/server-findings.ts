@@ -11,8 +11,8 @@ const NOTICED_MS = 1_000;
  */
 const TOLERATED_MS = 5_000;
 /**
- * The number of connections of a process besides those for calls, jobs and shared quotas: one for the readiness probe,
- * and one that receives the notifications of new events.
+ * The number of connections of a process besides those for calls, jobs and shared quotas. One is for the readiness
+ * probe. One receives the notifications of new events.
  */
 const OTHER_CONNECTIONS = 2;
 

@@ -22,9 +22,9 @@ export interface ExtensionPorts {
 }
 
 /**
- * Runs {@link extendNextProgram} in its own transaction: it adds a limited number of slots to the schedule of one
- * program, or withdraws slots that no longer fit its changed rules. Returns the outcome, and DONE for a tenant that is
- * not active.
+ * Runs {@link extendNextProgram} in its own transaction. It adds a limited number of slots to the schedule of one
+ * program, or it withdraws slots that no longer fit the program's changed rules. Returns the outcome. For a tenant that
+ * is not active, changes nothing and returns DONE.
  *
  * After ADDED, COMPARED or BUSY, more work may be left. The caller then calls again, after the jobs of other tenants.
  * Processes that extend the same tenant at the same time extend different programs.

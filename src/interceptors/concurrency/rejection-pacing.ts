@@ -10,7 +10,7 @@ export interface RejectionPacingPorts {
 }
 
 /**
- * The pause between two rejections. A rejection takes a fifth to a third of the work of a call, so 100 rejections per
+ * The pause between two rejections. A rejection takes a fifth to a third of the work of a call. So 100 rejections per
  * second leave nearly the whole process to running calls.
  */
 const PACE_MS = 10;
