@@ -3,7 +3,7 @@ import { isLowerCaseUuid, writeLowerCaseUuid } from "../uuid.js";
 
 /**
  * The claims of an option token. An option is a bookable slot that a search found, or that a hold reserves. The claims
- * have the state of the slot at that time. Ids are UUIDs in lower case.
+ * describe the slot as it was when it was found or held. Ids are UUIDs in lower case.
  */
 export interface OptionClaims {
   /** Id of the token. A token can be used only once. */
