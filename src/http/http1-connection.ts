@@ -18,10 +18,7 @@ export interface Http1Connection {
   newest: WatchedResponse | undefined;
   /** Value of `socket.bytesRead` when the connection last became idle. If it is larger now, a request has begun. */
   bytesWhenIdle: number;
-  /**
-   * Sends the answer to unreadable input, after all earlier responses. Undefined until input is unreadable. After that,
-   * no more input is read.
-   */
+  /** Sends the answer to unreadable input, after all earlier responses. Undefined until input is unreadable. */
   lastWord: LastWord | undefined;
   ending: Ending;
 }
