@@ -26,7 +26,7 @@ export interface Webhooks {
   readonly vault: Vault;
   readonly policy: ReceiverPolicy;
   /**
-   * Queues a job that sends events for each active webhook of a tenant, about 100 ms later. Call this after a
+   * For each active webhook of a tenant, queues a job that sends events, about 100 ms later. Call this after a
    * transaction of the tenant has committed.
    */
   committed(tenantId: string): void;
@@ -44,8 +44,8 @@ export interface WebhooksOptions {
 }
 
 /**
- * Every 30 days, a new key replaces the current key. Only values that are encrypted later use the new key. Old keys
- * stay for ever, because a secret lives as long as its webhook.
+ * If the settings have no keys, a new key replaces the current key every 30 days. Only values that are encrypted later
+ * use the new key. Old keys stay for ever, because a secret lives as long as its webhook.
  */
 const KEY_LIFE = { rotationMs: 30 * 24 * 60 * 60 * 1_000, retentionMs: Number.POSITIVE_INFINITY };
 

@@ -4,9 +4,9 @@ import type { ListenLimits } from "./limits.js";
 import { afterPoll } from "./sockets.js";
 
 /**
- * The connections without a request, longest idle first. The map has for each connection a function that ends it,
- * unless a request has begun to arrive. The HTTP server adds a connection that becomes idle. It removes a connection
- * when a request arrives or the connection closes.
+ * The connections without a request, longest idle first. Each value is a function that ends the connection. It does
+ * nothing if a request has begun to arrive. The HTTP server adds a connection that becomes idle. The server removes a
+ * connection when a request arrives or the connection closes.
  */
 export type IdleConnections = Map<Duplex, () => void>;
 
@@ -80,8 +80,8 @@ interface Closing {
 }
 
 /**
- * Closes the listener and its connections. Connections that the operating system has accepted, but Node has not yet
- * reported, are handled first, because closing the listener would reset them.
+ * Implements {@link Connections.close}. First waits until Node has reported the connections that the operating system
+ * has already accepted. Otherwise closing the listener would reset these connections.
  */
 async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Closing): Promise<{ forced: number }> {
   let forced = 0;
