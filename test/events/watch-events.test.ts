@@ -127,6 +127,7 @@ describe("a watch", () => {
     expect(slow.ids()).toEqual(ids);
     expect(quick.ids()).toEqual(ids);
     await Promise.all([slow.stop(), quick.stop()]);
+    await eventually(async () => (await listeners()).length === 0);
   });
 
   test("is rejected if its cursor is invalid, of another feed, or older than the purged events", async () => {

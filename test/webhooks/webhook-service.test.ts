@@ -7,7 +7,7 @@ import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
-import { createLocation, createWebhook, readWebhook, rpc, successOf, textIn } from "./webhooks-under-test.js";
+import { createLocation, createWebhook, readDeliveries, readWebhook, rpc, successOf, textIn } from "./webhooks-under-test.js";
 
 const URL = "https://receiver.example.com/cupo";
 /** The operations on one webhook, with valid values of their other fields. */
@@ -117,6 +117,20 @@ describe("an update", () => {
     expectRefusal(await update({ state: "DISABLED" }), 422, ["state INVALID_VALUE"]);
     expectRefusal(await update({ state: "PAUSED", expectedVersion: 2 }), 409, ["expectedVersion STALE_VERSION"]);
   });
+});
+
+test("an activation forgets the failed attempts of pending deliveries, and other updates do not", async () => {
+  const { webhookId } = await createWebhook(service, { url: URL }, as);
+  successOf(await callRpc(service, rpc.testWebhook, { webhookId }, { as }));
+  await service.query(`UPDATE webhook_deliveries SET attempts = 3 WHERE webhook_id = '${webhookId}'`);
+  const attemptsAfter = async (changes: JsonObject, expectedVersion: number) => {
+    successOf(await callRpc(service, rpc.updateWebhook, { webhookId, expectedVersion, ...changes }, { as }));
+    return (await readDeliveries(service, webhookId, as)).map(({ attempts }) => attempts);
+  };
+  expect(await attemptsAfter({ url: `${URL}/2` }, 1)).toEqual([3]);
+  expect(await attemptsAfter({ state: "PAUSED" }, 2)).toEqual([3]);
+  expect(await attemptsAfter({ url: URL }, 3)).toEqual([3]);
+  expect(await attemptsAfter({ state: "ACTIVE" }, 4)).toEqual([0]);
 });
 
 test("a deleted webhook is not found any more, and its pending deliveries are gone", async () => {
