@@ -182,9 +182,12 @@ describe("a cursor", () => {
   const otherForm = `Ag${"A".repeat(32)}`;
   const otherSpelling = `AQ${"A".repeat(31)}B`;
 
-  test.each(["x", "AAAA", "AQ", "a".repeat(128), "é", otherForm, otherSpelling])("that is invalid is rejected: %s", async (cursor) => {
-    expectRefusal(await list({ cursor }), 422, ["cursor INVALID_VALUE"]);
-  });
+  test.each(["x", "AAAA", "AQ", "a".repeat(128), "é", otherForm, otherSpelling])(
+    "that is invalid is rejected: %s",
+    async (cursor) => {
+      expectRefusal(await list({ cursor }), 422, ["cursor INVALID_VALUE"]);
+    },
+  );
 
   test.each([
     ["", "TOO_SHORT"],

@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import {
   addCalendarDays,
   countDatesOn,
+  earlierDate,
   isLocalDate,
+  laterDate,
   previousDate,
   weekdayOf,
 } from "../../src/scheduling/local-date.js";
@@ -108,6 +110,20 @@ describe("addCalendarDays", () => {
 
   it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])("rejects %d days", (days) => {
     expect(() => addCalendarDays("2026-01-01", days)).toThrow(RangeError);
+  });
+});
+
+describe("earlierDate and laterDate", () => {
+  it.each([
+    ["2026-02-28", "2026-03-01"],
+    ["2026-12-31", "2027-01-01"],
+    ["2026-03-01", "2026-03-01"],
+  ])("return %s and %s, in any order", (earlier, later) => {
+    for (const [one, other] of [
+      [earlier, later],
+      [later, earlier],
+    ] as const)
+      expect([earlierDate(one, other), laterDate(one, other)]).toEqual([earlier, later]);
   });
 });
 

@@ -7,7 +7,15 @@ import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
-import { createLocation, createWebhook, readDeliveries, readWebhook, rpc, successOf, textIn } from "./webhooks-under-test.js";
+import {
+  createLocation,
+  createWebhook,
+  readDeliveries,
+  readWebhook,
+  rpc,
+  successOf,
+  textIn,
+} from "./webhooks-under-test.js";
 
 const URL = "https://receiver.example.com/cupo";
 /** The operations on one webhook, with valid values of their other fields. */
