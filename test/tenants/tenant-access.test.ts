@@ -104,9 +104,13 @@ describe("CreateTenant", () => {
     const as = { tenantId: await newTenant({ withDefaults: true }) };
     const { listAppointmentTypes, listRequestSources, listCancellationReasons, listNoShowReasons } =
       CatalogAdminService.method;
+    interface Listed extends JsonObject {
+      readonly code: string;
+      readonly date: string;
+    }
     const listed = async (method: DescMethodUnary, list: string) =>
-      (await callRpc(service, method, { pageSize: 200 }, { as })).body[list] as JsonObject[];
-    const codesOf = (resources: readonly JsonObject[]) => resources.map(({ code }) => code).toSorted();
+      (await callRpc(service, method, { pageSize: 200 }, { as })).body[list] as Listed[];
+    const codesOf = (resources: readonly Listed[]) => resources.map(({ code }) => code).toSorted();
     const types = await listed(listAppointmentTypes, "appointmentTypes");
     expect(codesOf(types)).toContain("PRIMERA");
     const sources = await listed(listRequestSources, "requestSources");
@@ -119,9 +123,9 @@ describe("CreateTenant", () => {
     expect(codesOf(explained)).toEqual(["OTRA", "SEDE", "SIN-DOCUMENTOS"]);
     expect([...types, ...sources, ...reasons].filter(({ active }) => active !== true)).toEqual([]);
     const holidays = await listed(ProgramService.method.listHolidays, "holidays");
-    const years = holidays.map(({ date }) => Number(`${date}`.slice(0, 4))).toSorted();
-    const year = Number(localDateAt(service.now()).slice(0, 4));
-    expect(years).toEqual([...Array(18).fill(year), ...Array(18).fill(year + 1)]);
+    const years = holidays.map(({ date }) => date.slice(0, 4)).toSorted();
+    const year = localDateAt(service.now()).slice(0, 4);
+    expect(years).toEqual([...Array(18).fill(year), ...Array(18).fill(`${Number(year) + 1}`)]);
     const events = await callRpc(service, EventService.method.listEvents, { start: "OLDEST", pageSize: 200 }, { as });
     const [row] = await service.query(
       `SELECT count(*)::integer AS n FROM audit_events WHERE tenant_id = '${as.tenantId}'`,
