@@ -314,7 +314,7 @@ function weekOfOptions(): OptionQuery {
     visitMinutes: undefined,
     from: start,
     to: new Date(start.getTime() + 7 * 86_400_000),
-    windows: [{ startSecond: 0, endSecond: 86_400 }],
+    windows: [],
     locationId: undefined,
     practitionerId: undefined,
     includeEmergency: false,
