@@ -61,7 +61,11 @@ const dayIsNotFull = `s.local_date <> '${FULL_DAY}'`;
 
 test.each<[string, Partial<OptionQuery>, string]>([
   ["all", {}, dayIsNotFull],
-  ["those of a practitioner", { practitionerId: numbered(3) }, `${dayIsNotFull} AND practitioner_id = '${numbered(3)}'`],
+  [
+    "those of a practitioner",
+    { practitionerId: numbered(3) },
+    `${dayIsNotFull} AND practitioner_id = '${numbered(3)}'`,
+  ],
   [
     "those at a location",
     { locationId: numbered(2) },
@@ -84,7 +88,8 @@ test.each<[string, Partial<OptionQuery>, string]>([
   ],
 ])("a search finds %s, in order and over all pages", async (_, changes, condition) => {
   const query = { ...wholeWeek(), ...changes };
-  const isAlsoAvailable = query.appointmentId === undefined ? isAvailable.replace(`AND a.id <> '${TO_MOVE}'`, "") : isAvailable;
+  const isAlsoAvailable =
+    query.appointmentId === undefined ? isAvailable.replace(`AND a.id <> '${TO_MOVE}'`, "") : isAvailable;
   const expected = await client.query(
     `SELECT s.id FROM slots s WHERE ${isFree} AND ${isAlsoAvailable} AND s.starts_at >= $1 AND s.starts_at < $2 AND ${condition}`,
     [query.from, query.to],
@@ -92,12 +97,14 @@ test.each<[string, Partial<OptionQuery>, string]>([
   const found = await walk(query);
   const starts = found.map(({ startsAt }) => startsAt.getTime());
   expect(starts).toEqual(starts.toSorted((one, other) => one - other));
-  expect(found.map(({ slotId }) => slotId).toSorted()).toEqual(expected.rows.map(({ id }) => id).toSorted());
+  expect(new Set(found.map(({ slotId }) => slotId))).toEqual(new Set(expected.rows.map(({ id }) => id)));
+  expect(found).toHaveLength(expected.rows.length);
 });
 
 test("searches for different patients begin with different slots of the same time", async () => {
   const firsts = new Set<string | undefined>();
-  for (let n = 2; n < 10; n++) firsts.add((await search({ ...wholeWeek(), patientId: numbered(n), limit: 1 }))[0]?.slotId);
+  for (let n = 2; n < 10; n++)
+    firsts.add((await search({ ...wholeWeek(), patientId: numbered(n), limit: 1 }))[0]?.slotId);
   expect(firsts.size).toBeGreaterThan(1);
 });
 
