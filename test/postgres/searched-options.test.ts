@@ -19,8 +19,15 @@ const [PATIENT, OTHER_PATIENT] = [numbered(1), numbered(2)];
 /** An appointment of the busy patient, from 7:00 to 11:00 on the full day. */
 const TO_MOVE = numbered(90_004);
 
-/** Each program lacks other slots. The patient and the first practitioner are busy from 7:00 to 11:00 on each day. */
+/**
+ * Each program lacks other slots. The seventh is open for today and tomorrow, and has a slot at the end of tomorrow.
+ * The patient and the first practitioner are busy from 7:00 to 11:00 on each day.
+ */
 const UNEVEN = [
+  `UPDATE programs SET horizon_days = 1 WHERE id = '${numbered(7)}'`,
+  `INSERT INTO slots (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation)
+   SELECT '${tenantId}', '${numbered(91_000)}', seventh, seventh, seventh, '2030-01-09', '2030-01-09 00:00-05',
+     '2030-01-09 00:20-05', 1 FROM (SELECT '${numbered(7)}'::uuid AS seventh) AS program`,
   `DELETE FROM slots WHERE appointment_id IS NULL AND right(id::text, 12)::integer * 7 % 5 = 0`,
   `INSERT INTO tenant_settings (tenant_id, minimum_notice_minutes, version, created_at, updated_at)
    VALUES ('${tenantId}', ${NOTICE_MINUTES}, 1, now(), now())`,
@@ -52,7 +59,8 @@ afterAll(async () => {
 });
 
 /** Conditions on a slot `s` that has not begun, and on its practitioner and patient. */
-const isFree = `s.appointment_id IS NULL AND s.starts_at >= '${FIRST_START}'::timestamptz + interval '${NOTICE_MINUTES} min'`;
+const isFree = `s.appointment_id IS NULL AND s.starts_at >= '${FIRST_START}'::timestamptz + interval '${NOTICE_MINUTES} min'
+  AND (s.program_id <> '${numbered(7)}' OR s.starts_at < '2030-01-09 00:00-05')`;
 const isAvailable = `NOT EXISTS (SELECT FROM appointments a WHERE a.practitioner_id = s.practitioner_id AND a.id <> '${TO_MOVE}'
   AND a.status NOT IN ('CANCELLED', 'NO_SHOW') AND a.starts_at < s.ends_at AND a.ends_at > s.starts_at)`;
 const inMorning = "(s.starts_at AT TIME ZONE 'America/Bogota')::time BETWEEN '06:00' AND '11:59'";

@@ -99,6 +99,8 @@ function holds(tenantId: string): string[] {
     set("appointment_holds", 206, "ended_at = expires_at, uses_unit = true"),
     insert(207, [15, 4], "14:00", "14:20"),
     set("appointment_holds", 207, `expires_at = '${HELD_AFTER}', uses_unit = true`),
+    insert(209, [16, 4], "15:00", "15:20"),
+    set("appointment_holds", 209, `expires_at = timestamptz '${NOW}' + interval '10 s', uses_unit = true`),
     insert(208, [7, 5], "10:00", "10:20"),
     set("appointment_holds", 208, `waitlist_entry_id = '${numbered(301)}'`),
     `INSERT INTO day_counters (tenant_id, rule_id, local_date, booked, held)
