@@ -24,6 +24,7 @@ export function set(table: string, id: number, change: string): string {
 export function soundRows(tenantId: string): string[] {
   return [
     "DELETE FROM day_counters",
+    `DELETE FROM patients WHERE id > '${numbered(20)}'`,
     `INSERT INTO patients (tenant_id, id, document_type, document_type_key, document_number, document_number_key, full_name,
        phone, status, erased_at, merged_into)
      VALUES ('${tenantId}', '${numbered(ERASED)}', '', '', '', '', '', '', 'INACTIVE', now(), NULL),
