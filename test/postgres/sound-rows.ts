@@ -89,6 +89,7 @@ function holds(tenantId: string): string[] {
        '2030-01-08', ${at(from)}, ${at(to)}, false, 'issuer client', ${at("08:00")}, now()
      FROM (SELECT '${numbered(1)}'::uuid AS one) AS first`;
   return [
+    insert(200, [17, 2], "10:40", "11:00"),
     insert(201, [2, 2], "10:00", "10:20"),
     set("appointment_holds", 201, "expires_at = starts_at, uses_unit = true"),
     insert(202, [3, 2], "10:20", "10:40"),
