@@ -1,6 +1,6 @@
 import { type Code, type ContextValues, createContextKey } from "@connectrpc/connect";
 
-/** The authenticated caller (specification section 5), as its access token describes it. */
+/** The authenticated caller, as its access token describes it. */
 export interface Principal {
   /** The text `<issuer> <client id>`. It identifies the caller for idempotency, rate limits, audit and logs. */
   readonly id: string;
@@ -115,9 +115,9 @@ export type EndOfPart = (failure?: unknown) => void;
 
 /** Records interceptors and statements of a call as spans of a trace. Spans have no data of messages or headers. */
 export interface CallTrace {
-  /** 32 hexadecimal digits (W3C Trace Context), for log lines. */
+  /** The id of the trace, for log lines: 32 hexadecimal digits (W3C Trace Context). */
   readonly traceId: string;
-  /** 16 hexadecimal digits. */
+  /** The id of the span of the whole call: 16 hexadecimal digits. */
   readonly spanId: string;
   /** Starts a span within the current span. The new span is the current span until it ends. */
   begin(name: string): EndOfPart;

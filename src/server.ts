@@ -64,10 +64,10 @@ export interface ServerPorts {
   readonly demoTokens?: DemoTokens | undefined;
 }
 
-/** In milliseconds. Due work of jobs is counted at most once per `maxAgeMs`. Metrics wait `timeoutMs` for a count. */
+/** Due work of jobs is counted at most once per `maxAgeMs` ms. A page of metrics waits `timeoutMs` ms for the count. */
 const BACKLOG_PACE = { maxAgeMs: 10_000, timeoutMs: 1_000 };
 
-/** The shortest time in milliseconds between log lines that any caller can cause. */
+/** Log lines that any caller can cause are written at most once in this many milliseconds. */
 const LOG_EVERY_MS = 60_000;
 
 type Closer = () => Promise<void> | void;

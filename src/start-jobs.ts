@@ -15,7 +15,7 @@ export interface StartedJobsPorts {
   readonly now: () => number;
   readonly logger: Logger;
   readonly webhooks: Webhooks;
-  /** How many milliseconds a receiver of webhooks has to answer. */
+  /** How many milliseconds a receiver of webhooks has to answer; default 10,000. */
   readonly sendTimeoutMs?: number | undefined;
   /** Called after a job commits a transaction that added an event to the feed of the tenant. */
   readonly onCommitted: (tenantId: string) => void;

@@ -25,8 +25,8 @@ type IssuerSettings = Pick<Config, "issuer" | "tokenTypes" | "tokenClaims" | "da
 
 /**
  * Opens the configured issuer: a real one, with its keys at a URL or in a file, or the development issuer. `fetch`
- * loads keys from a URL. `onError` is called for each failed load of keys, but the first load from a file makes this
- * function reject instead. `onRefused` is called for each request whose token is rejected or missing.
+ * loads keys from a URL. `onError` is called for each failed load of keys. But if the first load from a file fails,
+ * this function rejects instead. `onRefused` is called for each request whose token is rejected or missing.
  */
 export async function openTrustedIssuer(
   config: IssuerSettings,

@@ -1,7 +1,10 @@
 import { CupoError } from "../errors.js";
 import type { TokenFault } from "../token-faults.js";
 
-/** The sentence in the response for each fault of a token. It is fixed, so that it contains no part of the token. */
+/**
+ * The fixed sentence in the response for each fault of a token except CLAIM and MISSING. It contains no part of the
+ * token.
+ */
 const sentences = {
   MALFORMED: "The access token is malformed",
   TYPE: "The token is not an access token of an accepted type",

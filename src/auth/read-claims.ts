@@ -3,7 +3,7 @@ import { isUuid } from "../uuid.js";
 import { invalidClaim, invalidToken } from "./invalid-token.js";
 import { parseJsonObject } from "./parse-json-object.js";
 
-/** The issuer and audience that access tokens must name, and the names of the claims in {@link ClaimNames}. */
+/** The issuer and audience that access tokens must name, and the claim names that can differ between issuers. */
 export interface ClaimRules {
   readonly issuer: string;
   readonly audience: string;

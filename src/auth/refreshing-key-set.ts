@@ -32,8 +32,9 @@ const tickMs = 1_000;
  * cause a request to a failing issuer. The pause is 30 s, or 5 s while no set is available.
  *
  * A document without a usable key is a successful load, because this is how an issuer revokes all its keys. Such a
- * document is also reported to `onError`. The time since the last load is measured as an absolute difference, so that a
- * clock set back does not stop the loads. The timer of the background loads does not keep the process alive.
+ * document is also reported to `onError`. The loads continue if the clock is set back, because they depend on the
+ * absolute difference between now and the last attempt. The timer of the background loads does not keep the process
+ * alive.
  */
 export function openRefreshingKeySet(source: KeySource): KeySet {
   const closing = new AbortController();

@@ -93,7 +93,8 @@ const compactJws = /^ +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/;
 /**
  * Returns the token of an Authorization header: `Bearer` in any case, one or more spaces, and three base64url parts
  * joined by dots (RFC 6750 section 2.1, RFC 7515 section 7.1). Padding, a line break or a second value after the token
- * is rejected. The limit is 8 KiB, because hashing and parsing come before the check of the signature.
+ * is rejected. A token of more than 8 KiB is rejected too, because hashing and parsing come before the check of the
+ * signature.
  */
 function readBearerToken(authorization: string | null): string {
   if (authorization === null || !scheme.test(authorization)) throw missingToken();

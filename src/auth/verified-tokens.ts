@@ -11,7 +11,10 @@ export interface VerifiedTokens {
   put(digest: string, generation: number, claims: TokenClaims): void;
 }
 
-/** Creates an LRU cache of at most `maxEntries` tokens by digest. A call with another generation empties the cache. */
+/**
+ * Creates an LRU cache of at most `maxEntries` tokens by digest. A call with another `generation` empties the cache,
+ * because the keys have changed.
+ */
 export function createVerifiedTokens(maxEntries: number): VerifiedTokens {
   const entries = new Map<string, TokenClaims>();
   let entriesGeneration = 0;

@@ -8,8 +8,8 @@ export interface AnnouncePorts {
   readonly logger: Logger;
   readonly output: Pick<WriteStream, "isTTY" | "write">;
   /**
-   * Returns a shell command for a first request. With `isSigned` the command contains a token, otherwise a nested
-   * command that prints a token.
+   * Returns a shell command for a first request. If `isSigned` is true, the command contains a token. Otherwise, it
+   * contains a nested command that prints a token.
    */
   readonly firstRequest: (isSigned: boolean) => Promise<string>;
 }
@@ -37,7 +37,7 @@ export async function announceStart(
 }
 
 /**
- * Returns a function that writes a line of start progress: plain text if people read the output
+ * Returns a function that writes a line about the progress of the start: plain text if people read the output
  * ({@link isReadByPeople}), otherwise a log line.
  */
 export function progressOf(

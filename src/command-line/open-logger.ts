@@ -19,7 +19,8 @@ export async function openLogger(
 }
 
 /**
- * The format of text lines: local time, then the status, operation and duration of a request, then the other fields.
+ * The format of text lines. A line begins with the local time. A line about a request continues with its status,
+ * operation and duration, and any other line with its message. All other fields follow.
  */
 const forPeople: PrettyOptions = {
   sync: true,

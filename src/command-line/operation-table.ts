@@ -7,6 +7,7 @@ import { operationName, operationOf } from "../operation.js";
 
 /**
  * The REST paths of an operation, its scope, and the names of the interceptors that its calls pass, outermost first.
+ * The name "message" stands for reading the request message.
  */
 export interface OperationRow {
   readonly operation: string;

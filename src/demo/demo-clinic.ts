@@ -30,7 +30,7 @@ export interface DemoClinic {
   readonly payers: readonly (Named & { readonly taxId: string })[];
   readonly contracts: readonly DemoContract[];
   readonly patients: readonly DemoPatient[];
-  /** At least one program. The clinic is complete when the last program is complete. */
+  /** At least one program. A clinic is complete when the practitioners of its last program are set. */
   readonly programs: readonly DemoProgram[];
 }
 
@@ -57,7 +57,7 @@ export interface DemoProgram extends Named {
   readonly rules: readonly DemoRule[];
 }
 
-/** A weekly rule without slots on holidays. Times are local, HH:MM. Weekdays are 1 (Monday) to 7 (Sunday). */
+/** A weekly rule that creates no slots on holidays. Times are local, HH:MM. Weekdays are 1 (Monday) to 7 (Sunday). */
 export interface DemoRule {
   readonly weekdays: readonly number[];
   readonly startsAtLocal: string;

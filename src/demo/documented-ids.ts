@@ -5,7 +5,7 @@ import type { ServiceEntry } from "../services/services.js";
 import { largeClinic } from "./large-clinic.js";
 import { smallClinic } from "./small-clinic.js";
 
-/** The client that fills the demo tenants. */
+/** The client id of the calls that fill the demo tenants. */
 export const demoClient = "demo-setup";
 
 const TENANT_IDS: ReadonlySet<string> = new Set([largeClinic.tenantId, smallClinic.tenantId]);

@@ -11,9 +11,9 @@ import { unlessThere } from "./make-once.js";
 const CONSENT_GRANTED_AT = { seconds: BigInt(Date.parse("2026-01-15T15:00:00Z") / 1_000) };
 
 /**
- * Creates the missing parts of a clinic, one after the other, and calls `onProgress` after each group. Resolves to
- * true, and creates nothing, if the clinic was already complete; otherwise resolves to false. A clinic is complete when
- * the practitioners of its last program are set. Rejects with the error of a failed call.
+ * Creates the missing items of a clinic, one after the other. Calls `onProgress` with a line of text after each kind of
+ * items. Resolves to true, and creates nothing, if the clinic was already complete; otherwise resolves to false. A
+ * clinic is complete when the practitioners of its last program are set. Rejects with the error of a failed call.
  */
 export async function fillClinic(
   clinic: DemoClinic,

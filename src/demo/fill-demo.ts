@@ -15,7 +15,7 @@ export interface FillDemoOptions {
   readonly now: () => number;
   /** Stops the filling after the running call. {@link fillDemo} then rejects. */
   readonly signal: AbortSignal;
-  /** Called with a line of text for each tenant and after each group of items. */
+  /** Called with a line of text for each tenant and after each kind of items. */
   readonly onProgress: (line: string) => void;
 }
 
@@ -31,7 +31,8 @@ const SCOPES = [
 
 /**
  * Fills the demo tenants through the service's own operations, as the client `demo-setup`. A tenant that is complete is
- * not changed again. An interrupted filling is continued. Rejects with the first permanent failure.
+ * not changed again. An interrupted filling is continued. A temporary error is retried ({@link openDemoTransport}).
+ * Rejects with the first error that remains.
  */
 export async function fillDemo({ internalUrl, issuer, now, signal, onProgress }: FillDemoOptions): Promise<void> {
   const year = Number(localDateAt(now()).slice(0, 4));

@@ -18,7 +18,8 @@ const THERE: ReadonlySet<string | undefined> = new Set(["DUPLICATE", "STALE_VERS
 
 /**
  * Creates items in order and returns their ids by code. If an item already exists, looks up its id by its code. So a
- * filling can continue even after the service has purged the idempotency keys. Rejects if the lookup finds no item.
+ * filling can continue even after the service has purged the idempotency keys. Rejects with any other error of a call,
+ * or if the lookup finds no item.
  */
 export async function makeOnce<T extends { readonly code: string }>(
   things: readonly T[],

@@ -15,8 +15,8 @@ import { examineSchema } from "./schema-findings.js";
 import { judgeClock, judgeConnections, judgePooler, judgeVersion, judgeWrites } from "./server-findings.js";
 
 /**
- * Checks a database and, if they are configured, the role that owns its tables and its replica. Returns the findings.
- * If the connection to the database fails, returns only a finding about the connection.
+ * Checks a database. Also checks its replica and the role that owns its tables, if they are configured. Returns the
+ * findings. If the connection to the database fails, returns only a finding about the connection.
  */
 export function examineDatabase(
   { url, ownerUrl }: DatabaseAddresses,

@@ -19,7 +19,7 @@ export type Check =
   | "jobs"
   | "disk";
 
-/** The result of one check. */
+/** A result of a check. One check can have several results. */
 export interface Finding {
   readonly check: Check;
   readonly level: "ok" | "warning" | "failure";

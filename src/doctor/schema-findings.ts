@@ -13,7 +13,7 @@ interface Difference {
   readonly table: string;
   /** The name without the name of the table; empty for a table. The name of a function includes its parameter types. */
   readonly name: string;
-  /** The object as a migration created it; undefined if no migration did. */
+  /** The object as a migration created it; undefined if no migration created it. */
   readonly recorded: RecordedObject | undefined;
   /** The definition in the catalog; undefined if the object is missing. */
   readonly found: string | undefined;

@@ -6,13 +6,13 @@ import { type Finding, failure, ok, warning } from "./finding.js";
 const OLDEST_VERSION = 150_000;
 const NOTICED_MS = 1_000;
 /**
- * The maximum difference between the clocks of the database and of this machine, in milliseconds. A larger one is a
- * failure. The checks of access tokens tolerate an issuer's clock that is ahead by this much.
+ * The maximum difference between the clocks of the database and of this machine, in milliseconds. A larger difference
+ * is a failure. The checks of access tokens tolerate an issuer's clock that is ahead by this much.
  */
 const TOLERATED_MS = 5_000;
 /**
- * The number of connections of a process besides those for calls, jobs and shared quotas: one for readiness, one for
- * events.
+ * The number of connections of a process besides those for calls, jobs and shared quotas. One is for the readiness
+ * probe. One receives the notifications of new events.
  */
 const OTHER_CONNECTIONS = 2;
 
@@ -22,7 +22,7 @@ export function judgeVersion({ versionNumber, version }: Pick<ServerFacts, "vers
   return failure("version", `PostgreSQL ${version}`, "The service needs 15 or newer: upgrade PostgreSQL");
 }
 
-/** Checks that the database accepts writes. Returns no findings if the database accepts writes. */
+/** Returns a failure if the database rejects writes, otherwise no findings. */
 export function judgeWrites({ takesWrites }: Pick<ServerFacts, "takesWrites">): Finding[] {
   if (takesWrites) return [];
   const advice = "Set DATABASE_URL to the primary; also check default_transaction_read_only";
@@ -30,8 +30,8 @@ export function judgeWrites({ takesWrites }: Pick<ServerFacts, "takesWrites">): 
 }
 
 /**
- * Compares the clocks of the database and this machine. Warns above 1 s and fails above 5 s. Tokens are checked with
- * this machine's clock; retention uses the database's clock.
+ * Compares the clocks of the database and this machine. Returns a warning above 1 s and a failure above 5 s. Tokens are
+ * checked with this machine's clock; retention uses the database's clock.
  */
 export function judgeClock({ clockAheadMs }: Pick<ServerFacts, "clockAheadMs">): Finding {
   const seconds = (Math.abs(clockAheadMs) / 1_000).toFixed(1);
@@ -42,8 +42,9 @@ export function judgeClock({ clockAheadMs }: Pick<ServerFacts, "clockAheadMs">):
 }
 
 /**
- * Returns the finding about the pooler. Warns about a pooler in transaction mode, unless `url` disables named prepared
- * statements. Such a pooler can lose prepared statements, and it passes no notifications.
+ * Returns the finding about a connection pooler between this machine and PostgreSQL. A pooler in transaction mode can
+ * lose prepared statements, so it is a warning, unless `url` disables named prepared statements. Such a pooler also
+ * passes no notifications.
  */
 export function judgePooler(pooler: Pooler, url: URL): Finding {
   if (pooler === "NONE") return ok("pooler", "none detected");

@@ -24,9 +24,9 @@ export interface RunResult {
 }
 
 /**
- * Runs a program, waits for its end and returns its result. The program gets its own session, so that Ctrl-C for the
- * service does not reach it. The program inherits only a few environment variables, no secrets and no libpq settings.
- * Rejects if the program cannot be started.
+ * Runs a program, waits for its end and returns its result. Except on Windows, the program gets its own session, so
+ * that Ctrl-C for the service does not reach it. The program inherits only a few environment variables, no secrets and
+ * no libpq settings. Rejects if the program cannot be started.
  */
 export async function runProgram(program: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const { account, cwd, input = "", outputFd } = options;

@@ -136,7 +136,7 @@ async function addShare(shares: string): Promise<string> {
   return share;
 }
 
-/** Whether a running process uses the server. Removes the files of processes that have ended. */
+/** Whether a running process uses the server. Also removes the files in `shares` whose processes have ended. */
 async function isShared(shares: string): Promise<boolean> {
   let shared = false;
   await mkdir(shares, { recursive: true });

@@ -9,7 +9,10 @@ export type News = readonly EventRecord[] | "QUIET" | "BEHIND";
 /** The highest number of events that are buffered for one watcher. */
 const MAX_KEPT = 1_000;
 
-/** A buffer of one watcher. It receives the events of a tenant after a cursor. All watchers share the event records. */
+/**
+ * The event buffer of one watcher: an open stream of a tenant's events. The buffer receives the events after a cursor.
+ * All watchers share the event records.
+ */
 export class LiveEvents {
   #kept: EventRecord[] = [];
   #isBehind = false;

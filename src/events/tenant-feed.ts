@@ -9,7 +9,10 @@ const TURN_EVENTS = 500;
 const TURN_GAP_MS = 20;
 const BEHIND_ALL = Number.MAX_SAFE_INTEGER;
 
-/** The event feed of a tenant in this process. Each new event is read once for all watchers. */
+/**
+ * The event feed of a tenant in this process. Each new event is read once for all watchers. A watcher is an open stream
+ * of the tenant's events.
+ */
 export class TenantFeed {
   readonly #watchers = new Set<LiveEvents>();
   /** The number of watchers, including those that are being added. */

@@ -4,9 +4,9 @@ import type { ListenLimits } from "./limits.js";
 import { afterPoll } from "./sockets.js";
 
 /**
- * The connections without a request, longest idle first. The map has for each connection a function that ends it,
- * unless a request has begun to arrive. The HTTP server adds a connection that becomes idle. It removes a connection
- * when a request arrives or the connection closes.
+ * The connections without a request, longest idle first. Each value is a function that ends the connection. It does
+ * nothing if a request has begun to arrive. The HTTP server adds a connection that becomes idle. The server removes a
+ * connection when a request arrives or the connection closes.
  */
 export type IdleConnections = Map<Duplex, () => void>;
 

@@ -18,17 +18,17 @@ export interface Http1Connection {
   newest: WatchedResponse | undefined;
   /** Value of `socket.bytesRead` when the connection last became idle. If it is larger now, a request has begun. */
   bytesWhenIdle: number;
-  /**
-   * Sends the answer to unreadable input, after all earlier responses. Undefined until input is unreadable. After that,
-   * no more input is read.
-   */
+  /** Sends the answer to unreadable input, after all earlier responses. Undefined until input is unreadable. */
   lastWord: LastWord | undefined;
   ending: Ending;
 }
 
 /**
- * Whether the connection is about to end. When it is, responses have `Connection: close`. "draining" also closes the
- * connection as soon as no response is open.
+ * Whether the connection is about to end.
+ *
+ * - "not yet": it stays open after a response.
+ * - "announced": further responses have `Connection: close`.
+ * - "draining": as "announced". The connection is also closed as soon as no response is open.
  */
 export type Ending = "not yet" | "announced" | "draining";
 

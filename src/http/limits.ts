@@ -28,8 +28,8 @@ export interface ListenLimits {
    */
   readonly requestMs: number;
   /**
-   * Interval between checks of `headersMs` and `requestMs` on HTTP/1.1 connections, and of `unreadMs`. Each of these
-   * limits can be exceeded by up to this time.
+   * Interval between checks of `headersMs` and `requestMs` on HTTP/1.1 connections, and of `unreadMs` and
+   * `unreadGraceMs`. Each of these limits can be exceeded by up to this time.
    */
   readonly checkEveryMs: number;
   /**

@@ -91,7 +91,7 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
   };
 }
 
-/** Calls `end` for the sessions that are open now, after the next poll of the event loop. */
+/** After the next poll of the event loop, calls `end` for each session that is open now. */
 function endSoon(sessions: Sessions, end: (socket: Socket, session: ServerHttp2Session) => void): void {
   const open = new Map(sessions);
   afterPoll(() => open.forEach(end));

@@ -4,7 +4,7 @@ import type { Http2ServerRequest } from "node:http2";
 /** Why the listener refused a request or unreadable input. OVERLOADED: too many answers are unread. */
 export type SocketErrorKind = "BAD_REQUEST" | "TIMEOUT" | "HEADERS_TOO_LARGE" | "OVERLOADED";
 
-/** An answer. The connection adds further headers, such as Date. */
+/** The answer to a refused request or to unreadable input. The connection adds further headers, such as Date. */
 export interface SocketErrorAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;

@@ -55,8 +55,8 @@ export class WatchedHttp2Response<Request extends Http2ServerRequest = Http2Serv
   private requestBytes = 0;
 
   /**
-   * From now on, counts the answer in `account` while it is unread. Its size includes `requestBytes`, the memory of the
-   * request's headers.
+   * From now on, counts the answer in `account` while it is unread. The counted size includes `requestBytes`, the
+   * memory of the request's headers.
    */
   watch(account: AnswerAccount, requestBytes: number): void {
     this.account = account;

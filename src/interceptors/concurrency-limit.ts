@@ -44,8 +44,8 @@ export type PaceRejection = (rejection: PermitRejection, what?: "calls" | "strea
 /**
  * Runs a call if its principal, its tenant and the process are below their limits. A heavy call must also be below the
  * limits of heavy calls, for its tenant and for all tenants. A bulk call has its own limits instead of the limits of
- * its principal and tenant. A call above a limit may wait. A call that gets no permit is rejected: with 429 at the
- * limit of the principal (specification section 8), with 503 and the reason BUSY at any other limit.
+ * its principal and tenant. A call above a limit may wait. A call that gets no permit is rejected. At the limit of the
+ * principal, the error is a 429 (specification section 8). At any other limit, it is a 503 with the reason BUSY.
  *
  * This is the last stage before calls get their database connection. A call that an earlier stage rejects takes no
  * permit. A repeated call that gets a stored response takes a permit too. The permit is released when the call ends.

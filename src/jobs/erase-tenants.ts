@@ -10,7 +10,7 @@ import {
 } from "../postgres/tables/tenants/erasure.js";
 import { findFilledTables, readTenantTables, type TenantTable } from "../postgres/tables/tenants/tenant-tables.js";
 
-const LIMITS = { statementTimeoutMs: 60_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
+const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
 /** The highest number of rows that one transaction deletes. */
 const BATCH = 2_000;
 /** The migration that added the state of tenants. Releases without it do not know the state. */

@@ -10,18 +10,21 @@ export interface ExtensionPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** The highest number of open slots of a tenant. */
+  /** The highest number of open slots of a tenant. An open slot is free and starts in the future. */
   readonly maxOpenSlots: number;
-  /** Logs each extension, and a warning when the tenant reaches its open-slot limit. */
+  /**
+   * Logs each extension and each comparison with changed rules, and a warning when the tenant reaches its open-slot
+   * limit.
+   */
   readonly logger: Pick<Logger, "info" | "warn">;
   /** Called when a tenant reaches its open-slot limit. */
   readonly onFull?: (() => void) | undefined;
 }
 
 /**
- * Runs {@link extendNextProgram} in its own transaction: it adds a limited number of slots to the schedule of one
- * program, or withdraws slots that no longer fit its changed rules. Returns the outcome, and DONE for a tenant that is
- * not active.
+ * Runs {@link extendNextProgram} in its own transaction. It adds a limited number of slots to the schedule of one
+ * program, or it withdraws slots that no longer fit the program's changed rules. Returns the outcome. For a tenant that
+ * is not active, changes nothing and returns DONE.
  *
  * After ADDED, COMPARED or BUSY, more work may be left. The caller then calls again, after the jobs of other tenants.
  * Processes that extend the same tenant at the same time extend different programs.

@@ -33,7 +33,10 @@ export function purgeDeliveries(database: TransactionSource, signal?: AbortSigna
   return purgeInBatches(database, purgeDeliveryBatch, signal);
 }
 
-/** Deletes quota windows past their retention, like {@link purgeIdempotencyKeys}, and returns their number. */
+/**
+ * Deletes the request counts of quotas past their retention, like {@link purgeIdempotencyKeys}, and returns their
+ * number.
+ */
 export function purgeQuotas(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeQuotaBatch, signal);
 }

@@ -29,12 +29,9 @@ export interface JobPorts {
   readonly queuePool: JobQueuePool;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** The highest number of open slots of a tenant. */
+  /** The highest number of open slots of a tenant. An open slot is free and starts in the future. */
   readonly maxOpenSlots: number;
-  /**
-   * Minutes after the start of an appointment, from which it can be marked as a no-show. Tenants can set their own
-   * number.
-   */
+  /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own number. */
   readonly noShowGraceMinutes: number;
   readonly logger: Logger;
   /** Called when a tenant reaches its open-slot limit. */
@@ -76,13 +73,13 @@ const CRON = [
   { task: TEND_PARTITIONS, match: "37 * * * *", identifier: TEND_PARTITIONS },
 ];
 /**
- * The maximum duration of one run of the job that erases tenants, in milliseconds. An unfinished erasure continues in a
- * later run, after the other waiting jobs.
+ * A run of the job that erases tenants stops after this many milliseconds, when its current batch of rows is deleted.
+ * An unfinished erasure continues in a later run, after the other waiting jobs.
  */
 const ERASURE_TURN_MS = 10_000;
 /**
- * The delay in milliseconds before the next run of an unfinished erasure, or of an extension that found the schedules
- * locked.
+ * Milliseconds from the start of a run to the next run of the same job. Used if the erasure of tenants is unfinished,
+ * or if the schedules that need slots are locked.
  */
 const BUSY_MS = 1_000;
 
@@ -93,14 +90,14 @@ const BUSY_MS = 1_000;
  *   slots, erases tenants (also on request)
  * - every 5 min: updates the stored sums of waits for the opportunity indicators
  * - every 10 min: purges expired data, assigns positions to events
- * - every hour and on request: extends schedules to the booking horizon
+ * - at the start, every hour and on request: extends schedules to the booking horizon
  * - every hour: creates and drops partitions
  *
  * Every process runs jobs. Each job runs in one process. If the process dies, another process repeats the job.
  *
- * An extension job adds a limited number of slots to one schedule of a tenant. If more may be needed, it queues the
- * tenant's next extension, so that tenants take turns. Returns a function that stops the jobs and waits until the
- * current job reaches a point where it can stop.
+ * A job that extends schedules adds or withdraws a limited number of slots of one program. If more may be left to do,
+ * it queues the next job of this kind for the tenant. The waiting jobs of other tenants run first. Returns a function
+ * that stops the jobs and waits until the current job reaches a point where it can stop.
  */
 export function runJobs(ports: JobPorts): () => Promise<void> {
   return runQueue(ports, {

@@ -55,7 +55,7 @@ interface Due extends TimeEvent {
  * Writes the reminder, no-show and expiry events of a tenant that became due after its progress, and advances the
  * progress. The progress is the time up to which these events are written.
  *
- * Calls do not lock the progress. But `until` is so long ago that every call that began before it has ended. If a
+ * Calls do not lock the progress. But `until` is so long ago that every call that began before `until` has ended. If a
  * booking or a move commits after a statement has read the appointments, its call began after `until`. So none of the
  * events of that booking or move was due by `until`.
  *

@@ -22,8 +22,8 @@ export interface TimeEventPorts {
   /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own number. */
   readonly noShowGraceMinutes: number;
   /**
-   * Events are written this many milliseconds after they became due; default 30,000. By then, all calls that began
-   * before the event became due have ended, so their bookings and moves are visible.
+   * Events are written at least this many milliseconds after they became due; default 30,000. By then, all calls that
+   * began before the event became due have ended, so their bookings and moves are visible.
    */
   readonly callsEndMs?: number;
   /** Called after a commit that added events to the feed of the tenant. */

@@ -91,8 +91,8 @@ export async function openListeners(
 }
 
 /**
- * Returns the {@link ListenerParts} that log requests and record them in telemetry. `metricsOf` receives the metrics
- * page of this process and returns the page to serve.
+ * Returns the {@link ListenerParts} that log requests, record them in telemetry and return the metrics page.
+ * `metricsOf` receives the metrics page of this process and returns the page to serve.
  */
 export function watchRequests(
   telemetry: Telemetry,

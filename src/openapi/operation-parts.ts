@@ -15,8 +15,8 @@ export interface ShownOperation {
   readonly isPartial: boolean;
   readonly examples: RequestExamples;
   /**
-   * The members of response messages that are whole answers over REST. Paths in examples start at these members.
-   * Defaults to none.
+   * The members of response messages that are whole answers over REST. For such an answer, paths in examples start at
+   * the member, not at the response message. Defaults to none.
    */
   readonly members?: AnswerMembers;
   /**

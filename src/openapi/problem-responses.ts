@@ -19,7 +19,10 @@ const OUTSIDE_ROWS: readonly ErrorCode[] = [
   "SERVICE_UNAVAILABLE",
 ];
 
-/** Headers of errors, in addition to the correlation id and the quotas of an authenticated client. */
+/**
+ * The response headers of errors by code, besides X-Correlation-Id and the RateLimit headers of an authenticated
+ * client.
+ */
 const ownHeaders: Readonly<Partial<Record<ErrorCode, readonly ResponseHeader[]>>> = {
   INVALID_ACCESS_TOKEN: ["WWW-Authenticate"],
   INSUFFICIENT_SCOPE: ["WWW-Authenticate"],

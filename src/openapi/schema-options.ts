@@ -5,7 +5,8 @@ import { definitionComment } from "./definition-comment.js";
 import { withCodes } from "./error-codes.js";
 
 /**
- * Matches the proto comment of a value 0 that is never sent or is refused in requests. The schemas omit such a value.
+ * Matches the proto comment of an enum value 0 that is never sent or is refused in requests. The schemas omit such a
+ * value.
  */
 const UNSAID = /^(?:never sent by the service|refused in requests(?: and never sent by the service)?)\.$/i;
 

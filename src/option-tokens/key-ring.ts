@@ -50,18 +50,19 @@ const hourMs = 60 * 60 * 1000;
  */
 const ROTATION_MS = 24 * hourMs;
 /**
- * A replaced key is kept for two hours. In the first hour, a process may not know the new key yet and encrypts with the
- * replaced key. The second hour is for tokens in use: option tokens are valid for ten minutes, page tokens for at least
- * an hour.
+ * Default of `retentionMs`: a replaced key is kept for two hours. In the first hour, a process may not know the new key
+ * yet and encrypts with the replaced key. The second hour is for tokens in use: option tokens are valid for ten
+ * minutes, page tokens for at least an hour.
  */
 const RETENTION_MS = 2 * hourMs;
 const secretBytes = 32;
 const kidBytes = 6;
 
 /**
- * Creates a key ring with the keys of a store. Creates the first key if there is none. Processes that start or rotate
- * together may each create a key. All these keys are valid, and each process finds the keys of the others. The clocks
- * of the processes may differ by some minutes. Rejects with the error of the key store.
+ * Creates a key ring with the keys of a store and calls {@link KeyRing.rotate} once, which creates the first key if
+ * there is none. Processes that start or rotate together may each create a key. All these keys are valid, and each
+ * process finds the keys of the others. The clocks of the processes may differ by some minutes. Rejects with the error
+ * of the key store.
  */
 export async function openKeyRing({
   store,

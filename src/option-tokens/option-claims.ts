@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { isLowerCaseUuid, writeLowerCaseUuid } from "../uuid.js";
 
-/** The claims of an option token: the state of the option when it was found. Ids are UUIDs in lower case. */
+/**
+ * The claims of an option token. An option is a bookable slot that a search found, or that a hold reserves. The claims
+ * describe the slot as it was when it was found or held. Ids are UUIDs in lower case.
+ */
 export interface OptionClaims {
   /** Id of the token. A token can be used only once. */
   readonly jti: string;
@@ -10,8 +13,9 @@ export interface OptionClaims {
   /** Duration of all slots together in minutes, 1 to 65,535. */
   readonly minutes: number;
   /**
-   * The `generation` of the slot, 0 to 4,294,967,295: it increases each time the schedule of the program is made again.
-   * For several slots, the highest number.
+   * The `generation` of the slot, 0 to 4,294,967,295. A slot has the `generation` that its program had when the slot
+   * was added. Each change of the schedule increases the `generation` of the program. For several slots, the highest
+   * `generation`.
    */
   readonly generation: number;
   readonly serviceId: string;

@@ -4,7 +4,7 @@ import { decodeClaims, encodeClaims, type OptionClaims, type OptionHolder } from
 import { openBytes, sealBytes } from "./sealed-bytes.js";
 import { optionForm } from "./token-form.js";
 
-/** An option: a slot as it was found, and its subject. Ids are UUIDs in lower case. */
+/** An option: a bookable slot as a search found it, and its subject. Ids are UUIDs in lower case. */
 export type Option = Omit<OptionClaims, "jti" | "expiresAtMs" | "holdId"> & {
   /** Start of the slot in milliseconds since the epoch. */
   readonly startsAtMs: number;
@@ -24,8 +24,8 @@ export interface SealedOption {
 export type OpenedToken =
   | { readonly kind: "OPTION"; readonly option: OptionClaims }
   /**
-   * The text is not a token of this service, was altered, belongs to another holder, or has a key or a layout that is
-   * no longer supported.
+   * The text is not a token of this service, was altered or belongs to another holder. Or its key or layout is no
+   * longer supported.
    */
   | { readonly kind: "INVALID" }
   /** The token belongs to the holder and was not altered, but has expired. */

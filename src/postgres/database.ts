@@ -13,15 +13,15 @@ export interface DatabaseOptions {
   readonly maxConnections: number;
   /** How long a call waits for a free or new connection. After this time, the call is answered with 503. */
   readonly acquireTimeoutMs: number;
-  /** A connection in use closes after this long without traffic. Must exceed every time limit of the server. */
+  /** A connection in use is destroyed after this many milliseconds without traffic, even if a statement still runs. */
   readonly queryTimeoutMs: number;
   /** Called when a pooler has lost named prepared statements. From then on, statements are sent without names. */
   readonly onStatementsUnnamed?: () => void;
   /** Called when an idle connection breaks. The connection has already left the pool. */
   readonly onIdleError: (error: Error) => void;
-  /** Called when the database becomes unreachable, and when it is reachable again. */
+  /** Called with true when the database becomes unreachable, and with false when it is reachable again. */
   readonly onUnreachable?: ((isUnreachable: boolean) => void) | undefined;
-  /** Tests replace the probe and the clock. */
+  /** For tests: functions that replace the network and the clock of the reachability check. */
   readonly reachability?: Pick<ReachabilityOptions, "probe" | "pause">;
   /** Called with the time a caller waited for a connection, in milliseconds, and whether the caller got one. */
   readonly onAcquired?: ((ms: number, isGiven: boolean) => void) | undefined;
@@ -31,8 +31,8 @@ export interface DatabaseOptions {
 export interface Database {
   readonly pool: Pool;
   /**
-   * Whether statements are prepared by name. This requires that each client connection keeps the same server
-   * connection.
+   * Whether statements are sent as named prepared statements. Those require that each client connection keeps the same
+   * server connection.
    */
   readonly namedStatements: boolean;
   /**
@@ -53,7 +53,7 @@ export interface Database {
   discardConnections(): void;
   /** Registers a function that is called each time the database becomes unreachable. */
   whenUnreachable(listener: () => void): void;
-  /** Stops naming prepared statements. Call this when a pooler lost them. */
+  /** Makes `namedStatements` false. Call this when a pooler has lost named prepared statements. */
   unnameStatements(): void;
   /** Returns a privilege that the service's role should not have; undefined if there is none. Also sets `plansOnce`. */
   findExcessOfRole(): Promise<RoleExcess | undefined>;
@@ -129,9 +129,7 @@ function openPool(url: URL, { maxConnections, acquireTimeoutMs, onIdleError }: D
   return pool.on("error", onIdleError);
 }
 
-/**
- * Returns the parsers of column types. Dates stay text, `YYYY-MM-DD`, because a JavaScript Date depends on a time zone.
- */
+/** Returns type parsers that keep dates as text (`YYYY-MM-DD`). A JavaScript Date would depend on a time zone. */
 function datesAsText(): TypeOverrides {
   const types = new TypeOverrides();
   types.setTypeParser(DATE_OID, (text: string) => text);
@@ -140,8 +138,8 @@ function datesAsText(): TypeOverrides {
 }
 
 /**
- * Numbers connections by generation. `discardConnections` begins a new generation. `acquire` closes connections of
- * older generations instead of handing them out.
+ * Gives each new connection the number of the current generation. `discardConnections` begins a new generation.
+ * `acquire` closes connections of older generations instead of returning them.
  */
 function countGenerations(
   pool: Pool,
@@ -174,7 +172,10 @@ function countGenerations(
   };
 }
 
-/** Detects whether the database is reachable. If not, calls `whenUnreachable`, then `onUnreachable` with true. */
+/**
+ * Calls `whenUnreachable` when the database becomes unreachable. Calls `onUnreachable` then, and also when the database
+ * is reachable again.
+ */
 function monitorReachability(
   pool: Pool,
   { url, reachability, onUnreachable }: DatabaseOptions,

@@ -64,13 +64,18 @@ export class DeferredResponse {
   #response: Uint8Array | undefined;
   #isSent = false;
 
-  /** Sets the response. Returns false if the claim was sent already: then {@link storeResult} stores the response. */
+  /**
+   * Sets the response. Returns false if the statement of {@link claimKey} was sent already. Then the caller must store
+   * the response with {@link storeResult}.
+   */
   set(response: Uint8Array): boolean {
     if (!this.#isSent) this.#response = response;
     return !this.#isSent;
   }
 
-  /** Called by pg when the claim is sent. Returns the response, or null if it is not set yet. */
+  /**
+   * Called by pg when it sends the statement of {@link claimKey}. Returns the response, or null if it is not set yet.
+   */
   toPostgres(): Uint8Array | null {
     this.#isSent = true;
     return this.#response ?? null;

@@ -20,8 +20,8 @@ export function extensionKey(tenantId: string): string {
 }
 
 /**
- * Queues a job that extends the schedules of the tenant. The job starts after the commit, `pauseSeconds` from now at the
- * earliest. While the job waits, further requests queue no second job but replace its time.
+ * Queues a job that extends the schedules of the tenant. The job starts after the commit, `pauseSeconds` from now at
+ * the earliest. If such a job is already waiting, only changes the time at which it starts.
  */
 export function requestExtension(transaction: Transaction, pauseSeconds = 0): void {
   const payload: ExtensionPayload = { tenantId: transaction.tenantId };
@@ -58,16 +58,16 @@ export interface DeliveryPayload {
 }
 
 /**
- * Returns the key of the job that sends to a webhook. While a job with this key waits, queueing it again only replaces
- * its payload and its time.
+ * Returns the key of the job that sends events to a webhook. While a job with this key waits, queueing it again only
+ * replaces its payload and its time.
  */
 export function deliveryKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
   return `${DELIVER_WEBHOOK}:${webhookId}`;
 }
 
 /**
- * Returns the key of the job that continues to send to a webhook after the sending process has died. The job becomes
- * due after the lease of the dead process on the webhook has expired.
+ * Returns the key of the job that continues to send events to a webhook after the sending process has died. The job
+ * becomes due after the lease of the dead process on the webhook has expired.
  */
 export function successorKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
   return `${DELIVER_WEBHOOK}:${webhookId}:successor`;
@@ -82,7 +82,7 @@ export async function addDeliveryJobs(pool: Pick<Pool, "query">, webhooks: reado
   await pool.query(ADD_DELIVERY, [payloads, webhooks.map(deliveryKey)]);
 }
 
-/** Queues a job that sends to a webhook. The job starts after the commit. */
+/** Queues a job that sends events to a webhook. The job starts after the commit. */
 export function requestDelivery(transaction: Transaction, webhookId: string): void {
   const payload: DeliveryPayload = { tenantId: transaction.tenantId, webhookId };
   transaction.send(

@@ -79,8 +79,9 @@ export class PipelinedTransaction implements Transaction {
   }
 
   /**
-   * Sends COMMIT after all other statements and waits for all results. Rejects with the first failure if a statement
-   * failed. Also rejects if the server answers COMMIT with the tag ROLLBACK, as it does for an aborted transaction.
+   * Sends COMMIT after all other statements and waits for all results. Sends no COMMIT if the last batch ended with
+   * one. Rejects with the first failure if a statement failed. Also rejects if the server answers COMMIT with the tag
+   * ROLLBACK, as it does for an aborted transaction.
    */
   async commit(): Promise<void> {
     const ended = this.#ended ?? this.#sendCommit();

@@ -3,7 +3,8 @@ import { Pool, type PoolClient } from "pg";
 /** Checks whether the database accepts writes. */
 export interface ReadinessProbe {
   /**
-   * Returns within 0.8 s whether the database accepts writes. Returns false for an unreachable or read-only database.
+   * Returns within 0.8 s whether the database accepts writes. Returns false if the database is read-only, unreachable
+   * or too slow.
    */
   takesWrites(): Promise<boolean>;
   close(): Promise<void>;

@@ -12,7 +12,7 @@ export type TransactionSource = Pick<Database, "acquire" | "namedStatements" | "
 export type TransactionWork<T> = (transaction: PipelinedTransaction) => Promise<T>;
 
 const BACKGROUND_LIMITS: TransactionLimits = {
-  statementTimeoutMs: 30_000,
+  statementTimeoutMs: 10_000,
   lockTimeoutMs: 2_000,
   idleTimeoutMs: 15_000,
 };

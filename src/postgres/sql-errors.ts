@@ -2,7 +2,7 @@ import { DatabaseError } from "pg";
 
 /** The meaning of a failed statement for the call that sent it. */
 export type DatabaseFailure =
-  /** A serialization failure, a deadlock or a lost race: the same transaction may succeed if it runs again. */
+  /** A serialization failure, a deadlock or a {@link RaceLost}. The same transaction may succeed if it runs again. */
   | "RETRY"
   /** The connection broke. Whether a pending COMMIT took effect is unknown. */
   | "LOST"
@@ -23,8 +23,8 @@ export type DatabaseFailure =
   | "TIMEOUT"
   | "UNIQUE_VIOLATION"
   /**
-   * A division by zero or a violated foreign key. A statement that requires a row fails with one of them if there is no
-   * row.
+   * A division by zero or a violated foreign key. A statement that requires a row fails with one of them if the row is
+   * missing.
    */
   | "NO_ROW"
   /** The role lacks a right. */

@@ -75,7 +75,10 @@ const QUERY = /^\s*(?:select|with)\b/i;
 const NO_PLAIN_QUERY = /\b(?:insert|update|delete|share|set_config|pg_notify|\w*advisory\w*)\b/i;
 const plainQueries = new Map<string, boolean>();
 
-/** Whether a statement only reads: it writes nothing, takes no locks and changes no settings. */
+/**
+ * Whether a statement looks like one that only reads: it begins with SELECT or WITH, and has no word for a write, a
+ * lock or a setting (such as INSERT, SHARE or set_config). Does not examine the functions that the statement calls.
+ */
 export function isPlainQuery(sql: string): boolean {
   const known = plainQueries.get(sql);
   if (known !== undefined) return known;

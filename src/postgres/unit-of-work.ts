@@ -36,7 +36,9 @@ export interface UnitOfWorkOptions extends TransactionLimits {
 /** Runs the operation and returns the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
-/** `endsEarly`: COMMIT is sent with each batch of reads. `instead`: see {@link runTransaction}. */
+/**
+ * `endsEarly`: COMMIT is sent with each batch of reads. `instead`: returns work for a new transaction after an error.
+ */
 interface RunOptions<T> {
   readonly endsEarly?: boolean;
   readonly instead?: (error: unknown) => Promise<TransactionWork<T>>;
@@ -65,9 +67,9 @@ export class UnitOfWork implements IdempotentWork {
    * with the claim and the call takes one round trip.
    *
    * `work` uses `call.transaction` and returns the bytes to store. `work` may run more than once: up to three more
-   * times after serialization failures, deadlocks or lost races, and once more after a lost connection. After a lost
-   * connection, the key shows whether the first run committed. Rejects with the error of the work, with a conflict for
-   * a violated unique constraint, with a 503, or because the tenant is not active.
+   * times after a serialization failure, a deadlock or a {@link RaceLost}, and once more after a lost connection. After
+   * a lost connection, the key shows whether the first run committed. Rejects with the error of the work, with a
+   * conflict for a violated unique constraint or an inactive tenant, or with a 503.
    */
   async execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work): Promise<Outcome> {
     const outcome = await this.#repeat((isRerun) => this.#attempt(claim, call, principal, work, isRerun));

@@ -14,7 +14,10 @@ import {
   windowChanges,
 } from "./operation-groups.js";
 
-/** Codes for a request that is invalid by itself, or that refers to a resource that does not exist or does not fit. */
+/**
+ * Codes for two kinds of requests: those that are invalid by themselves, and those that refer to a resource that does
+ * not exist or cannot be used.
+ */
 export const requestCodes = {
   REQUIRED: {
     meaning: "A field or a header that the operation needs is missing or empty.",

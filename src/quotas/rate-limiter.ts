@@ -20,7 +20,10 @@ interface Holding {
   readonly policy: QuotaPolicy;
   /** Requests that this process may allow without asking the store. */
   held: number;
-  /** Requests that no process had taken at the last answer of the store; before it, the whole quota. */
+  /**
+   * Requests that no process had taken at the last answer of the store. Before the first answer in a window, the whole
+   * quota.
+   */
   left: number;
   endsAt: number;
 }
@@ -177,7 +180,7 @@ function accountOf(
 
 /**
  * Called for each new account. Checks the two oldest accounts: moves accounts in use to the end and removes idle ones.
- * An account is idle if its minute has ended and it does not wait for the store.
+ * An account is idle if the window of its minute quota has ended and no request to the store is running for it.
  */
 function forgetIdle(accounts: Map<string, Account>, now: number): void {
   const oldest = accounts.entries();

@@ -3,8 +3,8 @@ import { type Html, html } from "./html.js";
 import { exampleText, type ShownOperation } from "./shown-operations.js";
 
 /**
- * Headers whose examples must not be sent. The page creates the idempotency key, and the service creates the
- * correlation id.
+ * Headers whose input fields are empty at first, because their examples must not be sent. The page creates the
+ * idempotency key, and the service creates the correlation id.
  */
 const FRESH_HEADERS: ReadonlySet<string> = new Set(["Idempotency-Key", "X-Correlation-Id"]);
 const UNSENT_HEADERS: ReadonlySet<string> = new Set(["Actor-Id", "Connect-Protocol-Version", "Connect-Timeout-Ms"]);

@@ -20,8 +20,8 @@ export function earliestStart(nowMs: number): number {
 }
 
 /**
- * Returns the end of the time that can be booked, in milliseconds since the epoch. `horizonDays` is counted in days
- * after today. A bookable start is before the result.
+ * Returns the end of the last local day on which an appointment can start, in milliseconds since the epoch. This is the
+ * day `horizonDays` days after today.
  */
 export function endOfBookableStarts(nowMs: number, horizonDays = HORIZON_DAYS): number {
   return Date.parse(endOfLocalDay(horizonFrom(nowMs, horizonDays).through));

@@ -30,7 +30,7 @@ export interface Reach {
   /** For how many days after today the program can be booked. */
   readonly horizonDays: number;
   /**
-   * All slots that the rules made are on or before this local date, YYYY-MM-DD. Undefined if none of these slots is
+   * All slots that the rules made are on or before this local date, YYYY-MM-DD. If undefined, none of these slots is
    * after the default horizon.
    */
   readonly slotsThrough: string | undefined;
@@ -62,9 +62,9 @@ export function widestSpan(nowMs: number): DateSpan {
 }
 
 /**
- * Returns the dates on which a change of a program's rules or practitioners changes slots in its own transaction: the
- * default horizon. Jobs change the slots on later dates, so that the time of a change does not grow with the horizon.
- * If no schedule is made for later dates, returns all dates that can have slots.
+ * Returns the dates on which a change of a program's rules or practitioners changes slots in its own transaction: today
+ * and the {@link HORIZON_DAYS} days after it. Jobs change the slots on later dates, so that the time of a change does
+ * not grow with the horizon. If no schedule is made for later dates, returns all dates that can have slots.
  */
 export function datesChangedAtOnce(reach: Reach, nowMs: number): DateSpan {
   const near = horizonFrom(nowMs);

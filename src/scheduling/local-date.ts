@@ -73,8 +73,8 @@ export function dayNumberOf(date: string): number {
 }
 
 /**
- * Counts the days between two {@link dayNumberOf} numbers, both included, that fall on these ISO weekdays. The time of
- * the calculation does not depend on the length of the range.
+ * Counts the days that fall on these ISO weekdays, from one {@link dayNumberOf} number to another, both included. The
+ * time of the calculation does not depend on the length of the range.
  */
 export function countDaysOn(weekdays: Iterable<number>, from: number, to: number): number {
   if (from > to) return 0;
@@ -83,7 +83,7 @@ export function countDaysOn(weekdays: Iterable<number>, from: number, to: number
   return count;
 }
 
-/** Counts the dates in a range, both ends included, that fall on these ISO weekdays. */
+/** Counts the dates that fall on these ISO weekdays, from one date to another, both included. */
 export function countDatesOn(weekdays: ReadonlySet<number>, from: string, to: string): number {
   return countDaysOn(weekdays, dayNumberOf(from), dayNumberOf(to));
 }

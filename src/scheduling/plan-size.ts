@@ -17,8 +17,8 @@ interface Stretch {
 /**
  * Returns about the largest number of slots that the active rules make for one practitioner within `days` + 1
  * consecutive dates from today on. The function compares the ranges that begin today or on the first day of a rule, and
- * those that end on the last day of a rule. Because the rules have weekdays, a range some days earlier or later can
- * have more slots: those of at most six dates more.
+ * those that end on the last day of a rule. The result can be too low. The rules have weekdays, so a range that begins
+ * a few days earlier or later can have more slots: at most those of six more dates.
  *
  * Holidays are ignored, so that removing a holiday never makes a plan larger than this result. The cost grows with the
  * square of the number of rules.

@@ -2,11 +2,11 @@ import { localDateAt, startOfLocalDay } from "./local-clock.js";
 
 /** The earliest times for a check-in, an attended visit and a no-show, in minutes from the start of the appointment. */
 export interface VisitMargins {
-  /** Minutes before the start from which a patient can be checked in. */
+  /** A patient can be checked in from this many minutes before the start. */
   readonly checkInEarlyMinutes: number;
-  /** Minutes before the start from which an appointment can be marked as attended. */
+  /** An appointment can be marked as attended from this many minutes before its start. */
   readonly attendedEarlyMinutes: number;
-  /** Minutes after the start from which an appointment can be marked as a no-show. */
+  /** An appointment can be marked as a no-show from this many minutes after its start. */
   readonly noShowGraceMinutes: number;
 }
 

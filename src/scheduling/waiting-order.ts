@@ -3,7 +3,7 @@ import { dayNumberOf } from "./local-date.js";
 /** The attributes of a waitlist entry that decide which entry is offered a slot first. Dates are local, YYYY-MM-DD. */
 export interface Waiting {
   readonly id: string;
-  /** The date of the request. */
+  /** The date on which the patient asked for the appointment. */
   readonly requestedOn: string;
   /** The last date of the allowed wait; undefined for no limit. */
   readonly dueOn: string | undefined;

@@ -70,7 +70,7 @@ const telling = new RegExp(
 /**
  * Returns the codes of the forbidden content in a short text, like `screenText`, but tolerates real names and numbers.
  * A person may be called Clave, and a telephone number may look like an account. Common texts take less than a
- * microsecond: names without a verb, texts with few digits, and document numbers of digits only.
+ * microsecond: names without a verb, numbers of at most 13 digits, and document numbers of digits only.
  */
 export function screenShortText(text: string, kind: ShortTextKind): readonly ScreeningCode[] {
   if (fewDigits.test(text) || (onlyLetters.test(text) && !telling.test(text))) return [];

@@ -44,7 +44,7 @@ export interface Config extends LimitsConfig {
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** Maximum seconds of each of three waits of a call: for a permit, for a connection, for quotas in PostgreSQL. */
+  /** Maximum seconds of each wait of a call: to begin, for a database connection, and for quotas in PostgreSQL. */
   readonly waitSeconds: number;
   /** How many seconds a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
@@ -67,7 +67,7 @@ export interface IssuerConfig {
   readonly keys: { readonly url: string } | { readonly file: string };
 }
 
-/** The error for invalid or missing settings. Its message says what each must be, but shows no secret value. */
+/** The error for invalid or missing settings. Its message says what each setting must be. It shows no secret. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 

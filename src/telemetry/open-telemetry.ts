@@ -12,7 +12,6 @@ import type { TelemetryConfig } from "./telemetry-config.js";
 export interface Telemetry {
   readonly pools: PoolMetrics;
   readonly service: ServiceMetrics;
-  /** Whether calls are traced. */
   readonly isTraced: boolean;
   /** The fetch function for outgoing requests of the service. Traces each request if calls are traced. */
   readonly fetch: typeof globalThis.fetch;

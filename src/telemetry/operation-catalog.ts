@@ -6,7 +6,6 @@ import { httpRuleOf } from "../proto-options.js";
 export interface CatalogedOperation {
   /** The REST path template with its base path; undefined for an operation without REST. */
   readonly route: string | undefined;
-  /** Whether the response is a stream. */
   readonly isStream: boolean;
 }
 

@@ -4,9 +4,8 @@ import { isPublicAddress } from "./blocked-addresses.js";
 /** Decides to which receivers events may be sent. */
 export interface ReceiverPolicy {
   /**
-   * If events must not be sent to a URL, returns what the URL must be or have, as the end of a sentence that begins
-   * "the URL must". Otherwise returns undefined. Host names are not resolved: {@link ReceiverPolicy.allowsAddress}
-   * judges their addresses.
+   * Returns undefined if events may be sent to a URL. Otherwise returns the end of the message "the URL must …". Host
+   * names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their addresses.
    */
   refusalOf(url: string): string | undefined;
   /** Whether connections to an address are allowed. */

@@ -25,7 +25,7 @@ export async function recordDrop(
   onAttempt?.("dropped");
 }
 
-/** The stored result of an attempt. DISABLED: the event was not accepted, and the webhook is disabled now. */
+/** The stored result of an attempt. DISABLED: the event was not accepted, and this disabled the webhook. */
 export type Recorded = "ACCEPTED" | "FAILED" | "DISABLED";
 
 /**

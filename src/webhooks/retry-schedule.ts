@@ -1,4 +1,4 @@
-/** The time in which an event is retried, in hours after its first attempt. */
+/** An event that is not accepted is sent again until this many hours after its first attempt. */
 export const RETRY_HOURS = 72;
 
 const FIRST_MS = 5_000;
@@ -14,9 +14,9 @@ export function longestPauseMs(attempts: number): number {
 }
 
 /**
- * Returns the pause after the n-th failed attempt (from 1), in milliseconds: full jitter up to {@link longestPauseMs},
- * but at least 1 s. The jitter keeps events that failed together from being sent together again. `random` is from 0 to
- * below 1.
+ * Returns the pause after the n-th failed attempt (from 1), in milliseconds: a random part of {@link longestPauseMs}
+ * (full jitter), but at least 1 s. The jitter keeps events that failed together from being sent together again.
+ * `random` is from 0 to below 1.
  */
 export function pauseMs(attempts: number, random: number): number {
   return Math.max(LEAST_MS, Math.round(longestPauseMs(attempts) * random));

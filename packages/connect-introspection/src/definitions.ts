@@ -82,8 +82,8 @@ function extensionsOf(extensions: Map<string, Map<number, DescFile>>, typeName: 
 }
 
 /**
- * Returns the full names of a type and its members. In protobuf an enum value is named beside its enum
- * (`library.v1.OPEN`). Some tools look for it inside the enum (`library.v1.State.OPEN`), so both names are returned.
+ * Returns the full names of a type and its members. In protobuf, the full name of an enum value does not contain the
+ * name of its enum: `library.v1.OPEN`. Some tools look for `library.v1.State.OPEN`, so both names are returned.
  */
 function namesIn(type: DescMessage | DescEnum | DescExtension | DescService): readonly string[] {
   const { typeName } = type;

@@ -24,8 +24,8 @@ export interface HealthOptions {
 
 /**
  * Implements the health service (github.com/grpc/grpc/blob/master/doc/health-checking.md). The empty name stands for
- * the whole server. A service is SERVING only while the server is. When the server stops, every status becomes
- * NOT_SERVING.
+ * the whole server. A service is SERVING only while the server is SERVING too. When the server stops, every status
+ * becomes NOT_SERVING.
  *
  * Watchers receive a change within two times `watchIntervalMs`, and NOT_SERVING when the server stops. All watchers
  * share the results of the same checks, so more watchers do not cause more checks.
@@ -69,8 +69,8 @@ export function createHealth(options: HealthOptions): ServiceImpl<typeof Health>
 const unknown = Promise.resolve(Status.SERVICE_UNKNOWN);
 
 /**
- * Returns the probe of each service by its name. The probe is undefined for "" (the server); without `isServiceServing`
- * it is undefined for every service.
+ * Returns the probes by the names of their services. The name "" stands for the server, and its probe is undefined.
+ * Without `isServiceServing`, all probes are undefined.
  */
 function probesOf({ services, isServiceServing, watchIntervalMs }: HealthOptions): Map<string, Probe | undefined> {
   const probeOf = (name: string) => isServiceServing && createProbe(() => isServiceServing(name), watchIntervalMs);

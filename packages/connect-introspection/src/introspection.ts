@@ -36,7 +36,7 @@ export interface IntrospectionOptions {
   /** Whether reflection (grpc.reflection v1 and v1alpha) is registered. Defaults to true. */
   readonly reflection?: boolean | undefined;
   /**
-   * Maximum number of open streams: watches of health and reflection streams together. Further streams fail with
+   * Maximum number of open streams. Health watches and reflection streams count together. Further streams fail with
    * resource_exhausted. Defaults to 100.
    */
   readonly maxStreams?: number | undefined;
@@ -52,9 +52,9 @@ export interface IntrospectionOptions {
 const MAX_MESSAGE_BYTES = 64 * 1024;
 
 /**
- * Returns a function that registers gRPC health and server reflection on a Connect router. This function returns the
- * router. Both services refuse request messages over 64 KiB. Throws a RangeError if `maxStreams` or `watchIntervalMs`
- * is not a positive integer.
+ * Returns a function that registers gRPC health and server reflection on a Connect router, and returns the router. Both
+ * services refuse request messages over 64 KiB. Throws a RangeError at once if `maxStreams` or `watchIntervalMs` is not
+ * a positive integer.
  */
 export function introspection(options: IntrospectionOptions = {}): (router: ConnectRouter) => ConnectRouter {
   const { health = true, reflection = true, maxStreams = 100, watchIntervalMs = 1_000 } = options;

@@ -53,8 +53,9 @@ export interface ReflectionOptions {
 
 /**
  * Implements server reflection (github.com/grpc/grpc/blob/master/doc/server-reflection.md), so that tools need no proto
- * files. An answer contains the requested file, and those of its imports that the stream has not sent before. The
- * answer to an unknown name is an error response with the code not_found, and the stream continues.
+ * files. The answer to a request for definitions contains the requested file, and those of its imports that the stream
+ * has not sent before. The answer to an unknown name is an error response with the code not_found, and the stream
+ * continues.
  */
 export function createReflection({ services, openStream }: ReflectionOptions): Reflect {
   const published = once(() => ({ definitions: indexDefinitions(services()), list: listOf(services()) }));

@@ -21,7 +21,7 @@ export async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSig
   }
 }
 
-/** Resolves after `ms` milliseconds, or when the signal aborts. Leaves neither timer nor listener. */
+/** Resolves after `ms` milliseconds, or when the signal aborts. Then removes its timer and its listener. */
 export function delay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -18,7 +18,8 @@ const KINDS = ["securitySchemes", "parameters", "headers", "responses", "schemas
 
 /**
  * Returns an OpenAPI 3.1 document that describes the routes. Paths, parameters and bodies come from the HTTP rules, and
- * schemas from the messages. Rules of protovalidate become keywords of the schemas. Texts come from the options.
+ * schemas from the messages. Rules of protovalidate become keywords of the schemas. Descriptions come from the options
+ * `comment` and `operation`.
  *
  * Throws for a route whose HTTP method OpenAPI does not have, for two routes with the same path and method, and for a
  * route outside of `basePath`.

@@ -54,7 +54,10 @@ export interface OperationParts {
   readonly [extension: `x-${string}`]: JsonValue;
 }
 
-/** The generated texts of an operation. The caller can use them in its own texts. */
+/**
+ * The generated texts of an operation, which the caller can use in its own texts. `refer` returns a reference to the
+ * schema of a message.
+ */
 export interface OperationDefaults {
   /** The name of the method in words: "Create book". */
   readonly summary: string;
@@ -78,8 +81,8 @@ export interface OpenApiOptions<R extends OpenApiRoute = OpenApiRoute> extends S
    */
   readonly servers?: JsonObject[];
   /**
-   * The `security` of the document, for operations without their own `security`. Defaults to `[]` (no requirement), or
-   * to no member if any operation has its own.
+   * The `security` of the document. It applies to operations without their own `security`. Defaults to `[]` (no
+   * requirement). If any operation has its own `security`, the document has none by default.
    */
   readonly security?: JsonObject[];
   /** Returns the parts that the caller adds to the operation of a route. */

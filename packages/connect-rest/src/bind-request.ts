@@ -17,8 +17,9 @@ import type { Violation } from "./violations/violation.js";
 /** Options for building request messages, in addition to the route. */
 export interface BindOptions extends BodyLimits, ProfileOptions, Pick<ReadRules, "maxItems" | "registry"> {
   /**
-   * Compiles a validator for a message type. The validator receives a message whose JSON could be read only in part. It
-   * returns all violations, in any order of fields, so that one answer lists every violation. Defaults to none.
+   * Compiles a validator for a message type. The validator is called only for a body whose JSON has violations. It
+   * receives a message with only the values that could be read. It returns all violations of this message, in any
+   * order. The answer lists them together with the violations of the JSON. Defaults to none.
    */
   validate?<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**

@@ -22,8 +22,9 @@ export interface EndpointOptions extends BindOptions, EntityTagOptions, EventIdO
   /** Returns the HTTP status of a successful answer, 200 to 299. Defaults to 200 for every method. */
   successStatus?(method: DescMethod): number;
   /**
-   * The format of streams: "ndjson" is one JSON object `{"result": …}` per line; "sse" is server-sent events. Defaults
-   * to "sse" for requests whose Accept header names text/event-stream, and to "ndjson" for others.
+   * The format of streams: "ndjson" is one JSON object `{"result": …}` per line; "sse" is server-sent events. By
+   * default, the Accept header of the request decides. It selects "sse" if it names text/event-stream with at least the
+   * quality of application/x-ndjson, otherwise "ndjson".
    */
   readonly streamFormat?: StreamFormatName;
 }
@@ -48,7 +49,8 @@ const routedRequest = createContextKey<RoutedRequest | undefined>(undefined, { d
  * `interceptors`, and the interceptors of the service. The path variables, the query and the body are not read before
  * the `headerInterceptors` accept the call.
  *
- * Throws if `methods` has no implementation of the method, or if the success status is not from 200 to 299.
+ * Throws if `methods` has no implementation of the method, if the success status is not from 200 to 299, or if
+ * `options` are invalid.
  */
 export function createEndpoint(
   route: Route,

@@ -69,11 +69,12 @@ interface Compiled {
 const DEFAULTS = { maxBodyBytes: 4 * 1024 * 1024, maxDepth: 100 };
 
 /**
- * Compiles services into a handler that serves them by their google.api.http options. Throws if the routes are invalid,
- * see {@link createRouteTable}.
+ * Compiles services into a handler that serves them by their google.api.http options. Throws if an option is invalid,
+ * if a method is implemented twice, or if the routes are invalid (see {@link createRouteTable}).
  *
  * A request passes these steps in order:
- * - The route is found by path and method. Otherwise the answer is 404, or 405 if the path supports only other methods.
+ * - The route is found by path and method. If there is none, the answer is 404, or 405 if the path supports only other
+ *   methods.
  * - The `headerInterceptors` run.
  * - The path variables, the query and the body are read.
  * - The `interceptors` run, then the interceptors of the service.

@@ -25,7 +25,7 @@ export function checkJsonHeaders(rawHeaders: readonly string[]): void {
 }
 
 /**
- * Returns the Content-Type of a request with a body of any media type, "" if there is none. Throws an
+ * Returns the Content-Type of a request, or "" if there is none. The body may have any media type. Throws an
  * UNSUPPORTED_MEDIA_TYPE {@link RestError} for a second Content-Type, and for a Content-Encoding except identity.
  */
 export function contentTypeOf(rawHeaders: readonly string[]): string {

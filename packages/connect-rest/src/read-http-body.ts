@@ -10,8 +10,8 @@ export type ReadHttpBody = (http: RestRequest, request: Fields) => Promise<void>
 /**
  * Compiles the reader of a body whose type is google.api.HttpBody. Returns undefined for every other route. The reader
  * stores the bytes in `data`, and the Content-Type of the request in `content_type` ("" if there is none). It rejects
- * with UNSUPPORTED_MEDIA_TYPE for a second Content-Type or a Content-Encoding, and with TOO_LONG for more than
- * `maxBodyBytes`.
+ * with UNSUPPORTED_MEDIA_TYPE for a second Content-Type, and for a Content-Encoding except identity. It rejects with
+ * TOO_LONG for more than `maxBodyBytes`.
  */
 export function httpBodyReader({ method, body }: Route, maxBodyBytes: number): ReadHttpBody | undefined {
   const field = typeof body === "string" || body.fieldKind !== "message" ? undefined : body;

@@ -7,8 +7,8 @@ import { addViolation, type Violations } from "./violations/collect-violations.j
 import { memberStep } from "./violations/field-path.js";
 
 /**
- * A path to a field. The first item is a field of the request message; each further item is a field of the message in
- * the item before.
+ * A path to a field. The first item is a field of the request message. Each further item is a field of the message that
+ * the previous item contains.
  */
 type FieldNames = readonly DescField[];
 
@@ -53,7 +53,8 @@ interface Parameter extends FieldTarget {
  * recursive messages have any number of paths.
  *
  * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding that clients' query builders
- * write. A name that is not an allowed field is a violation, and so is a value that its field rejects.
+ * write. A name that is not an allowed field is a violation, unless `ignoredNames` or the profile ignores the name. A
+ * value that its field rejects is a violation too.
  */
 export function createQueryReader(rules: QueryRules): ReadQuery {
   const { schema, ignoredNames, profile } = rules;

@@ -7,8 +7,8 @@ export interface ProfileOptions {
   /**
    * - "strict": each value has one spelling, each field is read from one place (path, query or body), and nothing is
    *   ignored.
-   * - "protojson": everything that the ProtoJSON specification allows. A field of the path may also be in the body,
-   *   where it is ignored. So clients can read a resource, change it and send it back, as with Google's APIs.
+   * - "protojson": everything that the ProtoJSON specification allows. A field of the path may also be in the query or
+   *   the body, where it is ignored. So clients can read a resource, change it and send it back, as with Google's APIs.
    *
    * Defaults to "strict".
    */

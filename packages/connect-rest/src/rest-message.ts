@@ -1,6 +1,9 @@
 import type { ContextValues } from "@connectrpc/connect";
 
-/** A request of any HTTP server. The adapters of this package create it; an adapter for another server can as well. */
+/**
+ * A request of any HTTP server. The adapters of this package create it. An adapter for another server can create it
+ * too.
+ */
 export interface RestRequest {
   readonly method: string;
   /** The request target, as the caller sent it: raw path and query (RFC 9112 section 3.2). */
@@ -24,8 +27,8 @@ export interface RestRequest {
 
 /**
  * The body of an answer, as a whole or in chunks. Adapters send a whole body with its Content-Length. They send a chunk
- * as soon as the source provides it and the caller can receive it. If the caller disconnects, they end the iteration by
- * `return`.
+ * as soon as the source provides it and the caller can receive it. If the caller disconnects, they call `return` of the
+ * iterator.
  */
 export type RestBody = string | Uint8Array | AsyncIterable<Uint8Array>;
 

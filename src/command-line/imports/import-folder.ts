@@ -13,7 +13,7 @@ import { type RowError, readRows, type SourceRow } from "./source-rows.js";
 
 /** The outputs and the clock of an import. */
 export interface ImportOutputs {
-  /** Receives the rejected rows and the report. */
+  /** Receives a line for each error of a rejected row, and the report. */
   readonly output: { write(text: string): unknown };
   readonly progress: ProgressOutput;
   /** Returns milliseconds since the epoch. */
@@ -21,16 +21,18 @@ export interface ImportOutputs {
 }
 
 /**
- * The exit codes of an import that read all its files. It is incomplete if a row was rejected, or if the service has
- * more or fewer resources from the source than a file has ids.
+ * The exit codes of an import that read all its files. An import is incomplete if a row was rejected. It is also
+ * incomplete if the number of resources that the service has from the source system differs from the number of ids in a
+ * file.
  */
 export const importExitCodes = { complete: 0, incomplete: 2 } as const;
 
 /**
  * Imports the files of a folder, or only checks them. Writes a line `file:line: field: message` for each error, and a
- * report at the end. Returns the exit code. The code is 2 if a row was rejected, or if the service has more or fewer
- * resources from the source than a file has ids. Otherwise, the code is 0. In a dry run, only rejected rows matter.
- * Throws if the import cannot be finished. A later call with the same arguments continues the import.
+ * report at the end. Returns the exit code. The code is 2 if a row was rejected. It is also 2 if the number of
+ * resources that the service has from the source system differs from the number of ids in a file. Otherwise, the code
+ * is 0. In a dry run, only rejected rows count. Throws if the import cannot be finished. A later call with the same
+ * arguments continues the import.
  */
 export async function importFolder(
   folder: string,

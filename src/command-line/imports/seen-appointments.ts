@@ -24,7 +24,10 @@ export class SeenAppointments {
     if (time.isAhead) this.#practitioners.add(this.nameOf("practitioner", appointment.practitioner), time);
   }
 
-  /** Returns the errors with which an import would reject an appointment that overlaps with an earlier appointment. */
+  /**
+   * Returns the errors with which an import would reject the appointment because of earlier appointments. There is one
+   * error if its patient is busy. There is one error if its practitioner is busy and it has no overbooking reason.
+   */
   overlaps(appointment: ImportedAppointmentValid): readonly RowError[] {
     const { patient, practitioner, overbookingReason } = appointment;
     const time = readTime(appointment, this.now());

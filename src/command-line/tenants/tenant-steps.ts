@@ -13,7 +13,7 @@ export interface StepOutputs {
 /** Milliseconds between two requests that ask whether an erasure has ended. */
 const LOOK_EVERY_MS = 1_000;
 const PAGE_SIZE = 200;
-/** An export prints a line of progress each time it has written this many rows. */
+/** The number of rows between two lines of progress of an export. */
 const LINE_EVERY_ROWS = 10_000;
 
 /** Creates the record of a tenant, with default catalogs unless `bare`, and prints the tenant. */
@@ -92,7 +92,7 @@ export async function exportTenant(
 
 /**
  * Erases a suspended tenant, unless its erasure has already started. Waits until the erasure ends. Prints the number of
- * deleted rows each second, and at the end the tenant.
+ * deleted rows each second, and prints the tenant at the end.
  */
 export async function eraseTenant(
   client: TenantClient,

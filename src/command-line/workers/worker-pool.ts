@@ -34,7 +34,7 @@ interface Pool {
 }
 
 const PROGRAM = fileURLToPath(new URL("../../main.js", import.meta.url));
-/** How long to wait before a worker that ended by itself is replaced, in milliseconds. */
+/** Milliseconds before a worker that ended by itself is replaced. */
 const REPLACE_AFTER_MS = 1_000;
 
 /**

@@ -5,8 +5,8 @@ import type { PrimaryMessage, WorkerMessage, WorkerStart } from "./messages.js";
 export interface PrimaryLink {
   readonly start: WorkerStart;
   /**
-   * Returns the metrics of all workers. `own` returns the metrics of this worker. If the primary process does not
-   * answer within `patienceMs`, only these are returned.
+   * Returns the metrics of all workers. If the primary process does not answer within `patienceMs` milliseconds,
+   * returns the result of `own`: the metrics of this worker.
    */
   allMetrics(own: () => Promise<Buffer | undefined>, patienceMs: number): Promise<Buffer | undefined>;
   /**

@@ -36,7 +36,9 @@ interface CounterLimit {
   readonly max: number;
 }
 
-/** A call that waits for a permit. */
+/**
+ * A call that waits for a permit. `flow` is its key ({@link flowOf}). `startTag` is its tag in the {@link FairQueue}.
+ */
 interface QueuedCall {
   readonly flow: string;
   readonly counterLimits: readonly CounterLimit[];

@@ -30,7 +30,6 @@ export const patientExamples: RequestExamples = {
     expectedVersion: 1,
   }),
   ListPatientChanges: example({ patientId: demo.patient.quintero }),
-  ListEvents: example({ start: "OLDEST", resourceTypes: ["PATIENT", "APPOINTMENT"], pageSize: 20 }),
   ListConsents: example({ patientId: demo.patient.quintero }),
   ListAccessRecords: example({ patientId: demo.patient.quintero }),
   GetEligibilityDecision: exampleOf("decisionId", {

@@ -56,8 +56,9 @@ const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknow
 
 const writer = new MessageWriter();
 /**
- * The columns of the named statements of each connection; undefined for a statement whose result has no columns. The
- * columns cannot change: PostgreSQL rejects a prepared statement whose columns have changed.
+ * The row readers of each connection, by the name of the statement. A reader knows the columns of the result. It is
+ * undefined for a result without columns. The columns cannot change: PostgreSQL rejects a prepared statement whose
+ * columns have changed.
  */
 const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>();
 

@@ -13,10 +13,11 @@ interface Row {
 }
 
 /**
- * A query for the tables, except the two tables in which Knex records the migrations. The set of partitions changes
- * every month, and PostgreSQL derives the columns, constraints and indexes of a partition from its parent table. So the
- * catalog leaves these out. It contains only those policies, triggers and constraints that a partition has of its own.
- * Cupo's partitions have none of their own.
+ * A query for the tables of the schema `public`, except the two tables in which Knex records the migrations.
+ *
+ * The catalog omits partitions and their columns and indexes. The set of partitions changes every month, and PostgreSQL
+ * derives the definition of a partition from its parent table. The catalog contains only those policies, triggers and
+ * constraints that a partition has of its own. Cupo's partitions have none of their own.
  */
 const TABLES = `SELECT c.oid, c.relname, c.relpersistence, c.relispartition, coalesce(p.relname, c.relname) AS root,
     CASE WHEN c.relispartition THEN ' in partition ' || c.relname ELSE '' END AS place

@@ -1,7 +1,7 @@
 import { serviceFunctions } from "../migration/service-rights.js";
 import type { Inspection } from "./open-inspection.js";
 
-/** A table of the schema `public`, as a role sees it. */
+/** A table of the schema `public`, and the rights of a role to this table. */
 export interface TableFacts {
   readonly name: string;
   /** Whether the role owns the table or is a member of the owner. */
@@ -22,7 +22,7 @@ export interface RoleFacts {
   readonly isSuperuser: boolean;
   readonly bypassesRowSecurity: boolean;
   readonly tables: readonly TableFacts[];
-  /** Functions of the service that exist and that the role may not call. */
+  /** The functions of {@link serviceFunctions} that exist in the database and that the role may not call. */
   readonly closedFunctions: readonly string[];
 }
 

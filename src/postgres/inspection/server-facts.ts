@@ -5,7 +5,10 @@ export interface ServerFacts {
   /** The version as a number: 150004 is 15.4. */
   readonly versionNumber: number;
   readonly version: string;
-  /** Identifies the server and the database on it. */
+  /**
+   * Identifies the database: the system identifier of the server and the OID of the database. A standby has the same
+   * identity as its primary.
+   */
   readonly identity: string;
   /** Whether the server accepts writes. False on a standby, and if transactions are read-only by default. */
   readonly takesWrites: boolean;

@@ -17,8 +17,9 @@ export interface UpgradeOptions {
   /** Called with a line about the oldest release that may keep serving, and with a line before each migration. */
   readonly onProgress?: ((text: string) => void) | undefined;
   /**
-   * Called with a line for each serving release that may be too old. Also called if older releases may be serving that
-   * PostgreSQL does not show. With `despiteOlder`, also called for each serving release that is too old.
+   * Called with a line for each serving release that may be too old. Also called if no serving release is visible in
+   * PostgreSQL, but an invisible one may be too old. With `despiteOlder`, also called for each serving release that is
+   * too old.
    */
   readonly onWarning?: ((text: string) => void) | undefined;
 }

@@ -48,16 +48,16 @@ export function significantDigits(phone: string): string {
 }
 
 /**
- * Returns the search word of a telephone number: `#`, then its last 10 digits in reverse order. For only the last
- * digits of a number, returns the beginning of the number's search word.
+ * Returns the search word of a telephone number: `#`, then its last 10 digits in reverse order. If `phone` has only the
+ * last digits of a number, returns the beginning of that number's search word.
  */
 export function phoneWord(phone: string): string {
   return PHONE + Array.from(significantDigits(phone)).toReversed().join("");
 }
 
 /**
- * Returns the search word of a document number: `$`, then its letters and digits in upper case. For only the first
- * characters of a number, returns the beginning of the number's search word.
+ * Returns the search word of a document number: `$`, then its letters and digits in upper case. If `documentNumber` has
+ * only the first characters of a number, returns the beginning of that number's search word.
  */
 export function documentWord(documentNumber: string): string {
   return DOCUMENT + cut(fold(documentNumber).replaceAll(/[^\p{L}\p{N}]/gu, ""));

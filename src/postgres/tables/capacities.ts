@@ -14,7 +14,10 @@ import {
 /** The terms of {@link exchangeCapacity}: the current time, and the expiry of the hold that becomes the appointment. */
 export interface CapacityTerms {
   readonly nowMs: number;
-  /** When that hold expires. Undefined if there is no hold, or if the hold uses no capacity of the day `wanted`. */
+  /**
+   * When the hold that becomes the appointment expires. Undefined if there is no such hold, or if it uses no capacity
+   * of the day `wanted`.
+   */
   readonly heldUntil?: Date | undefined;
 }
 

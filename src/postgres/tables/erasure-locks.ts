@@ -11,7 +11,10 @@ import type { PatientRecord } from "./patients/patients.js";
 
 /** The records that are locked for the erasure of a patient. */
 export interface LockedForErasure {
-  /** The patient and all patients merged into it, ordered by id; empty if the tenant has no such patient. */
+  /**
+   * The patient and all patients merged into it, ordered by id. Omits erased patients. Empty if the tenant has no such
+   * patient.
+   */
   readonly patients: readonly PatientRecord[];
   /** `appointments`, `cases` and `holds` belong to the patient. Each list is ordered by id. */
   readonly appointments: readonly AppointmentRecord[];

@@ -15,15 +15,15 @@ export interface LockedAppointments {
 /** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether extends LockedAppointments {
   /**
-   * The slots that the appointments occupy. Also the slots of the practitioners `practitionerIds` (see
-   * {@link lockAllInOrder}) in the same programs at the same times.
+   * The slots that the appointments occupy, and the slots of the practitioners `practitionerIds` (see {@link
+   * lockAllInOrder}) in the same programs at the same times.
    */
   readonly slots: readonly SlotRecord[];
 }
 
 /**
  * Locks and returns the patients of these appointments, then the appointments. Locks patients in the order of their
- * ids, and appointments in the order of theirs. Unknown appointments are absent from the result.
+ * ids, and appointments in the order of theirs. The result omits unknown appointments and erased patients.
  */
 export async function lockWithPatients(
   transaction: Transaction,
@@ -67,7 +67,7 @@ export interface WantedTimes {
 
 /**
  * The rows that {@link lockTimesInOrder} locked. `patients` and `waitlistEntries` map ids to rows, and
- * `activePractitioners` is a set of ids. A row that does not exist is absent.
+ * `activePractitioners` is a set of ids. Rows that do not exist and erased patients are absent.
  */
 export interface LockedTimes {
   readonly patients: ReadonlyMap<string, PatientRecord>;

@@ -62,7 +62,7 @@ export interface WantedTime {
 
 /**
  * The locked rows, as they are until the transaction ends. A row that does not exist or was not requested is undefined
- * or false.
+ * or false. An erased patient is undefined.
  */
 export interface Locked {
   readonly patient: PatientRecord | undefined;
@@ -72,7 +72,7 @@ export interface Locked {
   readonly isTokenFresh: boolean;
   /**
    * The locked slots of the option or of the requested time, ordered by start. If neither was requested and
-   * `takesTimeAgain` is true, the slots at the time of the appointment. There may be gaps between the slots.
+   * `takesTimeAgain` is true, these are the slots at the time of the appointment. There may be gaps between the slots.
    */
   readonly slots: readonly SlotRecord[];
   /** The slots that the appointment occupies, ordered by start. Empty unless `freesSlot` was true. */

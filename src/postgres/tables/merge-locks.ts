@@ -6,7 +6,7 @@ import { lockHoldsOf } from "./holds/holds-of-patient.js";
 import { lockPatientsToMerge } from "./patients/patient-locks.js";
 import type { PatientRecord } from "./patients/patients.js";
 
-/** The rows that are locked for a merge. A patient is undefined if the tenant does not have it. */
+/** The rows that are locked for a merge. A patient is undefined if the tenant does not have it or it was erased. */
 export interface LockedForMerge {
   readonly survivor: PatientRecord | undefined;
   readonly duplicate: PatientRecord | undefined;

@@ -97,7 +97,10 @@ const phrase = new RegExp(
 const isTheir = String.raw`(?:,?\s(?<that>esa|ese|esta|este))?\s(?:es|era|fue|is|was|como)\s(?<whose>el|la|mi|su|my|the|nuestra|tu)\s(?:nueva\s)?`;
 const reversed = new RegExp(String.raw`(?<![^\s"'(])(?<value>\S{4,64})${isTheir}(?:${NAMES})${wordEnd}`, "giu");
 
-/** Matches years and Colombian telephone numbers. After `clave` without a sign or verb, they are not secrets. */
+/**
+ * Matches years and Colombian telephone numbers. They are not secrets after the name of a credential, such as `clave`,
+ * without a sign or verb between.
+ */
 const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
 
 const atDoor = new RegExp(`^${ofDoor}`, "iu");

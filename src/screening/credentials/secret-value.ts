@@ -101,8 +101,8 @@ export function readSecretValue(raw: string, next: string): SecretValue | undefi
 }
 
 /**
- * Whether a value consists of words in lower case with a sign between them, as in `perro.verde`. The end of a sentence
- * without a space after it looks the same, so no part of the value may be an ordinary word.
+ * Whether a value consists of words in lower case with a sign between them, as in `perro.verde`. Two sentences without
+ * a space between them look the same (`larga.gracias`), so no part of the value may be an ordinary word.
  */
 function isJoined(value: string): boolean {
   if (!/^[a-z]{3,32}(?:[._-][a-z]{3,32}){1,5}$/.test(value)) return false;

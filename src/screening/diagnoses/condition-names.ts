@@ -19,9 +19,10 @@ import { womenAndBirth } from "./conditions/women-and-birth.js";
 import { keyOf } from "./read-words.js";
 
 /**
- * The kind of a name. A CONDITION name is a diagnosis in every statement about a person. An UNCLEAR name (`gripa`,
- * `dm`) is a diagnosis only shortly after a word for a diagnosis, or as the object of `sufro de`. A PERSON name means
- * one person with a condition (`diabética`), a PEOPLE name several persons.
+ * When a name counts as a diagnosis. CONDITION: in each statement that a person has the condition. UNCLEAR (`gripa`,
+ * `dm`): only shortly after a word for a diagnosis, or as the object of `sufro de`. PERSON (`diabética`) and PEOPLE
+ * (`diabéticos`) name one or several persons with a condition. They count if they mean particular people, or after a
+ * word for a diagnosis.
  */
 export type ConditionKind = "CONDITION" | "UNCLEAR" | "PERSON" | "PEOPLE";
 

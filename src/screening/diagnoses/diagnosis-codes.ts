@@ -32,7 +32,7 @@ const FILLERS = `es era fue son is was de del of el la los un una mi su the my c
 const SERVICES = anyOf(`apoyo ayudas? imagen imagenes imagenologia centros? unidad(?:es)? laboratorios? pruebas? examen
   examenes salas? servicios? areas? equipos? consultorios? oficinas? medios? procedimientos? estudios? sede`);
 
-/** Words for places and documents whose numbers look like ICD-10 codes. */
+/** Words after which a text like an ICD-10 code is a number of something else, such as of a place or a document. */
 const PLACES = anyOf(`consultorios? salas? pisos? torre oficina turnos? habitacion cama camilla puerta modulo ventanilla
   bloque ruta rutas bus buses buseta fila ficha vitamina vit caja local apto apartamento casa interior edificio
   pabellon sector silla cubiculo estacion parada paradero portal tiquete ticket formulario formato factura pedido
@@ -40,7 +40,7 @@ const PLACES = anyOf(`consultorios? salas? pisos? torre oficina turnos? habitaci
 
 const STATEMENT = anyOf("i?dxs? impresion_diagnostica");
 
-/** Words after `Dx:` that do not name a disease. */
+/** Words after `Dx:` that do not name a disease, such as `pendiente`. */
 const EMPTY_ANSWERS = anyOf(`no sin ningun ninguno ninguna nada nunca pendientes? por que aun todavia none pending
   desconocido desconoce ver segun mal errado equivocado`);
 
@@ -64,10 +64,13 @@ const patterns = [
 ].map((source) => new RegExp(source, "u"));
 
 /**
- * Whether a plain text contains a diagnosis in one of three forms. First, an ICD-10 code (CIE-10 in Spanish) next to a
- * word such as diagnóstico, dx or CIE. Second, a code with its point up to 80 characters from such a word on the same
- * line. Third, `Dx:` with a disease. A code alone does not count, because rooms, buses and tickets look the same. The
- * name of a disease alone does not count either.
+ * Whether a plain text contains a diagnosis in one of three forms:
+ * - an ICD-10 code (CIE-10 in Spanish) next to a word such as diagnóstico, dx or CIE
+ * - a code with its point in the same sentence and line as such a word, at most 80 characters away
+ * - `Dx:` or `impresión diagnóstica:` before a word of three or more letters that is not in {@link EMPTY_ANSWERS}
+ *
+ * A code alone does not count, because rooms, buses and tickets look the same. The name of a disease alone does not
+ * count either.
  */
 export function containsDiagnosisCode(plain: string): boolean {
   const lower = plain.toLowerCase();

@@ -82,13 +82,15 @@ export function lateConflicts(
   return [{ code: "TOO_LATE", field, message }];
 }
 
-/** Requires that a patient is active. Otherwise throws 409 on `field`. */
+/** Requires that a patient is active. Otherwise, or if `patient` is undefined, throws 409 on `field`. */
 export function requireActive(patient: PatientRecord | undefined, field: string): void {
   const [error] = inactivePatient(patient, field);
   if (error !== undefined) throw conflict(error);
 }
 
-/** Returns a conflict on `field` if a patient is not active. */
+/**
+ * Returns a conflict on `field` if a patient is not active, or if `patient` is undefined. Otherwise returns no items.
+ */
 export function inactivePatient(patient: PatientRecord | undefined, field: string): FieldError[] {
   if (patient?.status === "ACTIVE") return [];
   return [{ code: "PATIENT_NOT_ACTIVE", field, message: "the patient is not ACTIVE" }];

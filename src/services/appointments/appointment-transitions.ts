@@ -20,11 +20,11 @@ import { earliestStepMs, marginsOf, type VisitMargins } from "../../scheduling/v
 import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
 import { requireActive, requireInTime } from "./appointment-preconditions.js";
 
-/** A status change of an appointment. A change to CANCELLED or NO_SHOW frees the slots and the unit of capacity. */
+/** A status change of an appointment. A change to CANCELLED or NO_SHOW frees its slots and its unit of capacity. */
 export interface Transition {
   readonly from: readonly AppointmentStatus[];
   readonly to: AppointmentStatus;
-  /** True for a confirmation and a check-in: if the appointment is PENDING, its patient must be active. */
+  /** True if the patient of a PENDING appointment must be active. This holds for a confirmation and a check-in. */
   readonly expectsPatient?: true;
 }
 

@@ -16,7 +16,7 @@ import type { TargetErrors } from "./booking-target.js";
 import { type GivenWait, judgeWait, requireReplaceable, type Wait } from "./booking-wait.js";
 import { closedEntry, requireServes } from "./served-entry.js";
 
-/** The ids of the catalog entries and of the payer of a booking. */
+/** The ids of a booking's catalog entries and payer. */
 export interface BookingReferences {
   readonly requestSourceId: string;
   readonly appointmentTypeId: string;
@@ -27,7 +27,7 @@ export interface BookingReferences {
 /** The result of checking the references of a request. */
 export interface JudgedReferences {
   readonly missing: readonly FieldError[];
-  /** The errors of references that are not active and of dates out of range. */
+  /** One error for each reference that is not active and for each date out of range. */
   readonly unusable: readonly FieldError[];
   /** Minutes that a visit of the appointment type takes. 0 if the type does not exist. */
   readonly typeMinutes: number;

@@ -16,7 +16,7 @@ export interface BookingTarget {
   readonly serviceId: string;
 }
 
-/** Error items for the references of a target that are missing or not active. */
+/** One error item for each program, practitioner or service of a booking that is missing or not active. */
 export interface TargetErrors {
   readonly missing: readonly FieldError[];
   readonly inactive: readonly FieldError[];

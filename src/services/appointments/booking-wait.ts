@@ -38,7 +38,7 @@ export interface JudgedWait {
 const MAX_YEARS = 2;
 
 /**
- * Returns the wait of a booking and the errors in its fields. `nowMs` is the time of the visit for a late entry.
+ * Returns the wait of a booking and the errors in its fields. For a late entry, `nowMs` is the time of the visit.
  *
  * The wait begins at the earliest of these dates:
  * - the date of `nowMs`
@@ -94,9 +94,10 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
 }
 
 /**
- * Returns a date before which the wait cannot begin: the first local date if the booking has a waitlist entry or
- * replaces an appointment. These two are not read yet, so that the limit of the wait is read in the same round trip.
- * For any other booking, returns the given request date, or else today.
+ * Returns the date from which {@link judgeWait} reads holidays. The wait of a valid request begins on this date or
+ * later. The waitlist entry and the replaced appointment are read in the same round trip as the holidays. So with one
+ * of these two, the result is the earliest valid date ({@link firstLocalDate}). Without them, it is the given request
+ * date, or else today.
  */
 function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
   const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;

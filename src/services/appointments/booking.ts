@@ -30,8 +30,8 @@ import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
  * - 422 if a reference is not active, a date is out of range, or the token is not an option of the patient
  * - 410 if the token has expired
  * - 422 if the option is too short, or the waitlist entry or the replaced appointment does not fit
- * - 409 with all conflicts: of the patient, the waitlist entry, the time and the capacity of the day
- * - 410 if the option is gone and there is no conflict
+ * - 410 if the option is gone, unless the patient, the waitlist entry or a limit causes a conflict
+ * - 409 with all conflicts: of the patient, the waitlist entry, the limits, the time and the capacity of the day
  */
 export async function bookAppointment(
   request: BookAppointmentRequestValid,

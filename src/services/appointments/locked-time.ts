@@ -37,7 +37,9 @@ import { patientOverlap } from "./time-conflicts.js";
 /** A request for an appointment with a practitioner at a given time. */
 export interface TimedBooking extends BookingTarget, BookingReferences, GivenWait {
   readonly patientId: string;
-  /** Defaults to the current minute. */
+  /**
+   * Defaults to the current minute. Then the appointment can also take a slot that began at most 15 minutes earlier.
+   */
   readonly startsAt?: Timestamp | undefined;
   /** Defaults to the duration of the appointment type. */
   readonly durationMinutes?: number | undefined;
@@ -133,7 +135,7 @@ async function findBusyBeside(
 /**
  * Takes one unit of the day's capacity for a booking in the slots of the schedule. Returns the slots and the placement.
  * Returns undefined if only overbooking is possible: the slots do not cover the visit, a slot is taken, the
- * practitioner is busy, or no capacity is left. Throws 409 if the patient is busy.
+ * practitioner is busy, or no capacity is left. Throws 409 if the slots are free but the patient is busy.
  */
 export async function tryOrdinary(
   { transaction }: ReadyCall,

@@ -78,14 +78,14 @@ export async function findOptions(
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
-/** Whether slots depend on the appointment or the appointment type. If not, one round trip reads slots and patient. */
+/** Whether slots can be read only after the appointment or the type. If not, one round trip reads slots and patient. */
 function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria): boolean {
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }
 
 const nothingHeld = { appointmentId: undefined, heldDay: undefined, minutes: undefined, visitMinutes: undefined };
 
-/** The patient, the appointment to move and the length. Slots during other appointments of the patient are excluded. */
+/** The query fields for the patient or the appointment to move. The search omits times when the patient is busy. */
 type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay" | "minutes" | "visitMinutes">;
 
 interface AskedPage {

@@ -62,8 +62,8 @@ export function requireOption(
 }
 
 /**
- * Returns the time at which an option is checked against its program's notice and horizon. Returns undefined for an
- * option with a hold, because the check was made when the hold was created.
+ * Returns the time at which an option is checked against the minimum notice and the horizon of its program. Returns
+ * undefined for an option with a hold, because the check was made when the hold was created.
  */
 export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undefined {
   return holdId === undefined ? new Date(nowMs) : undefined;

@@ -33,8 +33,8 @@ export interface GivenSteps {
 }
 
 /**
- * A step (arrival, attendance or no-show) that is entered late: the time at which it happened, and the field of the
- * request with that time.
+ * A step (arrival, attendance or no-show) that is entered late. `atMs` is the time at which it happened. `field` is the
+ * request field with this time.
  */
 export interface LateStep {
   readonly transition: Transition;
@@ -109,8 +109,8 @@ export interface TakenStep extends LateStep {
 }
 
 /**
- * Returns each step with the appointment before and after it, with `nowMs` as the time of change. Each step starts from
- * the result of the previous one. Throws 409 if the status does not allow a step. Writes nothing.
+ * Returns each step with the appointment before and after it. Each step starts from the result of the previous one.
+ * `updatedAt` of the appointment becomes `nowMs`. Throws 409 if the status does not allow a step. Writes nothing.
  */
 export function takeSteps(
   appointment: AppointmentRecord,

@@ -28,12 +28,13 @@ import {
 } from "./late-entry.js";
 
 /**
- * Enters a past visit that was not booked, with its true times. Returns the new appointment after its steps.
+ * Enters a past visit that was not booked, with its steps (arrival, attendance or no-show) and their true times.
+ * Returns the new appointment after its steps.
  *
  * Throws, in this order:
  * - 422 for wrong times of steps
- * - 404 if a reference or the no-show reason does not exist; 422 if it is not active or does not fit, or if the comment
- *   that the reason requires is missing
+ * - 404 if a reference does not exist; 422 if it is not active or does not fit
+ * - 404 if the no-show reason does not exist; 422 if it is not active or its required comment is missing
  * - 422 if the visit is not over
  * - 409 with all conflicts: the visit is too long ago, a step is too early, the patient is not active, or the waitlist
  *   entry is closed. Without `noShowAt`, a busy patient or practitioner is a conflict too
@@ -91,8 +92,8 @@ function missedSlots({ locked: { slots }, durationMinutes: minutes, locationId }
 }
 
 /**
- * Returns the record of the appointment before its steps. Its `assignedOn` is the day of the visit. Without slots of
- * the schedule, the appointment is overbooked.
+ * Returns the record of the appointment before its steps (arrival, attendance or no-show). Its `assignedOn` is the day
+ * of the visit. Without slots of the schedule, the appointment is overbooked.
  */
 function bookedLate(
   request: EnterLateVisitRequestValid,

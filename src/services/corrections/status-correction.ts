@@ -47,8 +47,8 @@ export interface CorrectionRequest {
  * CHECKED_IN. CANCELLED becomes the status before the cancellation.
  *
  * Throws 404 for an unknown appointment. Throws 409 for a stale version, for a status that cannot go back to `to`, and
- * for an erased patient. After a cancellation or a no-show, also throws 409 with all conflicts: the time is taken, the
- * day has no capacity left, or, after a cancellation, the patient is not active.
+ * for an erased patient. After a cancellation or a no-show, also throws 409 with all conflicts: the time is taken, or
+ * the day has no capacity left. After a cancellation, a patient who is not active is a conflict too.
  */
 export async function correctStatus(
   call: ReadyCall,

@@ -5,8 +5,8 @@ import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { type Refusal, refusalOf } from "./displaced-refusals.js";
 
 /**
- * The result of checking one choice. It has the appointment with its slots, or the reason why the displaced appointment
- * can be neither accepted nor moved.
+ * The result of checking one displaced appointment of a request. It has the appointment with its slots, or the reason
+ * why the displaced appointment can be neither accepted nor moved.
  */
 export type Decision =
   | { readonly appointment: AppointmentRecord; readonly held: readonly SlotRecord[] }

@@ -12,7 +12,7 @@ import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 export { Refusal };
 
 /**
- * The displaced appointment of a choice, its slots and its patient. `appointment` or `patient` is undefined if it does
+ * A displaced appointment of a request, its slots and its patient. `appointment` or `patient` is undefined if it does
  * not exist.
  */
 export interface Decided {

@@ -58,7 +58,10 @@ async function checkEligibility(
   return toEligibilityDecision(decision);
 }
 
-/** Reads all facts in one round trip. Throws 404 with each field whose resource does not exist for the caller. */
+/**
+ * Reads the {@link EligibilityFacts} in one round trip. Throws 404 with each field whose resource does not exist for
+ * the caller.
+ */
 async function gatherFacts(question: EligibilityQuestion, call: ReadyCall): Promise<EligibilityFacts> {
   const [transaction, principal] = [call.transaction, call.principal];
   const [patient, payer, contract, service, isCovered] = await Promise.all([

@@ -52,7 +52,7 @@ const messages = new WeakMap<EventRecord, Event>();
 
 /**
  * Converts an event of a tenant to the Event message. Returns the same message object for the same record, so that all
- * watches share the message.
+ * open streams share the message.
  */
 export function toEvent(record: EventRecord, tenantId: string): Event {
   const known = messages.get(record);

@@ -3,7 +3,7 @@ import type { Implementation } from "../../implementation.js";
 import { listEvents } from "./list-events.js";
 import { type WatchPorts, watchEvents } from "./watch-events.js";
 
-/** Creates the service of the change feed. Pages and watches return the same events in the same order. */
+/** Creates the service of the change feed. `listEvents` and `watchEvents` return the same events in the same order. */
 export function createEventService(ports: WatchPorts): Implementation<typeof EventService> {
   return {
     async listEvents(request, call) {

@@ -5,7 +5,7 @@ import { type EventRecord, type FeedCursor, type FeedPage, goesOn } from "../../
 import { parseCursor } from "./event-cursor.js";
 import { resourceTypeOf } from "./event-messages.js";
 
-/** Selects the events that a watch receives. The watch reads the feed of the principal's tenant. */
+/** Selects the events that a stream of `watchEvents` receives. The stream reads the feed of the principal's tenant. */
 export interface WatchFilter extends EventFilter {
   readonly principal: Principal;
 }

@@ -5,8 +5,8 @@ import { assignNextPositions, type FeedPage, readFeed } from "../../postgres/tab
 const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns a page without events. It states the last position of the feed. First assigns positions to events that have
- * none yet (see {@link assignNextPositions}). This locks the feed until the commit.
+ * Assigns positions to events that have none yet (see {@link assignNextPositions}). This locks the feed until the
+ * commit. Then returns a page without events, which states the last position of the feed.
  */
 export async function readEndOfFeed(transaction: Transaction): Promise<FeedPage> {
   assignNextPositions(transaction);

@@ -10,10 +10,10 @@ import { cursorOf, matchesFilter, requireContinuation, type WatchFilter } from "
 
 type Response = MessageInitShape<typeof WatchEventsResponseSchema>;
 
-/** The dependencies of a watch. */
+/** The dependencies of {@link watchEvents}. */
 export interface WatchPorts {
   readonly hub: EventHub;
-  /** After this many milliseconds without a response, a watch sends its cursor without events. */
+  /** A stream that has sent nothing for this many milliseconds sends its cursor without events. */
   readonly heartbeatMs: number;
 }
 
@@ -24,7 +24,7 @@ const MAX_EVENTS = 200;
  * event. Without a cursor, begins at `start` of the request: at the oldest event, or now. Throws 422 if the cursor is
  * not valid. Throws 409 if events after the cursor are no longer kept, or if the feed was restored from a backup since.
  *
- * A watch first reads pages of the feed, up to the position at which the live events of this process begin. Then it
+ * The stream first reads pages of the feed, up to the position at which the live events of this process begin. Then it
  * follows the live events. If it consumes them too slowly, it reads pages again. Each time, it subscribes to the live
  * events before it reads, and skips events that it has already sent. So no event is lost or sent twice.
  */
@@ -88,7 +88,7 @@ class Watch {
     yield* this.#give([]);
   }
 
-  /** Sends live events until the watch falls behind or the signal aborts. */
+  /** Sends live events until the stream falls behind or the signal aborts. */
   async *#follow(live: LiveEvents): AsyncGenerator<Response> {
     while (!this.signal.aborted) {
       const quietMs = performance.now() - this.#sentAt;

@@ -47,8 +47,8 @@ function isSearched({ holdId }: OptionClaims): boolean {
 
 /**
  * Returns the options that have not expired, in the order of the tokens. Of several options with the same first slot,
- * returns only the first. Throws 422 for an invalid token and for the token of a hold. Also throws 422 if the subject
- * or the service of a token differs from that of the first token.
+ * returns only the first. Throws 422 for an invalid token and for the token of a hold. Also throws 422 if the patient,
+ * the appointment or the service of a token differs from that of the first token.
  */
 function usableOptions(token: OpenedToken, alternatives: readonly OpenedToken[]): readonly OptionClaims[] {
   const first = token.kind === "INVALID" ? undefined : token.option;

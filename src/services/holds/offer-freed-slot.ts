@@ -50,8 +50,8 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
 }
 
 /**
- * Returns whether it is too late to offer a slot for `minutes`: the offer would end less than an hour before the start
- * of the slot, or the minimum notice of the program no longer allows an offer.
+ * Returns whether it is too late to offer a slot for `minutes`. It is too late if the offer would end less than an hour
+ * before the slot starts. It is also too late if the minimum notice of the program no longer allows an offer.
  */
 function isTooLate({ startsAt, offeredUntil }: OfferableSlot, nowMs: number, minutes: number): boolean {
   return !isOfferable(startsAt.getTime(), nowMs, minutes) || offeredUntil.getTime() < nowMs;
@@ -100,7 +100,7 @@ async function offer(
   for (const effect of call.effects) transaction.send(appendServiceAudit(effect, tenantId, OPERATION));
 }
 
-/** Returns the service itself as the principal, with the given organization and company. */
+/** Returns a principal that represents this service, with the given organization and company. */
 function serviceOf(tenantId: string, owner: Pick<Principal, "organizationId" | "companyId">): Principal {
   return { id: SERVICE_PRINCIPAL, issuer: "", clientId: SERVICE_PRINCIPAL, tenantId, scopes: new Set(), ...owner };
 }

@@ -27,7 +27,7 @@ import { closedEntry } from "../appointments/served-entry.js";
 import { offeredAt, optionGone, requireSlots } from "../appointments/take-slots.js";
 import { capacityExhausted, isAny, refusalOf } from "../appointments/time-conflicts.js";
 
-/** The terms of a hold: the limit of its principal, its duration and the time of the call. */
+/** The terms of a hold: the limit for its principal, its duration, and the current time. */
 export interface HoldTerms {
   /** The highest number of unexpired holds of the principal. Undefined for an offer, which is not counted. */
   readonly perPrincipal: number | undefined;
@@ -159,9 +159,9 @@ function countForPrincipal(
 }
 
 /**
- * Returns the id of the patient, and the conflicts in `found`: inactive patient, closed waitlist entry, reached limit
- * of the tenant, too many holds (`live` is their number). Throws 409 if the appointment cannot be moved, or if it is
- * too late for this caller to move it. Throws 410 if the patient does not exist.
+ * Returns the patient's id and the conflicts (`found`): inactive patient, closed waitlist entry, reached limit of the
+ * tenant, or too many holds (`live` is their number). Throws 409 if the appointment cannot be moved, or if it is too
+ * late for this caller to move it. Throws 410 if the patient does not exist.
  */
 function requireSubject(
   { patient, appointment, waitlistEntry }: Locked,

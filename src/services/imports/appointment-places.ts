@@ -10,7 +10,9 @@ import type { JudgedAppointment } from "./appointment-judgement.js";
 import type { ImportBatch } from "./import-batch.js";
 import { Diary, overlapErrors, type Span } from "./overlaps.js";
 
-/** An appointment with the free slots of the schedule that it takes, ordered by start. `slots` can be empty. */
+/**
+ * An appointment to import, and the free slots that it will occupy, ordered by start. Without slots, it is overbooked.
+ */
 export interface PlacedAppointment extends JudgedAppointment {
   readonly slots: readonly SlotRecord[];
 }

@@ -35,10 +35,10 @@ export interface AppointmentDraft {
 
 type IdOf = (draft: AppointmentDraft) => string | undefined;
 
-/** The resources that drafts refer to, by id. */
+/** The resources to which appointments to import ({@link AppointmentDraft}) refer, by id. */
 export type AppointmentReferences = Awaited<ReturnType<typeof readAppointmentReferences>>;
 
-/** Reads the resources that drafts refer to. Locks the programs first, then the patients. */
+/** Reads the resources to which `drafts` refer. Locks the programs first, then the patients. */
 export async function readAppointmentReferences(batch: ImportBatch, drafts: readonly AppointmentDraft[]) {
   const { transaction, principal } = batch.call;
   const idsBy = (idOf: IdOf) => distinct(drafts.map(idOf));

@@ -82,7 +82,7 @@ async function write(batch: ImportBatch, placed: readonly PlacedAppointment[], d
   }
 }
 
-/** The values of attributes that imported appointments never have. */
+/** The attributes that cannot be imported, with the values that every imported appointment gets. */
 const NOT_IMPORTED = {
   visitEndsAt: undefined,
   replacesAppointmentId: undefined,

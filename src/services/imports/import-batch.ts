@@ -32,8 +32,8 @@ export interface RowOf<Resource> {
 type Outcome = MessageInitShape<typeof ImportOutcomeSchema>;
 
 /**
- * An import in progress. Holds the outcomes so far, and the imported resources of its rows and of the rows that these
- * reference.
+ * An import in progress. Holds the outcomes of its rows so far. Also holds the ids of the resources that were imported
+ * from its rows and from the rows to which they refer.
  */
 export class ImportBatch {
   readonly #outcomes: (Outcome | undefined)[];

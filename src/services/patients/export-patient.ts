@@ -85,9 +85,9 @@ export async function exportPage(
 }
 
 /**
- * Returns the sections of an export. Consents, patient changes, eligibility decisions and access records stay with the
- * duplicate in a merge, and notes can be added to the duplicate after the merge. So these five kinds are read for the
- * survivor and for each duplicate.
+ * Returns the sections of an export. In a merge, consents, patient changes, eligibility decisions and access records
+ * stay with the duplicate, the patient who was merged. Notes can be added to the duplicate after the merge. So these
+ * five kinds are read for the survivor and for each duplicate.
  */
 function sectionsOf(
   transaction: Transaction,

@@ -2,7 +2,7 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { FieldError } from "../../errors.js";
 import { formatInstant } from "../../scheduling/local-clock.js";
 
-/** The maximum lead of the clock of a caller or another system over the clock of this service, in milliseconds. */
+/** The clock of a caller or another system can be ahead of this service's clock by at most this many milliseconds. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
 /**

@@ -12,6 +12,7 @@ import { addMissingSlots, deletePastSlots, withdrawSlots } from "../../postgres/
 import { changeableSpan, type DateSpan, plannedThrough } from "../../scheduling/horizon.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { addCalendarDays, laterDate, previousDate } from "../../scheduling/local-date.js";
+import { fitPlansInto } from "./plan-budget.js";
 import { MAX_SLOTS_IN_PART, nextPartOf, type PlanPart } from "./plan-parts.js";
 import { planOn, readPlanInputs } from "./plan-slots.js";
 
@@ -23,7 +24,7 @@ export type Turn =
    * ({@link withdrawSlots}).
    */
   | { readonly kind: "COMPARED"; readonly programId: string }
-  /** Another transaction has locked the calendar, or all programs that need slots or have outdated slots. */
+  /** Another transaction holds the calendar lock, or each program that needs slots or has outdated slots is locked. */
   | { readonly kind: "BUSY" }
   /** The tenant has reached its limit of open slots: free slots that start in the future. */
   | { readonly kind: "FULL"; readonly openSlots: number }
@@ -50,10 +51,7 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
   const now = new Date(nowMs);
   const today = localDateAt(nowMs);
   if (!(await tryShareCalendar(transaction))) return { kind: "BUSY" };
-  const [programId, openSlots] = await Promise.all([
-    lockNextDueProgram(transaction, today),
-    countOpenSlots(transaction, now, maxOpenSlots),
-  ]);
+  const programId = await lockNextDueProgram(transaction, today);
   if (programId === undefined) return { kind: (await hasDueProgram(transaction, today)) ? "BUSY" : "DONE" };
   const made = await readMaterialization(transaction, programId);
   if (made.outdatedFrom !== undefined) {
@@ -61,16 +59,23 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
     await withdrawOutdated(transaction, programId, { from: laterDate(made.outdatedFrom, today), through }, now);
     return { kind: "COMPARED", programId };
   }
-  if (openSlots >= maxOpenSlots) return { kind: "FULL", openSlots };
+  const room = await countRoom(transaction, maxOpenSlots, nowMs);
+  if (room <= 0) return { kind: "FULL", openSlots: maxOpenSlots - room };
   const through = plannedThrough(made, nowMs);
-  const most = Math.min(MAX_SLOTS_IN_PART, maxOpenSlots - openSlots);
-  const part = await planPart(transaction, programId, made, { from: today, through }, most);
+  const part = await planPart(transaction, programId, made, { from: today, through }, room);
   addMissingSlots(transaction, part.plan, now);
   markMaterialized(transaction, programId, part.progress, now);
   if (part.progress.through === through) {
     await deletePastSlots(transaction, programId, new Date(nowMs - KEEP_PAST_SLOTS_MS));
   }
   return { kind: "ADDED", programId, through: part.progress.through };
+}
+
+/** Returns how many slots a turn may add: at most {@link MAX_SLOTS_IN_PART}, and none if the tenant is at its limit. */
+async function countRoom(transaction: Transaction, maxOpenSlots: number, nowMs: number): Promise<number> {
+  if (await fitPlansInto(transaction, maxOpenSlots, nowMs)) return MAX_SLOTS_IN_PART;
+  const openSlots = await countOpenSlots(transaction, new Date(nowMs), maxOpenSlots);
+  return Math.min(MAX_SLOTS_IN_PART, maxOpenSlots - openSlots);
 }
 
 /**

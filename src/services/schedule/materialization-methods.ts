@@ -131,8 +131,8 @@ function windowsOf(program: BookingWindow, changes: Partial<BookingWindow>, sett
 }
 
 /**
- * Returns the number of slots that a longer horizon of a program adds. Throws 422 if the program or the tenant would
- * then exceed its slot limit.
+ * Returns the estimated number of slots that a longer horizon of a program adds. Throws 422 if the program or the
+ * tenant would then exceed its slot limit.
  */
 function roomFor(
   { transaction }: ReadyCall,

@@ -70,10 +70,10 @@ export async function materializeProgram(
 }
 
 /**
- * Updates the slots of a program after a change of its rules, practitioners, location or `active`. Increments the
- * `generation` of its schedule. The transaction must also write that change, and it needs the locks of
- * {@link materializeProgram}. Pass `changes` if `schedule` was read before the change. Then only the dates on which the
- * plan differs are compared with their slots.
+ * Updates the slots of a program after a change of its rules, practitioners, location or `active`. The transaction must
+ * also write this change, and it needs the locks of {@link materializeProgram}. Increments the `generation` of the
+ * program. New slots get this number, so that options of replaced slots become invalid. Pass `changes` if `schedule`
+ * was read before the change. Then only the dates on which the plan differs are compared with their slots.
  *
  * Slots that are no longer in the plan are withdrawn before the change commits, so nobody can book them. With
  * `changes`, this holds for the dates of the default horizon ({@link datesChangedAtOnce}). The slots of later dates
@@ -108,7 +108,7 @@ export async function remakeProgram(
   } else if (state.isActive && state.through !== plan.through) requestExtension(transaction);
 }
 
-/** Whether rules have the same slots: only their daily capacity can differ. */
+/** Whether two lists of rules have the same slots. Differences in daily capacity and version do not count. */
 function haveSameSlots(before: readonly IdentifiedRule[], after: readonly IdentifiedRule[]): boolean {
   const slotsOf = (rules: readonly IdentifiedRule[]) =>
     JSON.stringify(rules.map((rule) => ({ ...rule, dailyCapacity: 0, version: 0 })));

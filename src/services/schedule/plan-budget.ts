@@ -44,8 +44,8 @@ const CAN_ENLARGE = [
 ] as const;
 
 /**
- * Returns the field to report when a rule makes a plan too large: the first of {@link CAN_ENLARGE} that the request
- * contains, or the first entry of the list if it contains none.
+ * Returns the field to report when a rule makes a plan too large. This is the first field in {@link CAN_ENLARGE} that
+ * the request contains. If the request contains none, it is the first entry of the list.
  */
 export function enlargingField(sent: SentAttributes): string {
   return firstSent(CAN_ENLARGE, sent);
@@ -71,8 +71,7 @@ export async function requireRoomForPlan(
   if (planned === undefined || old === undefined || planned <= old) return;
   if (planned > perPlan) throw planIsTooLarge(field, planned, days, perPlan);
 
-  const open = await countOpenSlots(transaction, new Date(nowMs), perTenant);
-  if (open + planned - old > perTenant) throw tenantIsFull(field, perTenant);
+  if (!(await hasRoomFor(transaction, planned - old, perTenant, nowMs))) throw tenantIsFull(field, perTenant);
 }
 
 /**
@@ -86,13 +85,12 @@ export async function requireRoomForSchedule(
   nowMs: number,
 ): Promise<void> {
   if (through !== undefined && through >= plannedThrough({ horizonDays }, nowMs)) return;
-  const open = await countOpenSlots(transaction, new Date(nowMs), perTenant);
-  if (open >= perTenant) throw tenantIsFull("programId", perTenant);
+  if (!(await hasRoomFor(transaction, 1, perTenant, nowMs))) throw tenantIsFull("programId", perTenant);
 }
 
 /**
- * Returns the number of slots that new horizons add to the schedules of the tenant's active programs. `horizonOf`
- * returns the new horizon of a program in days.
+ * Returns the estimated number of slots that new horizons add to the schedules of the tenant's active programs.
+ * `horizonOf` returns the new horizon of a program in days.
  *
  * Throws 422 TOO_MANY on `horizonDays` if a program or the tenant would exceed its slot limit. A shorter horizon always
  * passes.
@@ -112,9 +110,36 @@ export async function requireRoomForHorizon(
     if (planned > perPlan) throw planIsTooLarge("horizonDays", planned, days, perPlan);
     added += planned - slotsIn(program, today, plannedDays(program));
   }
-  if (added > 0 && added + (await countOpenSlots(transaction, new Date(nowMs), perTenant)) > perTenant)
+  if (added > 0 && !(await hasRoomFor(transaction, added, perTenant, nowMs)))
     throw tenantIsFull("horizonDays", perTenant);
   return added;
+}
+
+/** Whether a tenant with `added` more open slots would have at most `perTenant`. */
+export async function hasRoomFor(
+  transaction: Transaction,
+  added: number,
+  perTenant: number,
+  nowMs: number,
+): Promise<boolean> {
+  if (perTenant === Number.POSITIVE_INFINITY) return true;
+  const most = perTenant - added;
+  if (await fitPlansInto(transaction, most, nowMs)) return true;
+  return (await countOpenSlots(transaction, new Date(nowMs), perTenant)) <= most;
+}
+
+/**
+ * Whether the plans of all active programs have at most `most` slots together. If so, no schedule that follows its plan
+ * makes the tenant exceed `most` open slots. The function reads rules, so its time does not grow with the number of
+ * slots, as that of {@link countOpenSlots} does.
+ */
+export async function fitPlansInto(transaction: Transaction, most: number, nowMs: number): Promise<boolean> {
+  const today = localDateAt(nowMs);
+  let planned = 0;
+  for (const program of await readPlannedPrograms(transaction)) {
+    planned += slotsIn(program, today, plannedDays(program));
+  }
+  return planned <= most;
 }
 
 function slotsIn({ practitioners, rules }: PlannedProgram, today: string, days: number): number {

@@ -98,7 +98,7 @@ function onAnyDate(plan: ProgramPlan) {
 
 /**
  * Returns a text for each date, to compare two plans. The text contains the planned slots of the date, and the rules
- * that a holiday closes on it.
+ * that have no slots on this date because of a holiday.
  */
 function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();

@@ -9,18 +9,18 @@ import {
 import { requireVersion } from "../resources/preconditions.js";
 import { lockReferring, ownerOf, type Reference } from "../resources/resources.js";
 
-/** The new members of a set of a program: its services or practitioners. */
+/** The new services or the new practitioners of a program. */
 export interface Replacement {
   readonly programId: string;
   readonly ids: readonly string[];
   readonly expectedVersion: number;
-  /** The members as references, for errors about missing members. */
+  /** References to the new services or practitioners, for the errors about those that do not exist. */
   readonly references: readonly Reference[];
 }
 
 /**
  * Locks a program. Returns its current services or practitioners, as `table` selects, and the owner of the program.
- * Throws 404 if the program or a new member does not exist, and 409 for a stale version.
+ * Throws 404 if the program, a new service or a new practitioner does not exist. Throws 409 for a stale version.
  */
 export async function lockProgramSet(
   call: ReadyCall,

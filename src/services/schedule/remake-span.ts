@@ -3,7 +3,6 @@ import { requestExtension } from "../../postgres/job-queue.js";
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import { dropSummaries } from "../../postgres/tables/opportunity/summaries.js";
 import {
-  countOpenSlots,
   type MaterializationState,
   readMaterializations,
   rewindMaterialization,
@@ -25,6 +24,7 @@ import { changeableSpan, commonDates, type DateSpan, widestSpan } from "../../sc
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
 import { isMade } from "./materialize.js";
+import { hasRoomFor } from "./plan-budget.js";
 import { inputsWithin, MAX_SLOTS_IN_PART } from "./plan-parts.js";
 import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs } from "./plan-slots.js";
 
@@ -78,16 +78,16 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
 }
 
 /**
- * The indicators count the days that patients wait for a booking and for a visit. Such a wait ends at most this many
- * days after today. It can end after today, because an appointment can be marked as attended before its start.
+ * The opportunity indicators count the days that patients wait for a booking and for a visit. Such a wait ends at most
+ * this many days after today. It can end after today, because an appointment can become ATTENDED before its start.
  */
 const LAST_WAIT_DAYS = 2;
 
 /**
  * Updates the slots of one date for a holiday change that the same transaction writes. `programIds` must be all
- * programs of the tenant that have a schedule. The indicators count waits in business days, so a holiday can change
- * them: for a date at most {@link LAST_WAIT_DAYS} after today, drops the tenant's summaries of waits. A job builds new
- * ones.
+ * programs of the tenant that have a schedule. A holiday can also change the waits that the opportunity indicators
+ * count in business days. So for a date at most {@link LAST_WAIT_DAYS} days after today, marks the tenant's summaries
+ * of waits (`opportunity_summaries`) as not built. A job builds them again.
  */
 export async function remakeDate(
   transaction: Transaction,
@@ -162,15 +162,10 @@ async function addOrAsk(
   maxOpenSlots: number,
   now: Date,
 ): Promise<void> {
-  if (added <= MAX_SLOTS_IN_PART && (await hasRoomFor(transaction, added, maxOpenSlots, now))) {
+  if (added <= MAX_SLOTS_IN_PART && (await hasRoomFor(transaction, added, maxOpenSlots, now.getTime()))) {
     addMissingSlots(transaction, plan, now);
     return;
   }
   rewindMaterialization(transaction, plan.programIds, previousDate(plan.from));
   requestExtension(transaction);
-}
-
-async function hasRoomFor(transaction: Transaction, added: number, most: number, now: Date): Promise<boolean> {
-  if (most === Number.POSITIVE_INFINITY) return true;
-  return (await countOpenSlots(transaction, now, most)) + added <= most;
 }

@@ -35,8 +35,8 @@ import { previewSpan, remakeSpan } from "./remake-span.js";
 import { toScheduleBlockDetails, toScheduleBlockEffect } from "./schedule-block-messages.js";
 
 /**
- * The highest number of blocks of one practitioner, location or program that have not ended. Each slot plan compares
- * its slots with all of them.
+ * The highest number of blocks that one practitioner, location or program can have. Ended and cancelled blocks do not
+ * count. Each slot plan compares its slots with all blocks that count.
  */
 const MAX_BLOCKS_AHEAD = 500;
 

@@ -29,7 +29,7 @@ import { toHoliday, toProgram, toProgramPractitioners, toProgramRule } from "./s
 
 /**
  * Returns the service that manages programs, their rules and practitioners, and holidays (specification section 4.7).
- * Each change of a part of a program locks the row of the program.
+ * Each change of a program, its rules or its practitioners locks the row of the program.
  */
 export function createSchedulingConfigurationService({
   now,

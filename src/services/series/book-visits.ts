@@ -30,7 +30,7 @@ export interface WantedVisit extends BookedVisit, WantedPlace {
   readonly waitlistEntryId?: string | undefined;
   readonly wait: Wait;
   readonly seriesId?: string;
-  /** The references that the request states for this visit; undefined if an earlier visit of the call states them. */
+  /** The references of this visit in the request. Undefined if the visit shares the references of an earlier visit. */
   readonly stated: StatedReferences | undefined;
 }
 
@@ -152,9 +152,9 @@ function once(errors: readonly FieldError[]): FieldError[] {
 }
 
 /**
- * Returns the visits, adjusted as if the earlier visits of the same patient in this call were already booked. Adds
- * these visits to the counts of the limits. `firstVisit` stays true only for the first visit of a patient in a year.
- * Only the first visit of a patient keeps the limit of no-shows, so that an error names this limit once.
+ * Returns the visits, adjusted as if the earlier visits of the same patient in this call were already booked. The
+ * counts of the limits then include the earlier visits. `firstVisit` stays true only for the first visit of a patient
+ * in a year. Only the first visit of a patient keeps the limit of no-shows, so that an error names this limit once.
  */
 function countOneAfterTheOther(visits: readonly ReadVisit[]): readonly ReadVisit[] {
   return visits.map((read, index) => {

@@ -40,7 +40,9 @@ export interface JudgedPlace {
 
 /** The data, besides the slots, that decides whether an appointment can take a {@link FoundPlace}. */
 export interface PlaceTerms {
-  /** The location of the slots; undefined if the service or the practitioner is not offered in them. */
+  /**
+   * The location of the slots. Undefined if the service cannot be booked in them, or the practitioner is not active.
+   */
   readonly locationId: string | undefined;
   readonly busy: BusyPeople;
   /** The slots that the appointment to move occupies before the move; absent for a new appointment. */
@@ -50,8 +52,8 @@ export interface PlaceTerms {
 }
 
 /**
- * Returns the places with their slots. Does not lock the slots. A place has no slots if no slot begins at its start, or
- * if its start cannot be booked ({@link isBookableStart}).
+ * Returns the requested times (`places`) with their slots. Does not lock the slots. A requested time has no slots if no
+ * slot begins at its start, or if its start cannot be booked ({@link isBookableStart}).
  */
 export async function findPlaces<Place extends WantedPlace>(
   transaction: Transaction,
@@ -68,13 +70,13 @@ export async function findPlaces<Place extends WantedPlace>(
   });
 }
 
-/** Returns the `run` of each place that has slots. */
+/** Returns the `run` of each requested time that has slots. */
 export function runsOf(places: readonly FoundPlace[]): readonly SlotRun[] {
   return places.map(({ run }) => run).filter((run) => run !== undefined);
 }
 
 /**
- * Returns the locked slots of a place and the conflicts at its time. Does not check the capacity of the day;
+ * Returns the locked slots of a requested time and the conflicts at this time. Does not check the capacity of the day;
  * {@link takePlaces} does.
  */
 export function judgePlace(
@@ -95,9 +97,9 @@ export function judgePlace(
 }
 
 /**
- * Takes one unit of capacity for each place, in their order, and frees the units that the appointments used before.
- * Returns the slots to occupy. Throws 409 with all conflicts: `found`, the conflicts of the places, and each place
- * whose day has no capacity left.
+ * Takes one unit of capacity for each requested time (`places`), in their order. Frees the units that the appointments
+ * used before. Returns the slots to occupy. Throws 409 with all conflicts: `found`, the conflicts of the requested
+ * times, and each requested time whose day has no capacity left.
  */
 export async function takePlaces(
   transaction: Transaction,

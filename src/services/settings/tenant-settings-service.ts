@@ -109,8 +109,8 @@ async function preview(
 type Horizon = Partial<Pick<TenantSettingsAttributes, "horizonDays">>;
 
 /**
- * Returns the number of slots that a longer horizon adds; 0 if the horizon is not longer. Throws 422 if a program or
- * the tenant would have too many slots.
+ * Returns the estimated number of slots that a longer horizon adds; 0 if the horizon is not longer. Throws 422 if a
+ * program or the tenant would have too many slots.
  */
 async function roomFor(
   { transaction }: ReadyCall,

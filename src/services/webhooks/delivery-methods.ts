@@ -26,7 +26,6 @@ import { toDelivery, toWebhook } from "./webhook-messages.js";
 
 type Methods = Implementation<typeof WebhookService>;
 
-/** The type of test events. */
 const TEST_TYPE = "cupo.webhook.test";
 
 /** Returns the operations on the deliveries of webhooks. `now` returns milliseconds since the epoch. */

@@ -32,7 +32,8 @@ export function pathParameters(path: RoutePath, schemas: MessageSchemas, example
 /**
  * Returns the query parameters of a route: one for each field of the request that is neither in the path nor in the
  * body. The fields of a nested message are separate parameters, such as `filter.author`. Leaves out maps, lists of
- * messages, recursive messages and messages of any JSON (google.protobuf.Struct), because a query cannot contain them.
+ * messages, recursive messages and types whose JSON can have any shape (google.protobuf.Struct), because a query cannot
+ * contain them.
  */
 export function queryParameters(route: OpenApiRoute, schemas: MessageSchemas, example: ExampleRequest): JsonObject[] {
   if (route.body === "message") return [];

@@ -23,8 +23,8 @@ export interface RoutePath {
  * Returns the OpenAPI path of a route without its first `skipped` segments.
  *
  * In OpenAPI a parameter is one segment. A variable with several segments, such as `{name=shelves/*\/books/*}`, becomes
- * one parameter for each wildcard. The parameter has the singular of the literal before the wildcard as its name
- * (AIP-122): `shelf` and `book`.
+ * one parameter for each wildcard. A `*` after a literal gets the singular of the literal as its name (AIP-122):
+ * `shelf` and `book`. Any other wildcard gets the name of the variable.
  */
 export function routePath({ template, variables }: OpenApiRoute, skipped: number): RoutePath {
   const parameters: PathParameter[] = [];
@@ -87,8 +87,8 @@ function singular(word: string): string {
 }
 
 /**
- * Percent-encodes characters that a path segment cannot contain (RFC 3986). Also encodes braces, because OpenAPI would
- * read them as parameters.
+ * Percent-encodes characters that a path segment cannot contain (RFC 3986), such as braces. OpenAPI would read braces
+ * as a parameter. Also encodes the colon, because a colon begins the verb.
  */
 function encodeLiteral(text: string): string {
   return encodeURIComponent(text).replace(/%(?:24|26|2B|2C|3B|3D|40)/g, decodeURIComponent);

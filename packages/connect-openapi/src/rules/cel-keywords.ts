@@ -16,9 +16,9 @@ export interface CelRule {
 }
 
 /**
- * Translates one condition to schemas. `groups` are the groups of the regular expression that the condition matches.
- * Returns "PATTERN" if JSON Schema tools could read the condition's pattern in another way than CEL. Returns undefined
- * if no keyword expresses the condition.
+ * Translates one condition to schemas. `groups` are the texts that the capture groups of the form's regular expression
+ * found in the condition. Returns "PATTERN" if JSON Schema tools could read the condition's pattern in another way than
+ * CEL. Returns undefined if no keyword expresses the condition.
  */
 type Translate = (groups: readonly string[], rule: CelRule, kind: ValueKind) => JsonObject[] | "PATTERN" | undefined;
 

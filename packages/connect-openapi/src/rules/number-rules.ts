@@ -18,7 +18,7 @@ const bounds: Readonly<Record<string, string>> = {
   lte: "maximum",
 };
 
-/** Returns the translation of all rules of a numeric type. */
+/** Translates the protovalidate rules of a value of the numeric type `typeName`, such as "int32". */
 export function numberRules(typeName: string, rules: ReflectMessage): Translation {
   const isNumber = isNumberType(typeName);
   const json = (value: unknown): JsonValue => (isNumber ? Number(value) : String(value));

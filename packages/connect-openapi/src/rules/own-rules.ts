@@ -4,8 +4,8 @@ import { type FieldRules, FieldRulesSchema, Ignore } from "../gen/buf/validate/v
 import { fieldRulesOf, messageRulesOf } from "./options-of.js";
 
 /**
- * Returns the protovalidate rules of a field. If a `oneof` of the message's rules contains the field, these rules
- * ignore the zero value, unless the field sets `ignore` itself.
+ * Returns the protovalidate rules of a field. If a `oneof` in the rules of the message contains the field, the returned
+ * rules ignore the zero value. If the field sets `ignore` itself, this setting applies instead.
  */
 export function ownRules(field: DescField): FieldRules {
   const rules = fieldRulesOf(field);

@@ -4,13 +4,13 @@ const beyondPlaneZero = /[\u{10000}-\u{10ffff}](?:-[\u{10000}-\u{10ffff}])?/gu;
 const oneClass = /^\[[^^\]](?:[^\]\\]|\\.)*\]$/su;
 
 /**
- * Converts an RE2 expression to a `pattern` of JSON Schema, with all characters outside printable ASCII escaped.
- * `isForbidden` means that values must not match the pattern. Returns undefined if JSON Schema tools could read the
+ * Converts an RE2 expression to a `pattern` of JSON Schema, with all characters outside printable ASCII escaped. If
+ * `isForbidden` is true, values must not match the pattern. Returns undefined if JSON Schema tools could read the
  * expression in another way: if it has Unicode classes (`\p{L}`), flags or other syntax of RE2.
  *
- * A tool without Unicode mode reads a character above U+FFFF as two characters. If the expression is forbidden and a
- * single character class, these characters are removed from it: the pattern then forbids fewer values. Any other
- * expression with such a character returns undefined.
+ * A tool without Unicode mode reads a character above U+FFFF as two characters. So the function returns undefined for
+ * an expression with such a character. Exception: if `isForbidden` is true and the expression is a single character
+ * class, these characters are removed from the class. The pattern then forbids fewer values.
  */
 export function patternOf(expression: string, isForbidden: boolean): string | undefined {
   if (re2Only.test(withoutEscapedBackslashes(expression))) return undefined;

@@ -54,7 +54,7 @@ const headers: Readonly<Record<number, readonly [strict: string, loose: string]>
   [KnownRegex.HTTP_HEADER_VALUE]: ["^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*$", "^[^\\u0000\\u000a\\u000d]*$"],
 };
 
-/** Returns the translation of all rules of a string. */
+/** Translates the protovalidate rules of a string value. */
 export function stringRules(rules: ReflectMessage): Translation {
   const set = rules.fields.filter((rule) => rules.isSet(rule));
   return joined(

@@ -38,7 +38,10 @@ export function messageSchema(
   });
 }
 
-/** Returns whether a field is required in a direction. The option `isRequired` decides before the default. */
+/**
+ * Returns whether a field is required in a direction. If the option `isRequired` returns undefined, its default
+ * applies.
+ */
 export function isRequired(field: DescField, direction: Direction, { options }: SchemaContext): boolean {
   const own = options.isRequired?.(field, direction);
   if (own !== undefined) return own;

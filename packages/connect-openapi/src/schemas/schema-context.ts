@@ -4,8 +4,8 @@ import type { CommentText } from "./comment-text.js";
 import type { Definition, Direction, SchemaOptions } from "./schema-options.js";
 
 /**
- * A path to a field. The first item is a field of the message; each further item is a field of the message in the item
- * before.
+ * A path to a field. The first item is a field of the message. Each further item is a field of the message that the
+ * previous item contains.
  */
 export type FieldPath = readonly DescField[];
 
@@ -24,7 +24,7 @@ export interface SchemaContext {
    * such as Timestamp, returns the schema itself.
    */
   messageSchema(message: DescMessage, direction: Direction, excluded: readonly FieldPath[]): JsonObject;
-  /** Returns a reference to the schema of an enumeration. */
+  /** Returns a reference to the schema of an enumeration. For google.protobuf.NullValue, returns the schema itself. */
   enumReference(definition: DescEnum): JsonObject;
 }
 

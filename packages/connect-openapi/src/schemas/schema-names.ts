@@ -19,7 +19,9 @@ const suffixes: Readonly<Record<Direction, string>> = { request: "Input", respon
  * - `Book` for `library.v1.Book`, and `ShelfLabel` for the nested `library.v1.Shelf.Label`
  * - `library.v1.Book` if another definition also has the short name `Book`, or if `taken` contains `Book`
  * - `BookInput` for requests and `BookError` for errors, if the message is also used in another direction
- * - `BookInputWithoutName` if requests use the message both with and without the field `name`
+ * - `BookWithoutName` or `BookInputWithoutName` if requests use the message both with and without the field `name`
+ *
+ * A name that is already used gets a number: `Book2`.
  */
 export function nameSchemas(uses: readonly SchemaUse[], taken: readonly string[]): string[] {
   const shortNames = new Map<string, Set<string>>();

@@ -4,7 +4,7 @@ const statusesWithoutBody = new Set([204, 205, 304]);
 
 /**
  * Returns whether a response has a body. A response to HEAD or with the status 204, 205 or 304 has none (RFC 9110
- * section 6.4.1).
+ * sections 6.4.1 and 15.3.6).
  */
 export function hasBody(httpMethod: string | undefined, status: number): boolean {
   return httpMethod !== "HEAD" && !statusesWithoutBody.has(status);

@@ -21,8 +21,8 @@ export interface GoogleRpcStatusOptions {
  * google.rpc.Code in `status`.
  *
  * The `details` of a ConnectError are its own details. A {@link RestError} has a google.rpc.ErrorInfo with its reason
- * if there is a `domain`, and a google.rpc.BadRequest with its violations if it has any. The code of a violation is in
- * the field `reason` of BadRequest. The member `details` is absent if it would be empty.
+ * if there is a `domain`, and a google.rpc.BadRequest with its violations if it has any. The code of a violation is the
+ * `reason` of its FieldViolation. The member `details` is absent if it would be empty.
  */
 export function googleRpcStatus({ domain, registry }: GoogleRpcStatusOptions = {}): RenderError {
   return (thrown) => {

@@ -51,8 +51,8 @@ const titles: Readonly<Record<number, string>> = {
 };
 
 /**
- * Renders errors as Problem documents, `application/problem+json` (RFC 9457). A document lists all violations of the
- * request.
+ * Renders errors as Problem documents, `application/problem+json` (RFC 9457). A document lists all violations of a
+ * {@link RestError}.
  */
 export function problemJson({ typeOf = () => "about:blank", registry }: ProblemJsonOptions = {}): RenderError {
   return (thrown) => {

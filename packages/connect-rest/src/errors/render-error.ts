@@ -48,7 +48,7 @@ const statuses: Readonly<Record<Code, number>> = {
 export interface ClassifiedError {
   readonly status: number;
   readonly code: Code;
-  /** A sentence about the error that callers may see. */
+  /** A sentence about the error. Callers may see this sentence. */
   readonly detail: string;
   /** The error itself; undefined if callers must not see its text. */
   readonly error: RestError | ConnectError | undefined;

@@ -82,8 +82,8 @@ function supportMethods(scope: FastifyScope, { routes }: RestHandler): void {
 }
 
 /**
- * Copies the headers that hooks set to the response of Node.js. Fastify copies them only for answers that it sends
- * itself.
+ * Copies headers from the reply of Fastify to the response of Node.js. Hooks set headers on the reply, and Fastify
+ * copies them only for answers that it sends itself.
  */
 function copyHeaders(reply: FastifyReplyPart): void {
   for (const [name, value] of Object.entries(reply.getHeaders())) {

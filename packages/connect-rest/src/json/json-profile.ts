@@ -5,7 +5,7 @@ import type { FieldPath } from "../violations/field-path.js";
 import type { Fields } from "./message-fields.js";
 import type { JsonTree } from "./read-json.js";
 
-/** Reads the JSON value at the path `at`. For an invalid value, adds a violation and returns undefined. */
+/** Reads the JSON value `tree`. For an invalid value, adds a violation with the path `at` and returns undefined. */
 export type ReadValue = (tree: JsonTree, at: FieldPath | undefined, violations: Violations) => unknown;
 
 /** Reads a JSON value into the fields of a message. Fields that the JSON does not contain keep their values. */

@@ -27,9 +27,9 @@ const typeMember = memberStep("@type", 0);
 const valueMember = memberStep("value", 1);
 
 /**
- * Creates the reader of google.protobuf.Any. The JSON is an object with the member `@type`, the URL of a type in the
- * registry, and the members of this type. If the type has a special JSON form, its JSON is in the member `value`
- * instead. An empty object is an Any without a type. The reader of a type is compiled at its first use.
+ * Creates the reader of google.protobuf.Any. The JSON is an object. Its member `@type` is the URL of a type in the
+ * registry, and its other members are those of this type. If the type has a special JSON form, its JSON is in the
+ * member `value` instead. An empty object is an Any without a type. The reader of a type is compiled at its first use.
  */
 export function anyReader(types: AnyTypes): ReadValue {
   const compiled = new Map<DescMessage, ReadValue>();

@@ -14,8 +14,8 @@ import { type FieldReader, membersOf, oneofReader, readMembers } from "./read-me
 import { strictProfile } from "./strict/strict-profile.js";
 
 /**
- * A path to a field. The first item is a field of the message; each further item is a field of the message in the item
- * before.
+ * A path to a field. The first item is a field of the message. Each further item is a field of the message that the
+ * previous item contains.
  */
 type FieldNames = readonly DescField[];
 
@@ -36,7 +36,7 @@ export interface ReadRules {
 }
 
 /**
- * Compiles the reader of a message: ProtoJSON by the profile, which is strict by default.
+ * Compiles the reader of a message. It reads ProtoJSON as the profile requires; the default is the strict profile.
  * - A member must have the name of a field that is not excluded.
  * - At most one member of a oneof may be present.
  * - If the profile requires it, a list or map with the google.api.field_behavior REQUIRED must be present. The reader
@@ -48,7 +48,7 @@ export function createMessageReader(schema: DescMessage, rules: ReadRules = {}):
   return messageReader(schema, compilationOf(rules));
 }
 
-/** Compiles the reader of one field, for a body that contains only this field. */
+/** Compiles the reader of one field, for a body or a parameter that contains only the value of this field. */
 export function createFieldReader(field: DescField, rules: ReadRules = {}): FieldReader {
   const compilation = compilationOf(rules);
   const read = compilation.profile.fieldReader(field, readerInto(field, compilation));

@@ -19,7 +19,7 @@ export interface NodeListenerOptions {
 
 /**
  * Answers a request of Node's HTTP/1.1 or HTTP/2 server, or of Express. If no route has the path and there is a `next`,
- * calls `next` and sends no answer. Rejects only if `onFailure` throws.
+ * calls `next` and sends no answer. Rejects only if `next` or `onFailure` throws.
  */
 export type NodeListener = (request: NodeRequest, response: NodeResponse, next?: () => void) => Promise<void>;
 

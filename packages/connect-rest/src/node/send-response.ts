@@ -46,8 +46,8 @@ function setHead(response: NodeResponse, { status, headers, body }: RestResponse
 }
 
 /**
- * Prepares a response whose request is not read to its end; call this before the answer is sent. The HTTP/1.1
- * connection closes after the answer, the HTTP/2 stream `lingerMs` milliseconds after the answer.
+ * Prepares a response whose request is not read to its end. Call this before the answer is sent. The HTTP/1.1
+ * connection closes after the answer. The HTTP/2 stream closes `lingerMs` milliseconds after the answer.
  *
  * Some clients treat a stream that closes while they write as a failure, and discard the answer. The delay lets a
  * client that reads the answer end the stream itself.

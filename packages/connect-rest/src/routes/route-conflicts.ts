@@ -3,15 +3,18 @@ import { createNeighbourhood } from "./route-neighbourhood.js";
 import { methodName, type RouteProblem, routeProblem } from "./route-problem.js";
 import type { Route } from "./routes.js";
 
-/** Two routes that match the same request while neither is strictly narrower. */
+/**
+ * Two routes that match the same request, and neither is narrower. A route is narrower than another route if it matches
+ * only requests that the other route also matches, and not all of them.
+ */
 export interface RouteConflict {
   readonly first: Route;
   readonly second: Route;
 }
 
 /**
- * Finds at most `limit` pairs of routes that match the same request while neither is strictly narrower. The pairs are
- * in the order of their second route.
+ * Finds at most `limit` pairs of routes that match the same request while neither is narrower, see
+ * {@link RouteConflict}. The pairs are in the order of their second route.
  *
  * A narrower route is no conflict, because it answers the requests that both routes match. `/books/search` and
  * `/books/{id}:rename` are narrower than `/books/{id}`, and GET is narrower than every method.
@@ -68,8 +71,8 @@ function covers(wide: Route, narrow: Route): boolean {
 }
 
 /**
- * Returns the path lengths, in segments, at which two routes are compared. The last one is longer than both templates:
- * in even longer paths, `**` only matches more of the same.
+ * Returns the path lengths, in segments, at which two routes are compared. The last one is longer than both templates.
+ * Longer paths need no comparison, because in them `**` only matches more segments.
  */
 function lengths(a: Route, b: Route): number[] {
   const longest = Math.max(a.template.segments.length, b.template.segments.length) + 1;

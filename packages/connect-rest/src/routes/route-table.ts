@@ -12,8 +12,10 @@ export interface RouteMatch {
 }
 
 /**
- * The result of matching a request: the route; or, if the path has routes only for other HTTP methods, these methods in
- * alphabetical order; or, if no route has the path, undefined.
+ * The result of matching a request:
+ * - {@link RouteMatch}: a route matches the request.
+ * - `allow`: the path has routes only for other HTTP methods. These methods are listed in alphabetical order.
+ * - undefined: no route has the path.
  */
 export type RouteOutcome = RouteMatch | { readonly allow: readonly string[] } | undefined;
 
@@ -50,9 +52,10 @@ export interface TableOptions extends BindingOptions {
   readonly onInvalidRoute?: (problem: RouteProblem) => void;
   /**
    * Receives each pair of routes that match the same request while neither is narrower. The handler then serves both
-   * routes. A request that both match goes to the route with a literal at the leftmost segment where the other has a
-   * wildcard. Of two equal routes only the first is served. Without this callback, the creation of the handler throws
-   * an Error that lists the first 100 conflicts.
+   * routes. If a request matches both, a route with a verb answers before a route without a verb. Otherwise, the route
+   * answers that has a literal at the leftmost segment where the other has a wildcard. Of two equal routes only the
+   * first is served. Without this callback, the creation of the handler throws an Error that lists the first 100
+   * conflicts.
    */
   readonly onConflict?: (problem: RouteProblem) => void;
 }
@@ -85,7 +88,8 @@ export function createRouteTable(
 }
 
 /**
- * Matches a raw path. Of several matching routes, returns the narrowest.
+ * Matches a raw path. Of several matching routes, returns the narrowest. If none is the narrowest, returns the route
+ * that {@link TableOptions.onConflict} describes.
  *
  * Each segment is decoded once and compared to the decoded literals. A segment with a bad escape equals no literal, but
  * a wildcard accepts it: the reader of the path reports the escape.

@@ -27,8 +27,8 @@ const encoder = new TextEncoder();
 /**
  * Calls a method with a stream of responses and returns the content of the answer. Rejects if the stream fails before
  * its first message. If the stream fails later, the last frame of the body contains the error as `renderError` renders
- * it. If the caller has left, or if the messages are google.api.HttpBody and so have no frames, the body breaks off
- * instead.
+ * it. There is no such frame if the caller has left, or if the messages are google.api.HttpBody, which have no frames.
+ * The iteration of the body then rejects.
  *
  * The implementation gets a signal that aborts when `init.signal` aborts, when the caller leaves, or when the stream
  * fails.

@@ -18,13 +18,13 @@ export interface EventIds {
   /** The string field of the response that is the `id` of its event. If it is empty, the event has no id. */
   readonly responseField: string;
   /**
-   * The string field of the request that gets the value of Last-Event-ID. The header replaces the sent value of the
-   * field.
+   * The string field of the request that gets the value of the Last-Event-ID header. Without the header, the field
+   * keeps the value that the caller sent.
    */
   readonly requestField: string;
   /**
-   * Fields of the request that are cleared if Last-Event-ID is sent, such as the start of the first call. Defaults to
-   * none.
+   * Fields of the request that are cleared if Last-Event-ID is sent, such as a field that says where the first call
+   * begins. Defaults to none.
    */
   readonly removedFields?: readonly string[];
   /**
@@ -36,8 +36,9 @@ export interface EventIds {
 /** Options of event ids. */
 export interface EventIdOptions {
   /**
-   * Returns the event ids of a server-streaming method, or undefined for none. Runs once per route, when the handler is
-   * created. Requests may send Last-Event-ID for every format of the answer. Defaults to none.
+   * Returns the fields with the event ids of a server-streaming method, or undefined for no event ids. Runs once per
+   * route, when the handler is created. Requests may send Last-Event-ID for every format of the answer. Defaults to no
+   * event ids.
    */
   eventIds?(method: DescMethod): EventIds | undefined;
 }
@@ -48,8 +49,8 @@ export interface CompiledEventIds {
   /** Returns the id of a response; undefined if it is empty or contains NUL, CR or LF. */
   idOf(response: Message): string | undefined;
   /**
-   * Puts the value of the Last-Event-ID header into the request. Throws MALFORMED if the header was sent twice or is
-   * not UTF-8.
+   * Does nothing without a Last-Event-ID header. Otherwise, puts its value into the request and clears the
+   * `removedFields`. Throws MALFORMED if the header was sent twice or is not UTF-8.
    */
   resume(request: Message, rawHeaders: readonly string[]): void;
 }

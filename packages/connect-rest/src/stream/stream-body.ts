@@ -4,7 +4,8 @@ import type { Message } from "@bufbuild/protobuf";
 export interface ChunkWriter {
   message(message: Message): Uint8Array;
   /**
-   * Returns the last chunk of a stream that failed. Throws if the error cannot be sent, so that the body breaks off.
+   * Returns the last chunk of a stream that failed. Throws if the error cannot be sent. The iteration of the body then
+   * rejects.
    */
   error(error: unknown): Uint8Array;
   /** The last chunk of a stream that ended; undefined for none. */
@@ -14,8 +15,8 @@ export interface ChunkWriter {
 const done = { done: true, value: undefined } as const;
 
 /**
- * Opens the body of a stream: a chunk for each message, and the last chunk of `write`, if it has one. Waits for the
- * first message. Rejects if the stream fails before its first message, so that the caller can send an ordinary error
+ * Opens the body of a stream: a chunk for each message, and then `write.end` if it is defined. Waits for the first
+ * message. Rejects if the stream fails before its first message, so that the caller can send an ordinary error
  * response. `stop` runs when the stream fails, or when the iteration ends before the stream.
  */
 export async function openStreamBody(

@@ -1,7 +1,7 @@
 import { type FieldPath, memberStep } from "./field-path.js";
 import type { TranscoderViolationCode } from "./violation.js";
 
-/** A violation whose place is not rendered yet. */
+/** A violation with the path of its value. The path is rendered only when an answer lists the violation. */
 export interface LocatedViolation {
   readonly code: TranscoderViolationCode;
   readonly path: FieldPath | undefined;
@@ -9,8 +9,8 @@ export interface LocatedViolation {
 }
 
 /**
- * Collects the violations of one request in the order they are found. Their number is at most the number of values in
- * the request. Adding a violation is cheap, because its path is rendered only when it is listed in an answer.
+ * Collects the violations of one request in the order they are found. Adding a violation is cheap, because its path is
+ * rendered only when it is listed in an answer.
  */
 export interface Violations {
   readonly items: LocatedViolation[];

@@ -13,7 +13,7 @@ export interface Step {
 
 /**
  * The place of a value in a message. The place of the message itself is `undefined`. A path is created for every value
- * that is read, but rendered for few, so it only links to its parent.
+ * that is read, but few paths are rendered. So a path only links to its parent.
  */
 export interface FieldPath {
   readonly parent: FieldPath | undefined;
@@ -29,12 +29,18 @@ export function fieldStep(field: DescField): Step {
   return { kind: "field", text: field.jsonName, order: field.parent.fields.indexOf(field) };
 }
 
-/** Returns the place of the last field of a path. The path `fields` starts at the message; [] is the message itself. */
+/**
+ * Returns the path to the last of `fields`, which start at the message. Returns undefined for [], which is the message
+ * itself.
+ */
 export function pathOf(fields: readonly DescField[]): FieldPath | undefined {
   return fields.map(fieldStep).reduce<FieldPath | undefined>((parent, step) => ({ parent, step }), undefined);
 }
 
-/** Returns the step to an unknown member, the `order`th of them, from 0. Unknown members come after all fields. */
+/**
+ * Returns the step to an unknown member. `order` is its position among the unknown members, from 0. Unknown members
+ * come after all fields.
+ */
 export function memberStep(name: string, order: number): Step {
   return { kind: "member", text: name, order: firstMember + order };
 }
@@ -49,7 +55,7 @@ export function keyStep(key: string, order: number): Step {
   return { kind: "key", text: key, order };
 }
 
-/** Returns the steps to a place, starting at the message. */
+/** Returns the steps of a path, from the message to the value. */
 export function stepsTo(path: FieldPath | undefined): Step[] {
   const steps: Step[] = [];
   for (let at = path; at !== undefined; at = at.parent) steps.push(at.step);
@@ -57,8 +63,8 @@ export function stepsTo(path: FieldPath | undefined): Step[] {
 }
 
 /**
- * Renders a place as a JSON path. Names that a caller chose are cut to 64 code points, and their unprintable characters
- * are escaped.
+ * Renders a path as the text of a JSON path. Names that a caller chose are cut to 64 code points, and their unprintable
+ * characters are escaped.
  */
 export function renderPath(path: FieldPath | undefined): string {
   return stepsTo(path).reduce((rendered, { kind, text, order }) => {

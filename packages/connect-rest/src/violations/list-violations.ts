@@ -19,8 +19,8 @@ interface Ordered<V extends Violation> {
  * {@link maxViolations}. If there are more, one MORE_ERRORS with an empty field states the number of the others.
  *
  * `judged` are violations that a validator found in the message. `found` are violations that were met while reading. If
- * a value could not be read, violations in `judged` at, above or below its place are dropped, because the validator saw
- * a value that was never sent. Takes linear time when both lists are already in order.
+ * a value could not be read, the validator saw a value that was never sent. So violations in `judged` of this value, of
+ * its members, and of values that contain it are dropped. Takes linear time when both lists are already in order.
  */
 export function listViolations<V extends Violation>(
   schema: DescMessage,

@@ -8,8 +8,9 @@ import { type AppointmentFilter, IS_FIRST_RETAINED, type StartPage, wantedAppoin
 import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 
 /**
- * An appointment, and why it is displaced. `displacement` describes the appointment's first retained slot. A retained
- * slot is no longer in the schedule and exists only for its appointment. Undefined if no slot is retained.
+ * An appointment, and why it is displaced. `displacement` describes the first retained slot of the appointment. A
+ * retained slot is no longer in the schedule and exists only for its appointment. `displacement` is undefined if the
+ * appointment has no retained slot.
  */
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;

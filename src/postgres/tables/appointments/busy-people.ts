@@ -5,8 +5,8 @@ import { RUN_OF_SLOTS, type SlotRun } from "../schedule/slot-locks.js";
 import { isBusyAt, visitEnd } from "./busy-times.js";
 
 /**
- * Whether the practitioner and the patient of an appointment have another live appointment ({@link isLive}) or hold at
- * its time.
+ * Whether the practitioner and the patient of a stored or planned appointment have another live appointment ({@link
+ * isLive}) or a hold at its time.
  */
 export interface BusyPeople {
   readonly isPractitionerBusy: boolean;
@@ -145,7 +145,8 @@ const busyAgain = prepared(["tenantId", ...AT, "appointmentId"], (names) =>
 
 /**
  * Returns SQL for whether a practitioner and a patient are busy ({@link BusyPeople}). `time` is a query for at most one
- * row, with the practitioner and a time. `patientId` and `exceptId` are SQL too.
+ * row, with the practitioner and a time. `patientId` is SQL for the id of the patient. `exceptId` is SQL for the id of
+ * an appointment to ignore.
  */
 function busyPeople(time: string, patientId: string, exceptId: string): string {
   const at = {

@@ -29,8 +29,8 @@ const NOT_KNOWN = "00000000-0000-0000-0000-000000000000";
 type CountRow = Readonly<Record<(typeof countColumns)[number], unknown>>;
 
 /**
- * The statements that insert into `opportunity_changes`: one row for a new appointment, two rows for a changed one. The
- * first of the two subtracts the old values, the second adds the new values.
+ * The statements that insert into `opportunity_changes`. The first inserts one row, for a new appointment. The second
+ * inserts two rows, for a changed appointment: one row subtracts the old values, the other adds the new values.
  */
 const inserts = [1, 2].map((count) => {
   const rows = Array.from({ length: count }, (_, row) =>
@@ -44,8 +44,9 @@ const inserts = [1, 2].map((count) => {
 });
 
 /**
- * Appends rows to `opportunity_changes`. The indicators of opportunity count a new or changed appointment by these
- * rows. Appends nothing if the counted attributes do not change. `before` is undefined for a new appointment.
+ * Records a new or changed appointment in `opportunity_changes`, one of the tables from which the indicators of
+ * opportunity are computed. Appends nothing if the counted attributes do not change. `before` is undefined for a new
+ * appointment.
  */
 export function insertCounts(
   transaction: Transaction,

@@ -38,8 +38,8 @@ export interface OccupancyRecord {
    */
   readonly blockedMinutes: number;
   /**
-   * The sum of the daily capacities of the program's active rules that the query counts; see {@link readOccupancy}. It
-   * is the same in all rows of a program and date.
+   * The sum of the daily capacities of the program's active rules that have a free slot or a counted appointment on the
+   * date. It is the same in all rows of a program and date.
    */
   readonly capacity: number;
   readonly capacityLeft: number;

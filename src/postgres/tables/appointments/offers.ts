@@ -58,7 +58,7 @@ function boundsAt(at: Parameter): readonly Knex.Raw[] {
 /**
  * Returns the offer of a service in a slot; undefined if the service cannot be booked in the slot. A slot that was not
  * compared yet with changed rules cannot be booked. If `at` is defined, the slot must also be bookable at that time:
- * not too early for the horizon and not too late for the minimum notice of its program.
+ * its start is within the booking horizon of its program and not nearer than the minimum notice.
  */
 export async function findOffer(
   transaction: Transaction,

@@ -5,7 +5,7 @@ import { byId, type ListPage } from "../resources/lists.js";
 import { cases, type DeskCaseRecord } from "./user-attention-cases.js";
 import { type DeskWaitlistEntryRecord, entries } from "./waitlist.js";
 
-/** Who empties the records of a patient, and when: the principal and the actor of the call, and its time. */
+/** The caller that empties the records of a patient (principal and actor), and the time of the call. */
 export interface Emptying {
   readonly principal: string;
   readonly actor: string | undefined;

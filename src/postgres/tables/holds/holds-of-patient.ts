@@ -24,17 +24,14 @@ export async function lockHoldsOf(transaction: Transaction, patientId: string): 
 
 /**
  * Moves all holds of a patient to another patient in a merge. The transaction must have locked the holds. The caller
- * must also end the holds that have not ended.
+ * must also end the live holds, because they can overlap holds of the other patient.
  */
 export function moveHolds(transaction: Transaction, fromPatientId: string, toPatientId: string): void {
   const moved = sql("appointment_holds").where({ tenant_id: transaction.tenantId, patient_id: fromPatientId });
   transaction.send(moved.update({ patient_id: toPatientId }));
 }
 
-/**
- * Deletes all holds of a patient. Call this after the transaction has locked the holds and ended those that had not
- * ended.
- */
+/** Deletes all holds of a patient. Call this after the transaction has locked the holds and released the live ones. */
 export function deleteHoldsOf(transaction: Transaction, patientId: string): void {
   transaction.send(sql("appointment_holds").where({ tenant_id: transaction.tenantId, patient_id: patientId }).delete());
 }

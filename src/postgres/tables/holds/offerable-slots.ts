@@ -77,7 +77,10 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
   ),
 );
 
-/** The number of entries to read. If further entries have the request date of the last entry, these are read too. */
+/**
+ * How many waitlist entries {@link selectWaiting} reads. If further entries have the request date of the last one, it
+ * reads these too.
+ */
 const MOST_RANKED = 100;
 
 /**
@@ -145,8 +148,8 @@ export async function findOfferableSlot(
 
 /**
  * Returns open waitlist entries that a freed slot suits and that were not offered the slot yet. Their patients are
- * active, free at the time of the slot, and have fewer than `maxHolds` live holds. The first entry in the order of
- * `waitingOrder` is always among the result.
+ * active, free at the time of the slot, and have fewer than `maxHolds` live holds. The result always contains the first
+ * of all such entries in the order of `waitingOrder`.
  */
 export async function findWaitingEntries(
   transaction: Transaction,

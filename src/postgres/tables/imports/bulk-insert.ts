@@ -28,8 +28,8 @@ export function bulkInsert(
 }
 
 /**
- * Returns the FROM and WHERE clauses of a query. `rows` is SQL that calls a function that returns rows. The clauses
- * have the members of {@link LockedSource} as parameters.
+ * Returns the FROM and WHERE clauses of a query for rows that an SQL function returns. `rows` is the SQL that calls the
+ * function. The clauses have the members of {@link LockedSource} as parameters.
  */
 export function fromRows(rows: string): string {
   return `FROM import_sources s CROSS JOIN LATERAL ${rows}

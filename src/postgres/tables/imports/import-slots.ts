@@ -32,8 +32,8 @@ const lockSlotsIn = prepared(["tenantId", "sourceSystem", "rows"], (names) => {
 });
 
 /**
- * Locks and returns the slots of the schedule that begin in these times, also those that are occupied, ordered by id.
- * The locks last until the transaction ends.
+ * Locks and returns the slots of the schedule for these programs, practitioners and times, both free and occupied,
+ * ordered by id. The locks last until the transaction ends.
  */
 export async function lockSlotsOfTimes(
   transaction: Transaction,
@@ -114,8 +114,8 @@ export interface OwnSlot {
   readonly slotId: string;
   readonly appointment: AppointmentRecord;
   /**
-   * Whether the appointment takes place although a schedule block overlaps the slot. If true, nobody must decide about
-   * the appointment. Ignored if no block overlaps the slot.
+   * Whether the appointment takes place although a schedule block overlaps the slot. If true, the appointment awaits no
+   * decision of staff. Ignored if no block overlaps the slot.
    */
   readonly isAccepted: boolean;
 }

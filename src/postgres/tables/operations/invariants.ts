@@ -40,8 +40,8 @@ export async function verifyInvariants(transaction: Transaction, nowMs: number):
 }
 
 /**
- * The checks of holds that have not ended cover only those that expire more than 30 s from now. Others may expire, and
- * their time may be booked, before the statement reads them.
+ * The invariants HELD_COUNT_WRONG, HOLD_OVERLAP and OFFER_WRONG cover only holds that expire more than 30 s from now.
+ * Other holds may expire, and their time may be booked, before the statement reads them.
  */
 const HOLD_MARGIN_MS = 30_000;
 

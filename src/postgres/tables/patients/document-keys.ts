@@ -1,6 +1,6 @@
 /**
- * Returns the key of a document type. Two types are the same if their keys are equal. The key ignores case and
- * invisible characters.
+ * Returns the key of a document type. Two types are the same if their keys are equal. The key ignores case, invisible
+ * characters and compatibility variants of characters (NFKC).
  */
 export function documentTypeKey(documentType: string): string {
   return foldCase(documentType);
@@ -8,7 +8,7 @@ export function documentTypeKey(documentType: string): string {
 
 /**
  * Returns the key of a document number. Two numbers are the same if their keys are equal. The key ignores case, spaces,
- * dots, hyphens, slashes and invisible characters.
+ * dots, hyphens, slashes, invisible characters and compatibility variants of characters (NFKC).
  */
 export function documentNumberKey(documentNumber: string): string {
   return foldCase(documentNumber).replaceAll(/[ ./-]/g, "");

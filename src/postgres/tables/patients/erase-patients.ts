@@ -3,8 +3,8 @@ import { sql } from "../../sql.js";
 import { type PatientRecord, writeErasedPatient } from "./patients.js";
 
 /**
- * Erases patients that the transaction has locked: empties their data and deletes their search words. Each patient gets
- * a new version.
+ * Erases patients that the transaction has locked: empties their data, deletes their search words and sets their status
+ * to INACTIVE. Each patient gets a new version.
  */
 export function erasePatientRows(transaction: Transaction, patients: readonly PatientRecord[], at: Date): void {
   const { tenantId } = transaction;
@@ -19,8 +19,9 @@ export function erasePatientRows(transaction: Transaction, patients: readonly Pa
 }
 
 /**
- * Returns a patient as an erasure leaves it. Required texts become empty, and optional texts become undefined. The
- * function lists every attribute, so that the compiler reports an attribute that is added later.
+ * Returns a patient as an erasure leaves it. Required texts become empty, optional texts become undefined, and the
+ * status becomes INACTIVE. The function lists every attribute, so that the compiler reports an attribute that is added
+ * later.
  */
 function erased(patient: PatientRecord, at: Date): PatientRecord {
   return {

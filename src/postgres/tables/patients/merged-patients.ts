@@ -30,7 +30,8 @@ export async function findPerson(transaction: Transaction, patientId: string): P
 
 /**
  * Returns the patient and all patients merged into it, directly or not, ordered by id. Omits erased patients. Locks the
- * rows in this order until the transaction ends. The lock is FOR UPDATE, so it also excludes the lock of `holdPatient`.
+ * rows in this order until the transaction ends. The lock is FOR UPDATE, so it conflicts with the lock of `holdPatient`
+ * (FOR KEY SHARE).
  *
  * A merge into the patient may commit while the query waits for the lock. Then the result does not contain the merged
  * patient, but the patient has the new version that the merge gave it.

@@ -62,8 +62,8 @@ export async function holdSurvivor(transaction: Transaction, id: string): Promis
 }
 
 /**
- * Locks two patients in the order of their ids until the transaction ends. The lock is FOR UPDATE, so it also excludes
- * the lock of {@link holdPatient}. Returns the patients that exist and were not erased, ordered by id.
+ * Locks two patients in the order of their ids until the transaction ends. The lock is FOR UPDATE, so it conflicts with
+ * the lock of {@link holdPatient} (FOR KEY SHARE). Returns the patients that exist and were not erased, ordered by id.
  */
 export async function lockPatientsToMerge(
   transaction: Transaction,

@@ -13,7 +13,10 @@ export function insertSearchWords(transaction: Transaction, patientId: string, w
 
 type Insert = (values: Readonly<Record<string, unknown>>) => Statement;
 
-/** Prepared INSERT statements by number of words. A patient has at most a hundred words and usually fewer than ten. */
+/**
+ * Prepared INSERT statements by number of words. A patient usually has fewer than ten words, and at most about a
+ * hundred.
+ */
 const inserts = new Map<number, Insert>();
 
 function prepareInsert(count: number): Insert {

@@ -11,8 +11,9 @@ export interface ListPage {
 }
 
 /**
- * Restricts a query to a page ordered by id, and returns the query. Ids are UUIDs of version 7, so the order by id is
- * the order of creation. Only the ids of the demo data have another version and order.
+ * Restricts a query to a page ordered by id, and returns the query. Ids are UUIDs of version 7, so this is nearly the
+ * order of creation: each process makes ids by its own clock. Only the ids of the demo data have another version and
+ * order.
  */
 export function byId(query: Knex.QueryBuilder, { afterId, limit }: ListPage): Knex.QueryBuilder {
   if (afterId !== undefined) query.where("id", ">", afterId);

@@ -32,8 +32,8 @@ const HEAD = {
 } satisfies ColumnsOf<ResourceHead>;
 
 /**
- * Inserts a resource. Does not wait for the result. If the code is a duplicate, the commit fails with a conflict on the
- * column of the violated constraint.
+ * Inserts a resource. Does not wait for the result. If a unique constraint is violated, for example by a duplicate
+ * code, the commit fails with a conflict on the column of this constraint.
  */
 export function insertResource<A extends object>(
   transaction: Transaction,

@@ -18,8 +18,9 @@ export function withSettings(query: Knex.QueryBuilder, tenantId: string | Parame
 }
 
 /**
- * SQL for whether a slot `s` of a program `p` has been compared with the current rules. Otherwise the slot is not
- * offered. After a change of the rules, jobs compare the slots on distant dates a little later; see `remakeProgram`.
+ * SQL for whether a slot `s` of a program `p` has been compared with the current rules and practitioners of the
+ * program. If false, the slot is not offered. After a change of the rules or practitioners, jobs compare the slots that
+ * are more than {@link HORIZON_DAYS} days ahead; see `remakeProgram`.
  */
 export const IS_UP_TO_DATE = "(s.local_date < p.outdated_from) IS NOT FALSE";
 

@@ -2,26 +2,26 @@ import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 
 /**
- * Locks the tenant's calendar FOR SHARE until the transaction ends, so that holidays cannot change meanwhile.
- * Transactions that create slots take this lock. Any number of transactions can hold this lock at the same time. In the
- * order of `tables/locks.ts`, the calendar comes before programs.
+ * Locks the tenant's row in `calendars` FOR SHARE until the transaction ends, so that holidays and blocks cannot change
+ * meanwhile. Transactions that create slots take this lock. Any number of transactions can hold this lock at the same
+ * time. In the order of `tables/locks.ts`, this row comes before programs.
  */
 export function shareCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "share");
 }
 
 /**
- * Locks the tenant's calendar exclusively until the transaction ends. Meanwhile no other transaction can create slots
- * or change holidays of the tenant. In the order of `tables/locks.ts`, only the idempotency key comes before the
- * calendar.
+ * Locks the tenant's row in `calendars` exclusively until the transaction ends. Meanwhile no other transaction can
+ * create slots or change holidays or blocks of the tenant. In the order of `tables/locks.ts`, only the idempotency key
+ * comes before this row.
  */
 export function ownCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "own");
 }
 
 /**
- * Like {@link shareCalendar}, but returns false instead of waiting if another transaction holds the calendar
- * exclusively.
+ * Like {@link shareCalendar}, but does not wait if another transaction has locked the row exclusively: returns false
+ * without a lock. Returns true if it has locked the row.
  */
 export async function tryShareCalendar(transaction: Transaction): Promise<boolean> {
   const calendar = { tenant_id: transaction.tenantId };

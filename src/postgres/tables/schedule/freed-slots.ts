@@ -15,10 +15,12 @@ const LISTS = ["tenantId", "practitionerIds", "starts", "ends"] as const;
 const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::timestamptz[]) AS f (practitioner_id, starts_at, ends_at)`;
 
 /**
- * Inserts the rows for {@link noteFreedSlots}. The due time `-infinity` means that a slot is due at once. The statement
- * reads the tenant's settings first. So PostgreSQL reads no slots for a tenant that offers no freed slots. No slot
- * lasts longer than 24 hours, so this limit narrows the index scan. OFFSET 0 prevents a join. With statistics of the
- * tenant, PostgreSQL would choose a join that reads all open slots.
+ * Inserts the rows for {@link noteFreedSlots}. The due time `-infinity` means that a slot is due at once.
+ *
+ * The statement reads the tenant's settings first. So PostgreSQL reads no slots for a tenant that offers no freed
+ * slots. No slot lasts longer than 24 hours. So the statement reads only slots that start at most 24 hours before one
+ * of the times. OFFSET 0 prevents a join. Once PostgreSQL has statistics of the tenant, it would choose a join that
+ * reads all open slots.
  */
 const note = prepared(LISTS, (names) =>
   sql.raw(
@@ -68,9 +70,9 @@ interface PractitionerTime {
 }
 
 /**
- * Inserts a row into `freed_slots` for each free slot that overlaps one of these times of its practitioner, in any
- * program. The rows are due at once. Pass the times that appointments no longer occupy. Does nothing if the tenant does
- * not offer freed slots.
+ * Finds the free slots that overlap one of these times of their practitioner, in any program. Inserts a row into
+ * `freed_slots` for each of these slots, or updates the existing row. The rows are due at once. Pass the times that
+ * appointments no longer occupy. Does nothing if the tenant does not offer freed slots.
  *
  * Call this at most once in a transaction and after all other locks, because freed slots are last in the lock order.
  */
@@ -79,9 +81,9 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 }
 
 /**
- * Makes each freed slot due at once that starts within one of these times of its practitioner. Call this when holds at
- * these times have ended. Changes only slots that would be due again before their start. An earlier attempt to offer
- * the other slots found no waitlist entry.
+ * Makes freed slots due at once if they start within one of these times of their practitioner. Call this when holds at
+ * these times have ended. Does not change slots whose next due time is their start or later: for these slots, no
+ * waitlist entry was found.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));
@@ -96,7 +98,10 @@ function listsOf({ tenantId }: Transaction, times: readonly PractitionerTime[]) 
   };
 }
 
-/** Sets when a freed slot is due again. Adds `entryIds` to the waitlist entries to which the slot was offered. */
+/**
+ * Sets when a freed slot is due again. Adds `entryIds` to the list of waitlist entries to which the slot has been
+ * offered.
+ */
 export function deferFreedSlot(
   transaction: Transaction,
   slotId: string,

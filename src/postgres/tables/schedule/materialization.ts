@@ -16,7 +16,9 @@ export interface SlotCounts {
   readonly retained: number;
 }
 
-/** The state of the schedule of a program: through which date its slots have been created. */
+/**
+ * The state of the schedule of a program: through which date its slots have been created, and which slots are outdated.
+ */
 export interface MaterializationState extends Reach {
   readonly generation: number;
   /**
@@ -25,8 +27,8 @@ export interface MaterializationState extends Reach {
    */
   readonly through: string | undefined;
   /**
-   * The number of practitioners who already have all slots on the first date after `through` on which the program has
-   * slots. They come first in the program's order of practitioners. The others get their slots later.
+   * The next date with slots after `through` may be complete for some practitioners only. This is the number of these
+   * practitioners. They come first in the program's order of practitioners; the others get their slots later.
    */
   readonly staff: number;
   /** When slots were last created; undefined if they never were. */

@@ -3,7 +3,10 @@ import type { PlannedBlock, SlotPlan } from "./planned-slots.js";
 
 type Binding = string | null | readonly (string | number | Date | null)[] | Date;
 
-/** Returns the values of the named parameters of the statements that compare a plan with slots or apply it. */
+/**
+ * Returns the values of the named parameters for two kinds of statements: those that compare slots with a plan, and
+ * those that apply a plan.
+ */
 export function planBindings(
   { tenantId }: Transaction,
   { programIds, from, through, practitionerId, obstacles, ...plan }: SlotPlan,

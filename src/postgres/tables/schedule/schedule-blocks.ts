@@ -75,7 +75,7 @@ export async function findScheduleBlock(
 
 /**
  * Like {@link findScheduleBlock}, but also locks the block until the transaction ends. Call this after the transaction
- * has locked the calendar exclusively.
+ * has locked the tenant's row in `calendars` exclusively.
  */
 export async function lockScheduleBlock(
   transaction: Transaction,

@@ -99,7 +99,10 @@ function isPlanned(slot: string): string {
     AND NOT ${meetsBlocks(slot)}`;
 }
 
-/** Returns SQL for whether a slot or appointment starts on the dates of the plan. An index on the start can serve it. */
+/**
+ * Returns SQL for whether a slot or appointment starts on the dates of the plan. PostgreSQL can use an index for this
+ * SQL.
+ */
 function isOnDates(alias: string): string {
   return `${alias}.starts_at >= :from::date::timestamp AT TIME ZONE 'America/Bogota'
     AND ${alias}.starts_at < (:through::date + 1)::timestamp AT TIME ZONE 'America/Bogota'`;

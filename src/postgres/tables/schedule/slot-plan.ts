@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { newId } from "../../../uuid.js";
 import { readOnlyRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { meetsBlocks, PLAN_LISTS, planBindings, SLOTS_OF_PLACE, WITHOUT_COMPILING } from "./plan-lists.js";
@@ -30,10 +31,10 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
  * again, removes this mark. Then also deletes a free slot with the same program, practitioner and start. If the cause
  * changes, the displacement is no longer marked as accepted by staff.
  *
- * Call this after the transaction has locked the calendar and the programs, which come before slots in the order of
- * `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. The statements after the
- * lock compare the slots with the plan again, because other calls may have booked or freed slots in the meantime. The
- * number of statements does not depend on the number of slots.
+ * Call this after the transaction has locked the tenant's row in `calendars` and the programs, which come before slots
+ * in the order of `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. The
+ * statements after the lock compare the slots with the plan again, because other calls may have booked or freed slots
+ * in the meantime. The number of statements does not depend on the number of slots.
  */
 export async function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<void> {
   withdrawLockedSlots(transaction, plan, now, await lockChangingSlots(transaction, plan, now));
@@ -71,7 +72,8 @@ export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: stri
 export function addMissingSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
   if (plan.runs.length === 0 || plan.staff.length === 0) return;
   transaction.send(sql.raw(WITHOUT_COMPILING));
-  transaction.send(sql.raw(INSERT_MISSING, planBindings(transaction, plan, now)));
+  const bindings = { ...planBindings(transaction, plan, now), idStart: newId().slice(0, UUID_RANDOM_AT) };
+  transaction.send(sql.raw(INSERT_MISSING, bindings));
 }
 
 /**
@@ -108,9 +110,13 @@ const DELETE_REPLACED = `${PLAN} DELETE FROM slots s
 const FIT_AGAIN = `${PLAN} UPDATE slots s
   SET retained = false, retained_by = NULL, retained_by_id = NULL, retention_accepted = false
   WHERE ${IN_SCOPE} AND s.retained AND ${FITS}`;
+/** Where the random digits of a UUID of version 7 begin, after its time and version. */
+const UUID_RANDOM_AT = "01234567-89ab-7".length;
+/** The ids of one statement begin alike. So it adds them to few pages of the primary key, however large that is. */
+const SLOT_ID = `(:idStart || substr(gen_random_uuid()::text, ${UUID_RANDOM_AT + 1}))::uuid`;
 const INSERT_MISSING = `${PLAN_LISTS} INSERT INTO slots
     (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation)
-  SELECT g.tenant_id, gen_random_uuid(), g.id, w.rule_id, w.practitioner_id, w.local_date, w.starts_at, w.ends_at,
+  SELECT g.tenant_id, ${SLOT_ID}, g.id, w.rule_id, w.practitioner_id, w.local_date, w.starts_at, w.ends_at,
     g.generation
   FROM programs g CROSS JOIN LATERAL (${SLOTS_OF_PLACE} WHERE n.program_id = g.id OFFSET 0) AS w
   WHERE g.tenant_id = :tenant AND g.id = ANY(:programs::uuid[]) AND w.starts_at > :now AND NOT ${meetsBlocks("w")}

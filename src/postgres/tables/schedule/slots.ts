@@ -138,8 +138,8 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
 
 /**
  * Frees locked slots. Deletes those that are `retained` or have no rule. The practitioner's free slots at these times
- * may then be offered to the waitlist. Call this at most once in a transaction, after the statements that change the
- * counters of days and principals.
+ * may then be offered to the waitlist. Call this at most once in a transaction and after all other locks, because
+ * {@link noteFreedSlots} locks the rows of `freed_slots`, which are last in the lock order.
  */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   vacateSlots(transaction, slots);

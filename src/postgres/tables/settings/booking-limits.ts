@@ -20,7 +20,7 @@ export interface BookingLimits {
   /** Limits the number of the patient's future appointments for the service that are PENDING or CONFIRMED. */
   readonly ofService: CountedLimit | undefined;
   /**
-   * Limits the number of the patient's appointments for the service on the local day of the booking. Cancelled
+   * Limits the number of the patient's appointments for the service on the local day of the new appointment. Cancelled
    * appointments and no-shows do not count.
    */
   readonly onDay: CountedLimit | undefined;
@@ -36,7 +36,7 @@ export interface MoveLimits extends Pick<BookingLimits, "onDay"> {
   readonly offersFreedSlots: boolean;
 }
 
-/** The patient, the service, and the local date (YYYY-MM-DD) or the slot of a booking. */
+/** The patient, the service and the day of a new appointment. `on` is its local date (YYYY-MM-DD) or its slot. */
 export interface LimitedVisit {
   readonly patientId: string;
   readonly serviceId: string;
@@ -102,7 +102,7 @@ async function readSettings(transaction: Transaction): Promise<LimitSettings> {
 
 /**
  * Reads the limits of the tenant, but does not count appointments. If the statement also counted, PostgreSQL would
- * prepare all counts even if no limit is set.
+ * spend time on the subqueries of all counts, even if no limit is set.
  */
 const settings = prepared(["tenantId"], (names) =>
   sql.raw(

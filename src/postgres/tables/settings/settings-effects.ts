@@ -5,7 +5,10 @@ import { sql } from "../../sql.js";
 import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 import type { TenantSettingsAttributes } from "./tenant-settings.js";
 
-/** The attributes that limit how far ahead, and until how long before its start, a slot can be booked. */
+/**
+ * The settings for when a slot can be booked: at most `horizonDays` days ahead, and at least `minimumNoticeMinutes`
+ * minutes before its start.
+ */
 export type BookingWindow = Pick<TenantSettingsAttributes, "horizonDays" | "minimumNoticeMinutes">;
 
 /** The effects of a change of the {@link BookingWindow}. Slots and appointments of inactive programs do not count. */

@@ -17,14 +17,16 @@ export interface TenantSettingsAttributes {
   readonly latestCancelHours: number | undefined;
   /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
   readonly latestRescheduleHours: number | undefined;
-  /** Minutes before the start from which a patient can be checked in; undefined for the configured default. */
+  /** A patient can be checked in from this many minutes before the start; undefined for the configured default. */
   readonly checkInEarlyMinutes: number | undefined;
   /**
-   * Minutes before the start from which an appointment can be marked as attended; undefined for the configured default.
+   * An appointment can be marked as attended from this many minutes before its start; undefined for the configured
+   * default.
    */
   readonly attendedEarlyMinutes: number | undefined;
   /**
-   * Minutes after the start from which an appointment can be marked as a no-show; undefined for the configured default.
+   * An appointment can be marked as a no-show from this many minutes after its start; undefined for the configured
+   * default.
    */
   readonly noShowGraceMinutes: number | undefined;
   /** The maximum number of a patient's future appointments; undefined for no limit. */

@@ -21,9 +21,9 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
 /**
  * Selects the tenants, among the given ids, that may have due events.
  *
- * The limits for `starts_at` are computed outside the subquery of appointments, because the addition is not leakproof.
- * Inside the subquery, row-level security would evaluate the addition after its own conditions, and no index could
- * serve the comparison.
+ * The limits for `starts_at` are sums of an instant and an interval. They are computed outside the subquery of
+ * appointments, because this addition is not leakproof. Inside the subquery, row-level security would evaluate the
+ * addition after its own conditions, and no index could serve the comparison.
  *
  * With the LIMIT, PostgreSQL searches appointments by index for each number of minutes. It would plan a plain join as a
  * scan of all appointments of the tenant. `tenant_settings` is joined in the innermost subquery, because Citus does not
@@ -83,9 +83,9 @@ export interface DueTenants {
  * is before `until`. Returns the tenants that may have due events. Sets the progress of the other tenants of the batch
  * to `until`.
  *
- * Use this function only after all calls of operations that began before `until` have ended. If a call commits an
- * appointment after these statements began, that call began after `until`. So no event of the appointment was due by
- * `until`.
+ * Use this function only after all calls of operations that began before `until` have ended. Then only calls that began
+ * after `until` can still commit appointments. Events of these appointments that were due by `until` are not written,
+ * because the appointments were booked or moved later.
  */
 export function advanceIdleTenants(
   source: TransactionSource,

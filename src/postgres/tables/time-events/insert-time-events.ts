@@ -43,7 +43,7 @@ const insertStatement = prepared(
 );
 
 /**
- * Inserts events and their audit rows, in the order of `events`. Call it last, when the transaction has locked the
+ * Inserts events and their audit rows, in the order of `events`. Before this call, the transaction must have locked the
  * resources of all events. The tenant must have a row in `time_event_progress`.
  */
 export function insertTimeEvents(transaction: Transaction, events: readonly TimeEvent[], correlation: string): void {

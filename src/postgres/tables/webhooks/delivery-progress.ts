@@ -117,8 +117,9 @@ export function resourceKey({ resourceType, resourceId }: Pick<DeliveryRecord, "
 }
 
 /**
- * Each resource sends its oldest pending delivery first. Returns the earliest due time of these oldest deliveries, by
- * the database's clock. This time can be in the past. Returns undefined if no delivery of the webhook is pending.
+ * Returns when the next delivery to a webhook can be sent, by the database's clock. This time can be in the past. Only
+ * the oldest pending delivery of each resource can be sent, so the result is the earliest due time of these deliveries.
+ * Returns undefined if no delivery of the webhook is pending.
  */
 export async function findNextAttempt(transaction: Transaction, webhook: string): Promise<Date | undefined> {
   const statement = nextStatement({ tenant: transaction.tenantId, webhook });
@@ -152,8 +153,8 @@ export interface FailedAttempt {
 }
 
 /**
- * Stores a failed attempt and the time of the next attempt. Returns whether the time for retries (`limitHours`) is
- * over. Does nothing and returns false if the delivery is not pending.
+ * Stores a failed attempt and the time of the next attempt. Returns true if the time for retries (`limitHours`) is
+ * over; the caller then disables the webhook. Does nothing and returns false if the delivery is not pending.
  */
 export async function failDelivery(
   transaction: Transaction,
@@ -170,7 +171,7 @@ export async function failDelivery(
   return isOver;
 }
 
-/** Disables an active webhook. Returns its new version and its owner; undefined if the webhook was not active. */
+/** Disables an active webhook. Returns its new version, organization and company; undefined if it was not active. */
 export async function disableWebhook(
   transaction: Transaction,
   id: string,

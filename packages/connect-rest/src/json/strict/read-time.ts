@@ -31,8 +31,8 @@ export function readTimestamp(
 }
 
 /**
- * Reads a Duration: seconds with at most nine decimals and an `s`, such as `1.5s`. The limit of 315,576,000,000 seconds
- * does not count the decimals.
+ * Reads a Duration: seconds with at most nine decimals and an `s`, such as `1.5s`. The whole seconds are from
+ * -315,576,000,000 to 315,576,000,000.
  */
 export function readDuration(tree: JsonTree, at: FieldPath | undefined, violations: Violations): Duration | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
