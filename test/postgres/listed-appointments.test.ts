@@ -105,6 +105,7 @@ test.each<[Partial<AppointmentFilter>]>([
   [{ displaced: true, locationId: numbered(2) }],
   [{ displaced: true, locationIds: [numbered(1)], serviceIds: [numbered(2)] }],
   [{ displaced: true, locationIds: [numbered(1)], statuses: ["CONFIRMED", "CHECKED_IN"] }],
+  [{ displaced: true, locationIds: [numbered(1)], serviceIds: [numbered(2)], statuses: ["CONFIRMED", "PENDING"] }],
   [{ displaced: true, statuses: ["CHECKED_IN", "PENDING"] }],
   [{ displaced: true, from: DAY_START }],
   [{ displaced: true, from: LATER, before: at("2030-01-08", "11:20") }],

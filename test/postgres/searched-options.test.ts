@@ -24,11 +24,11 @@ const TO_MOVE = numbered(90_004);
  * The patient and the first practitioner are busy from 7:00 to 11:00 on each day.
  */
 const UNEVEN = [
+  `DELETE FROM slots WHERE appointment_id IS NULL AND (right(id::text, 12)::integer / 10 * 3 + right(id::text, 12)::integer) % 5 < 3`,
   `UPDATE programs SET horizon_days = 1 WHERE id = '${numbered(7)}'`,
   `INSERT INTO slots (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation)
    SELECT '${tenantId}', '${numbered(91_000)}', seventh, seventh, seventh, '2030-01-09', '2030-01-09 00:00-05',
      '2030-01-09 00:20-05', 1 FROM (SELECT '${numbered(7)}'::uuid AS seventh) AS program`,
-  `DELETE FROM slots WHERE appointment_id IS NULL AND right(id::text, 12)::integer * 7 % 5 < 3`,
   `INSERT INTO tenant_settings (tenant_id, minimum_notice_minutes, version, created_at, updated_at)
    VALUES ('${tenantId}', ${NOTICE_MINUTES}, 1, now(), now())`,
   `INSERT INTO appointments (tenant_id, id, patient_id, service_id, program_id, practitioner_id, location_id, starts_at,
