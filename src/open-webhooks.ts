@@ -44,8 +44,8 @@ export interface WebhooksOptions {
 }
 
 /**
- * Every 30 days, a new key replaces the current key. Only values that are encrypted later use the new key. Old keys
- * stay for ever, because a secret lives as long as its webhook.
+ * If the settings have no keys, a new key replaces the current key every 30 days. Only values that are encrypted later
+ * use the new key. Old keys stay for ever, because a secret lives as long as its webhook.
  */
 const KEY_LIFE = { rotationMs: 30 * 24 * 60 * 60 * 1_000, retentionMs: Number.POSITIVE_INFINITY };
 

@@ -80,8 +80,8 @@ interface Closing {
 }
 
 /**
- * Closes the listener and its connections. Connections that the operating system has accepted, but Node has not yet
- * reported, are handled first, because closing the listener would reset them.
+ * Implements {@link Connections.close}. First waits until Node has reported the connections that the operating system
+ * has already accepted. Otherwise closing the listener would reset these connections.
  */
 async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Closing): Promise<{ forced: number }> {
   let forced = 0;

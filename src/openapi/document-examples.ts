@@ -3,12 +3,15 @@ import type { OperationParts } from "@cupo/connect-openapi";
 import type { Route } from "@cupo/connect-rest";
 import type { RequestExample, RequestExamples, Source } from "./examples/request-example.js";
 
-/** Members of response messages, by the name of the method. Such a member is the whole answer over REST. */
+/**
+ * JSON names of members of response messages, by the name of the method. Over REST, such a member is the whole body of
+ * the response.
+ */
 export type AnswerMembers = ReadonlyMap<string, string>;
 
 const UNCHANGED = "Succeeds without changes.";
 
-/** Returns the members that are the whole answers of these routes. */
+/** Returns the members for the routes that declare one (`response_body`). */
 export function answerMembers(routes: readonly Route[]): AnswerMembers {
   return new Map(
     routes.flatMap(({ method, responseBody }) =>

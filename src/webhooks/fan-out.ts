@@ -33,8 +33,8 @@ export class FanOut {
   }
 
   /**
-   * Whether the lease was lost, the webhook was deactivated, or its cursor was moved, for example by a replay. Then
-   * nothing more can be stored.
+   * Whether storing has failed because the lease was lost, the webhook was deactivated, or its cursor was moved, for
+   * example by a replay. Then nothing more can be stored.
    */
   get isLost(): boolean {
     return this.#isLost;

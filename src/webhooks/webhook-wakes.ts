@@ -3,7 +3,7 @@ import type { WebhookKey } from "../postgres/tables/webhooks/webhook-overview.js
 /** Queues jobs that send new events to webhooks. */
 export interface WebhookWakes {
   /**
-   * Queues a job for each active webhook of a tenant, about 100 ms later. Call this after a transaction of the tenant
+   * Queues a job for each active webhook of a tenant, usually about 100 ms later. Call this after a transaction of the tenant
    * has committed.
    */
   committed(tenantId: string): void;

@@ -6,7 +6,7 @@ import { CHANNEL, NOTIFY, toPayload } from "./change-signals.js";
 export interface Announcer {
   /** Notifies all processes, usually within 50 ms, that a change of this tenant was committed. */
   announce(tenantId: string): void;
-  /** Waits until the notifications of all announced changes are sent. */
+  /** Waits until a NOTIFY has been tried for all announced changes. */
   close(): Promise<void>;
 }
 

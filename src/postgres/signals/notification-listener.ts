@@ -30,7 +30,7 @@ export class NotificationListener {
     this.#client.on("notification", ({ payload = "" }) => this.#onNotification(payload));
   }
 
-  /** Aborts when the connection is lost. */
+  /** Aborts when the connection is lost or closed. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }

@@ -72,7 +72,10 @@ export interface WantedTimes {
 export interface LockedTimes {
   readonly patients: ReadonlyMap<string, PatientRecord>;
   readonly waitlistEntries: ReadonlyMap<string, DeskWaitlistEntryRecord>;
-  /** The slots of the `runs` and of the appointments `occupiedBy` in {@link WantedTimes}, ordered by start. */
+  /**
+   * The slots in `runs` of {@link WantedTimes}, and the slots that the appointments in `occupiedBy` occupy. Ordered by
+   * start.
+   */
   readonly slots: readonly SlotRecord[];
   readonly activePractitioners: ReadonlySet<string>;
 }

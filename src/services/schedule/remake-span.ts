@@ -102,10 +102,13 @@ export async function remakeDate(
 }
 
 /**
- * Compares the future slots of an appointment with the schedule of its program. If the schedule does not have a slot,
- * marks the slot as `retained`: it exists only for the appointment, which is displaced. Stores the cause with the slot.
- * If such slots differ from the schedule only in their location, adds free slots at the same times. The transaction
- * must have assigned the slots to the appointment, and must hold the shared locks of the calendar and the program.
+ * Compares the future slots of an appointment with the schedule of its program. Marks each slot that the schedule does
+ * not have as `retained`, with the cause: the slot exists only for the appointment, which is displaced. Then adds the
+ * missing free slots of that practitioner and date. Some are missing if a retained slot differs from the schedule only
+ * in its location.
+ *
+ * The transaction must have assigned the slots to the appointment, and must hold the shared locks of the calendar and
+ * the program.
  */
 export async function retainUnfit(
   transaction: Transaction,

@@ -49,9 +49,9 @@ export interface GroupRecord extends Group {
 }
 
 /**
- * Returns the sums of the groups, ordered by the attributes of the group. Adds the monthly sums in
- * `opportunity_summaries` and the changes in `opportunity_changes`, which the summaries do not contain yet. If the
- * summaries of the tenant are not complete, computes the sums from all appointments of the tenant.
+ * Returns the sums of at most `query.limit` groups, ordered by the attributes of the group. Each sum is made of rows of
+ * `opportunity_summaries`, and of rows of `opportunity_changes` that are not in the summaries yet. If the summaries of
+ * the tenant are not complete, it is made of all appointments of the tenant.
  */
 export function readGroups(transaction: Transaction, query: IndicatorQuery): Promise<GroupRecord[]> {
   const text = `WITH counted AS (${COUNTED_CHANGES} AND ${IS_COMPLETE}
