@@ -100,6 +100,7 @@ describe("a slot", () => {
     ["has ended", false, `${hold(4, "08:20", "08:40")}; UPDATE appointment_holds SET ended_at = now()`],
     ["expires now", false, `${hold(4, "08:20", "08:40")}; UPDATE appointment_holds SET expires_at = '${FIRST_START}'`],
     ["uses the last unit of its day", true, held("2030-01-07", 4)],
+    ["used the last unit until now", false, held("2030-01-07", 4, NOW_MS)],
     ["uses the last unit of another day", false, held("2030-01-08", 4)],
     ["uses the last unit of another rule", false, held("2030-01-07", 5)],
   ])("with a hold that %s is held until the hold expires: %s", async (_, isHeld, change) => {
@@ -283,8 +284,8 @@ function full(date: string, rule: number): string {
 }
 
 /** Returns SQL for a hold that uses the last unit of a day. */
-function held(date: string, rule: number): string {
-  return `UPDATE day_counters SET booked = 9999, held = '{${EXPIRY.toISOString()}}'
+function held(date: string, rule: number, untilMs = EXPIRY.getTime()): string {
+  return `UPDATE day_counters SET booked = 9999, held = '{${new Date(untilMs).toISOString()}}'
     WHERE local_date = '${date}' AND rule_id = '${numbered(rule)}'`;
 }
 
