@@ -226,7 +226,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
       "the check whether %o is busy at a time reads few blocks",
       async (who) => {
         const time = { startsAt: start, endsAt: new Date(start.getTime() + 1_200_000) };
-        await fewBlocksOfOne(mode, ONE, (transaction) => isBusy(transaction, who, time, undefined, start.getTime()));
+        await fewBlocks(mode, ONE, (transaction) => isBusy(transaction, who, time, undefined, start.getTime()));
       },
     );
   },
