@@ -100,8 +100,8 @@ const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.st
 
 /**
  * Returns a query for the practitioner and the time of the slots of a {@link SlotRun}. `visit_ends_at` is the end of
- * the last slot that starts before `visitMinutes` have passed. If `visitMinutes` is null, it is the end of the last
- * slot of the run.
+ * the last slot that starts less than `visitMinutes` after the first slot. If `visitMinutes` is null, it is the end of
+ * the last slot of the run.
  */
 function timeOfRun(visitMinutes: string): string {
   return `SELECT f.practitioner_id, min(r.starts_at) AS starts_at, max(r.ends_at) AS ends_at, coalesce(max(r.ends_at)
