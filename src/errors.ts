@@ -95,7 +95,7 @@ export interface CupoErrorInit {
   readonly connectCode?: Code;
 }
 
-/** The only error that interceptors and services throw on purpose. An unexpected error becomes an INTERNAL_ERROR. */
+/** An error with an answer for the caller. Interceptors and services throw it. Other errors become INTERNAL_ERROR. */
 export class CupoError extends Error {
   override readonly name = "CupoError";
   readonly detail: string | undefined;

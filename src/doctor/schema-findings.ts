@@ -21,7 +21,7 @@ interface Difference {
 
 /**
  * Compares the catalog with the objects that the migrations created. Returns no findings if the schema is not up to
- * date or the role may not read the migrations. The check `migrations` reports these cases. If a newer release has
+ * date or the migrations cannot be read. The check `migrations` reports these cases. If a newer release has
  * migrated the schema, compares nothing and returns a finding that says so.
  */
 export async function examineSchema(inspection: Inspection): Promise<Finding[]> {

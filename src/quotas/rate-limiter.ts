@@ -105,8 +105,8 @@ function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, ela
 }
 
 /**
- * Returns the demand for a quota: a part of the requests that are left (see {@link PARTS}), but at least as many as are
- * missing for `requests`.
+ * Returns how many requests of a quota this process asks the store for: the part of the requests left that
+ * {@link PARTS} states, divided by `replicas`. Asks for more if this process needs more to allow `requests` requests.
  */
 function demandOf({ policy, held, left }: Holding, requests: number, replicas: number): QuotaDemand {
   const missing = costIn(policy, requests) - held;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Returns the version in package.json; `unknown` if the compiled files have no package.json. */
+/** Returns the version in the project's package.json; `unknown` if the file cannot be read or has no version. */
 export function packageVersion(): string {
   try {
     const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");

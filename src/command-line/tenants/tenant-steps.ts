@@ -53,8 +53,8 @@ export async function moveTenant(
 
 /**
  * Writes all data of a tenant to files in `folder`. Each table with rows of the tenant gets a file `<table>.ndjson`.
- * Prints the number of rows of each table and in total. Only the owner can read the files. Throws if a file already
- * exists, or if the tenant is not suspended.
+ * Prints the number of rows of each table and in total. Only the user who runs the command can read the files. Throws
+ * if a file already exists, or if the tenant is not suspended.
  */
 export async function exportTenant(
   client: TenantClient,

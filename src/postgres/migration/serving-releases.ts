@@ -41,8 +41,8 @@ const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
 
 /**
  * Requires that no serving release is older than the release whose last migration is `oldest`. Otherwise throws; with
- * `despiteOlder`, calls `onWarning` instead. Calls `onProgress` with the name `oldest`. Does nothing if no migration is
- * pending, or if the database has no migration yet.
+ * `despiteOlder`, calls `onWarning` instead. Calls `onProgress` with a line that names `oldest`. Does nothing if no
+ * migration is pending, or if the database has no migration yet.
  *
  * Two kinds of older releases do not report their last migration:
  * - Some show only that they are connected. They have only migrations that the database has. So if the database lacks

@@ -121,9 +121,10 @@ export function containsCredential(plain: string): boolean {
 }
 
 /**
- * Whether a name, code or document number contains a credential. In a name such as `Clave 1001`, the number is a count
- * and not a secret. So after the name of a credential only a stated value counts (`clave: …`). After the name of a
- * password, a mix of letters, digits or signs counts too.
+ * Whether a name, code or document number contains a credential. In a name such as `Clave 1001`, the number is part of
+ * the name and not a secret. So a value beside a word such as `clave` is a credential only with a sign or a verb
+ * between them (`clave: …`). Beside a word for a password, a value that mixes letters, digits or signs is a credential
+ * even without a sign or a verb.
  */
 export function statesCredential(plain: string): boolean {
   return containsKeyFormat(plain) || containsLogin(plain) || containsNamedSecret(plain, kindsOfNames);

@@ -10,8 +10,8 @@ const DIAGNOSIS = String.raw`${wordStart}(?:diagnos[a-z]{1,12}|${CODING}\.?)${wo
 const CODE = String.raw`${wordStart}(?!b12(?![.,]?[0-9]))[a-z]-?[0-9][0-9ab](?:[.,-]?[0-9a-z]{1,4})?${wordEnd}`;
 
 /**
- * A pattern for an ICD-10 code with its point. Other text rarely has this form. Codes in V are excluded, because they
- * look like versions.
+ * A pattern for an ICD-10 code with its point. Other text rarely has this form. Codes that begin with V are excluded,
+ * because they look like version numbers (`v10.2`).
  */
 const POINTED_CODE = String.raw`${wordStart}[a-uw-z][0-9][0-9ab]\.[0-9][0-9a-z]{0,3}${wordEnd}`;
 

@@ -74,7 +74,10 @@ function isTold(words: readonly Word[], at: number, start: number): boolean {
   return is.being(words[at]) && isExplained(words, at);
 }
 
-/** Whether somebody reports the condition: `they told me it is …`, `the doctor said I have …`. */
+/**
+ * Whether somebody reports the condition by the form of "to be" at index `at`: `they told me it is …`, `the doctor said
+ * I have been …`.
+ */
 function isExplained(words: readonly Word[], at: number): boolean {
   if (!/^(?:it|this|that|what|which)$/.test(words[at - 1]?.text ?? "") && !is.having(words[at - 1])) return false;
   for (let i = at; i >= at - NEAR && sameSentence(words, i, at); i--) if (is.telling(words[i])) return true;

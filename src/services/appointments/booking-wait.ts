@@ -109,8 +109,8 @@ function dateOf(created: { readonly createdAt: Date } | undefined): string | und
 }
 
 /**
- * Returns the errors in the given dates of a wait that begins on `requestedOn`. A request date must be from two years
- * before today through today. A desired date must be from `requestedOn` through two years after today.
+ * Returns the errors in the given dates of a wait that begins on `requestedOn`. `given.requestedOn` must be from two
+ * years before today through today. `given.desiredOn` must be from `requestedOn` through two years after today.
  */
 export function dateErrors(
   given: Pick<GivenWait, "requestedOn" | "desiredOn">,

@@ -50,7 +50,10 @@ export class ImportBatch {
     this.#outcomes = Array.from({ length: size });
   }
 
-  /** Reads the resources that earlier imports created from these rows, and from the rows that these rows reference. */
+  /**
+   * Reads the resources that earlier imports created from these rows, and from the rows that these rows reference. They
+   * can be queried afterwards.
+   */
   async readKnown(rows: readonly BatchRow[]): Promise<void> {
     const referred = rows
       .flatMap(({ row }) => referencesOf(row))

@@ -58,7 +58,8 @@ export function cutPage<T>(
 }
 
 /**
- * Returns the `next` of {@link cutPage} with the token of the page after this sort key. No row needs to have this key.
+ * Returns the part of a response that has the token of the page after this sort key. The list need not have a row with
+ * this key.
  */
 export function nextFrom(key: readonly string[], list: string, filters: readonly unknown[] = []) {
   return { nextPageToken: JSON.stringify([fingerprintOf(list, filters), ...key]) };
