@@ -56,7 +56,7 @@ export async function lockForDuration(
       : findBusyInRun(transaction, run, { appointmentId }, { nowMs, visitMinutes: durationMinutes }),
     run === undefined && isBusy(transaction, { patientId: seen.patientId }, time, appointmentId, nowMs),
   ]);
-  return { locked, busy: run === undefined ? { isPractitionerBusy: false, isPatientBusy } : busy };
+  return { locked, busy: run === undefined ? { ...nobodyBusy, isPatientBusy } : busy };
 }
 
 /**
