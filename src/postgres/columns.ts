@@ -55,6 +55,19 @@ export async function readRecord<R extends object>(
   return (await readRecords<R>(transaction, statement))[0];
 }
 
+/**
+ * Runs a query that returns exactly one row, such as an aggregate without GROUP BY. Returns the row as it is. Throws if
+ * there is no row.
+ */
+export async function readOnlyRow<Row extends object>(
+  transaction: Pick<Transaction, "rows">,
+  statement: Statement,
+): Promise<Row> {
+  const [row] = await transaction.rows<Row>(statement);
+  if (row === undefined) throw new Error("the query returned no row");
+  return row;
+}
+
 function nullToUndefined(row: Record<string, unknown>): void {
   for (const attribute in row) row[attribute] ??= undefined;
 }

@@ -114,7 +114,7 @@ export const requestCodes = {
     cause:
       "A time too far in the past or future, or a number that is not allowed. As a conflict on cursor: the feed no longer has all events after it.",
     remedy:
-      "Send a value within the limits that message names. After a conflict on cursor, read all resources again and start without a cursor.",
+      "Send a value within the limits that message names. After a conflict on cursor, call ListEvents without a cursor and with start NOW, then read all resources again.",
     answeredBy: {
       VALIDATION_FAILED: [
         "RegisterPatient",

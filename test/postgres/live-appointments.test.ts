@@ -8,7 +8,7 @@ import {
   isLive,
   liveStatuses,
 } from "../../src/postgres/tables/appointments/appointment-status.js";
-import { isBusy } from "../../src/postgres/tables/appointments/busy-times.js";
+import { isBusy, overlapsOf } from "../../src/postgres/tables/appointments/busy-times.js";
 import { verifyInvariants } from "../../src/postgres/tables/operations/invariants.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { fillSchedule, numbered } from "./schedule-fill.js";
@@ -112,6 +112,18 @@ describe.each(statuses)("next to an appointment with status %s", (status) => {
       isTaken ? ["PATIENT_OVERLAP", "PRACTITIONER_OVERLAP"] : [],
     );
   });
+});
+
+test.each(times)("the live appointments of two patients overlap as a period from %s to %s does", async (...time) => {
+  const [from, to, overlaps] = time;
+  const live = { status: "PENDING", from: "10:00", to: "10:20" } as const;
+  const [patient, other] = [numbered(1), numbered(2)] as const;
+  const one = await insert({ ...live, patientId: patient, practitionerId: numbered(1) });
+  const another = await insert({ ...live, from, to, patientId: other, practitionerId: numbered(2) });
+  await insert({ ...live, status: "CANCELLED", patientId: other, practitionerId: numbered(3) });
+  await insert({ ...live, status: "NO_SHOW", from, to, patientId: patient, practitionerId: numbered(3) });
+  await insert({ ...live, patientId: numbered(3), practitionerId: numbered(4) });
+  expect(await overlapsOf(transaction, [patient, other], 10)).toEqual(overlaps ? [{ one, other: another }] : []);
 });
 
 test("an overbooked appointment may overlap others of its practitioner, but none of its patient", async () => {

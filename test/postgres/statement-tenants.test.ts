@@ -59,7 +59,7 @@ const ACROSS_TENANTS = [
   "SELECT count(*)::integer AS count FROM event_outbox",
   "SELECT count(*)::integer AS pending, coalesce(",
   "SELECT id, state FROM webhooks",
-  "SELECT max($1::date + greatest(coalesce(p.horizon_days, t.horizon_days, 90), 90) - p.materialized_through)",
+  "SELECT coalesce(max($1::date + greatest(coalesce(p.horizon_days, t.horizon_days, 90), 90) - p.materialized_through), 0)",
   'SELECT tenant_id AS "tenantId", id AS "webhookId" FROM webhooks',
   'SELECT tenant_id AS "tenantId", slot_id AS "slotId" FROM freed_slots',
   "SELECT count(*) FILTER (",

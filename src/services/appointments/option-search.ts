@@ -17,7 +17,6 @@ import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../scheduling/day-periods.js";
 import { widestSpan } from "../../scheduling/horizon.js";
 import { endOfLocalDay, localDateAt, startOfLocalDay } from "../../scheduling/local-clock.js";
-import { secondsPerDay } from "../../scheduling/local-time.js";
 import { findDueDate } from "../resources/due-date.js";
 import { nameIn } from "../resources/enum-names.js";
 import { startAfter } from "../resources/page-keys.js";
@@ -50,8 +49,6 @@ export interface OptionCriteria extends SlotCriteria {
   /** The request field with the id of the patient, appointment or waitlist entry. Errors name this field. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
 }
-
-const WHOLE_DAY = [{ startSecond: 0, endSecond: secondsPerDay }];
 
 /**
  * Returns a page of options with tokens, earliest first. Reserves nothing. `dueOn` is the last date of the allowed
@@ -115,7 +112,7 @@ export async function pageOfSlots(
     visitMinutes,
     from: new Date(Math.max(Date.parse(startOfLocalDay(criteria.dateFrom)), nowMs + 1)),
     to: new Date(Math.min(Date.parse(endOfLocalDay(criteria.dateTo)), endOfSlotsMs(nowMs))),
-    windows: criteria.periods.length === 0 ? WHOLE_DAY : criteria.periods.flatMap(windowsOf),
+    windows: criteria.periods.flatMap(windowsOf),
     locationId: criteria.locationId,
     practitionerId: criteria.practitionerId,
     includeEmergency: criteria.includeEmergency,

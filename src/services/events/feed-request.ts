@@ -34,7 +34,7 @@ export function cursorOf({ cursor }: { readonly cursor?: string | undefined }): 
 export function requireContinuation(page: FeedPage, cursor: FeedCursor): void {
   if (goesOn(page, cursor)) return;
   const message =
-    "the events after this cursor are no longer kept: read all resources again, then begin without a cursor";
+    "the events after this cursor are no longer kept: call ListEvents with start NOW, then read all resources again";
   throw conflict({ code: "OUT_OF_RANGE", field: "cursor", message });
 }
 

@@ -120,10 +120,10 @@ function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, p
   const slots = sql("slots as s").where({ "s.tenant_id": tenantId }).where(qualified("s", ids)).whereRaw("s.retained");
   if (practitionerIds.length > 0) slots.whereRaw("s.practitioner_id = ANY(?::uuid[])", [[...practitionerIds]]);
   const first = [filter.from ?? null, tenantId];
-  if (locationIds.length + serviceIds.length + statuses.length === 0) slots.whereRaw(IS_FIRST_RETAINED, first);
+  const lists = [locationIds, serviceIds, statuses];
+  if (lists.every(({ length }) => length === 0)) slots.whereRaw(IS_FIRST_RETAINED, first);
   else {
-    const lists = [locationIds, serviceIds, statuses].flatMap((list) => [[...list], list.length]);
-    const wanted = [...lists, tenantId];
+    const wanted = [...lists.flatMap((list) => [[...list], list.length]), tenantId];
     slots.whereRaw(`CASE WHEN ${IS_WANTED} THEN ${IS_FIRST_RETAINED} END`, [...wanted, ...first]);
   }
   pageOf(slots.select("s.appointment_id", "s.starts_at"), filter, page, ["s.starts_at", "s.appointment_id"]);

@@ -91,8 +91,12 @@ async function busyBy(transaction: Transaction, statement: Statement): Promise<B
 
 const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_minutes END FROM appointment_types t
   WHERE t.tenant_id = :tenantId AND t.id = :appointmentTypeId::uuid)`;
+/*
+ * If `visit_ends_at` is outside the appointment, the number of minutes is negative or larger than the duration. Then the
+ * patient must be free until the last slot ends.
+ */
 const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
-  WHERE a.tenant_id = :tenantId AND a.id = :appointmentId AND a.visit_ends_at > a.starts_at AND a.visit_ends_at <= a.ends_at)`;
+  WHERE a.tenant_id = :tenantId AND a.id = :appointmentId)`;
 
 /**
  * Returns a query for the practitioner and the time of the slots of a {@link SlotRun}. `visit_ends_at` is the end of

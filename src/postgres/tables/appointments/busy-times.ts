@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { readOnlyRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 import type { AppointmentPlacement } from "./appointments.js";
@@ -93,10 +94,8 @@ export async function isBusy(
     "patientId" in who ? (["patient_id", who.patientId] as const) : (["practitioner_id", who.practitionerId] as const);
   const now = new Date(nowMs);
   const bindings = { tenantId: transaction.tenantId, personId, startsAt, endsAt, exceptId: exceptId ?? null, now };
-  const [row] = await transaction.rows<{ busy: boolean }>(
-    sql.raw(`SELECT ${isBusyAt(person, PLACEHOLDERS)} AS busy`, bindings),
-  );
-  return row?.busy === true;
+  const query = sql.raw(`SELECT ${isBusyAt(person, PLACEHOLDERS)} AS busy`, bindings);
+  return (await readOnlyRow<{ readonly busy: boolean }>(transaction, query)).busy;
 }
 
 /** The ids of two overlapping appointments. `one` belongs to the first patient, `other` to the second patient. */

@@ -1,5 +1,4 @@
 import type { Principal } from "../../../call.js";
-import { secondsPerDay } from "../../../scheduling/local-time.js";
 import { liveHolds } from "../../held-until.js";
 import type { DayOfRule } from "./day-counters.js";
 
@@ -21,7 +20,10 @@ export interface OptionQuery {
   /** Slots start at `from` or later and before `to`. */
   readonly from: Date;
   readonly to: Date;
-  /** Parts of the local day in which slots start, in seconds of the day; `endSecond` is exclusive. */
+  /**
+   * Parts of the local day in which slots start, in seconds of the day; `endSecond` is exclusive. Empty for the whole
+   * day.
+   */
   readonly windows: readonly { readonly startSecond: number; readonly endSecond: number }[];
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
@@ -42,9 +44,8 @@ export interface SearchShape {
 }
 
 /** Returns the properties of a search that determine the text of its SQL statement. */
-export function shapeOf({ windows: [window], practitionerId, minutes }: OptionQuery): SearchShape {
-  const isWholeDay = window?.startSecond === 0 && window.endSecond === secondsPerDay;
-  return { isWindowed: !isWholeDay, isOfOne: practitionerId !== undefined, hasRuns: minutes !== undefined };
+export function shapeOf({ windows, practitionerId, minutes }: OptionQuery): SearchShape {
+  return { isWindowed: windows.length > 0, isOfOne: practitionerId !== undefined, hasRuns: minutes !== undefined };
 }
 
 /**

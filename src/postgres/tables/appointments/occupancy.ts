@@ -73,6 +73,7 @@ export function readOccupancy(
 const begins = (row: string) => `${row}.starts_at >= :from::timestamptz AND ${row}.starts_at < :to::timestamptz
   AND (:practitionerId::uuid IS NULL OR ${row}.practitioner_id = :practitionerId::uuid)`;
 
+/** A live hold expires before its slots start, so that its slots have not passed. */
 const OCCUPANCY = `WITH p AS MATERIALIZED (
     SELECT id, location_id, active FROM programs WHERE tenant_id = :tenantId
       AND (organization_id IS NULL OR organization_id = :organizationId::uuid)
@@ -95,7 +96,7 @@ const OCCUPANCY = `WITH p AS MATERIALIZED (
       AND h.expires_at > :now::timestamptz
     JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = h.program_id AND s.practitioner_id = h.practitioner_id
       AND s.rule_id = h.rule_id AND s.appointment_id IS NULL AND s.starts_at >= h.starts_at AND s.starts_at < h.ends_at
-    WHERE s.starts_at > :now::timestamptz AND ${begins("s")} GROUP BY 1, 2, 3, 4
+    WHERE ${begins("s")} GROUP BY 1, 2, 3, 4
     UNION ALL
     SELECT a.program_id, a.practitioner_id, a.local_date, a.rule_id, 0, 0, 0,
       count(*) FILTER (WHERE a.id NOT IN (SELECT appointment_id FROM kept)),

@@ -1,5 +1,5 @@
 import type { Call, Principal, Transaction } from "../../../call.js";
-import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
+import { type ColumnsOf, readOnlyRow, readRecord, readRecords, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { byId, type ListPage } from "../resources/lists.js";
 
@@ -71,8 +71,7 @@ export async function coversService(transaction: Transaction, contractId: string
   const query = sql.select(
     sql.raw("(NOT EXISTS ? OR EXISTS ?) AS covered", [listed.clone(), listed.clone().where({ service_id: serviceId })]),
   );
-  const [row] = await transaction.rows<{ covered: boolean }>(query);
-  return row?.covered === true;
+  return (await readOnlyRow<{ readonly covered: boolean }>(transaction, query)).covered;
 }
 
 /** Inserts an eligibility decision, with the id of the caller and the correlation id of the call. */

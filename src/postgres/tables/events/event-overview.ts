@@ -1,3 +1,4 @@
+import { readOnlyRow } from "../../columns.js";
 import { type PurgedBatch, purgeBatch, purgeStatement } from "../../purge-batch.js";
 import { runAcrossTenants, type TransactionSource } from "../../run-transaction.js";
 import { sql } from "../../sql.js";
@@ -54,13 +55,13 @@ export async function findOutstandingTenants(source: TransactionSource): Promise
  * oldest of these events, a UUID of version 7; undefined if there are none.
  */
 export async function readOutbox(source: TransactionSource): Promise<{ count: number; oldestId: string | undefined }> {
-  const [[counted], [oldest]] = await runAcrossTenants(source, SCOPE, (transaction) =>
+  const [{ count }, [oldest]] = await runAcrossTenants(source, SCOPE, (transaction) =>
     Promise.all([
-      transaction.rows<{ count: number }>(sql.raw(OUTBOX_SIZE)),
+      readOnlyRow<{ readonly count: number }>(transaction, sql.raw(OUTBOX_SIZE)),
       transaction.rows<{ id: string }>(sql.raw(OUTBOX_OLDEST)),
     ]),
   );
-  return { count: counted?.count ?? 0, oldestId: oldest?.id };
+  return { count, oldestId: oldest?.id };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Transaction } from "../../../call.js";
-import { type ColumnsOf, readRecord, readRecords, toPartialRow, toRow } from "../../columns.js";
+import { type ColumnsOf, readOnlyRow, readRecord, readRecords, toPartialRow, toRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentPlacement } from "../appointments/appointments.js";
@@ -127,8 +127,7 @@ export async function listLiveHolds(
 export async function countLiveHolds(transaction: Transaction, who: BusySubject, nowMs: number): Promise<number> {
   const { tenantId } = transaction;
   const values = { tenantId, patientId: null, appointmentId: null, ...who, now: new Date(nowMs) };
-  const [row] = await transaction.rows<{ readonly count: number }>(countOfPatient(values));
-  return row?.count ?? 0;
+  return (await readOnlyRow<{ readonly count: number }>(transaction, countOfPatient(values))).count;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { readOnlyRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES, UNFINISHED_STATUSES } from "../appointments/appointment-status.js";
 import { visitEnd } from "../appointments/busy-times.js";
@@ -35,9 +36,7 @@ export async function verifyInvariants(transaction: Transaction, nowMs: number):
   const [kept] = await transaction.rows<{ since: Date | null }>(sql.raw(AUDIT_KEPT_SINCE));
   const held_after = new Date(nowMs + HOLD_MARGIN_MS);
   const known = { tenant: transaction.tenantId, audited_since: kept?.since ?? "-infinity", held_after };
-  const [row] = await transaction.rows<InvariantFindings>(sql.raw(VERIFY, known));
-  if (row === undefined) throw new Error("the check of the invariants returned no row");
-  return row;
+  return readOnlyRow(transaction, sql.raw(VERIFY, known));
 }
 
 /**

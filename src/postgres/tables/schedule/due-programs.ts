@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { readOnlyRow } from "../../columns.js";
 import { runAcrossTenants, type TransactionSource } from "../../run-transaction.js";
 import { sql } from "../../sql.js";
 import { PLANNED_DAYS, withSettings } from "./booking-windows.js";
@@ -24,7 +25,7 @@ export async function findDueTenants(source: TransactionSource, today: string): 
   return rows.map(({ id }) => id);
 }
 
-const FURTHEST_BEHIND = `SELECT max(?::date + ${PLANNED_DAYS} - p.materialized_through) AS days FROM programs p
+const FURTHEST_BEHIND = `SELECT coalesce(max(?::date + ${PLANNED_DAYS} - p.materialized_through), 0) AS days FROM programs p
   JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active
   LEFT JOIN tenant_settings t ON t.tenant_id = p.tenant_id
   WHERE ${IS_BEHIND} AND ${hasService("p.tenant_id")}`;
@@ -36,10 +37,10 @@ const FURTHEST_BEHIND = `SELECT max(?::date + ${PLANNED_DAYS} - p.materialized_t
  * cupo.jobs, row-level security shows the programs of all tenants.
  */
 export async function findFurthestBehind(source: TransactionSource, today: string): Promise<number> {
-  const [row] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
-    transaction.rows<{ days: number | null }>(sql.raw(FURTHEST_BEHIND, [today, today])),
+  const { days } = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
+    readOnlyRow<{ readonly days: number }>(transaction, sql.raw(FURTHEST_BEHIND, [today, today])),
   );
-  return row?.days ?? 0;
+  return days;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { Transaction } from "../../../call.js";
 import { HORIZON_DAYS, type Reach } from "../../../scheduling/horizon.js";
 import { previousDate } from "../../../scheduling/local-date.js";
-import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
+import { type ColumnsOf, readOnlyRow, readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { HORIZON_OF_PROGRAM, withSettings } from "./booking-windows.js";
 
@@ -178,13 +178,14 @@ export async function readMaterializations(
 export async function countOpenSlots(transaction: Transaction, now: Date, limit: number): Promise<number> {
   const open = sql("slots").where({ tenant_id: transaction.tenantId, appointment_id: null });
   const counted = open.where("starts_at", ">", now).select(sql.raw("1")).limit(limit).as("open");
-  const [row] = await transaction.rows<{ count: number }>(sql.select(sql.raw("count(*)::int AS count")).from(counted));
-  return row?.count ?? 0;
+  const query = sql.select(sql.raw("count(*)::int AS count")).from(counted);
+  return (await readOnlyRow<{ readonly count: number }>(transaction, query)).count;
 }
 
 /** Counts a program's slots that start after `now`. */
 export async function countSlots(transaction: Transaction, programId: string, now: Date): Promise<SlotCounts> {
-  const [row] = await transaction.rows<SlotCounts>(
+  return readOnlyRow(
+    transaction,
     sql("slots")
       .where({ tenant_id: transaction.tenantId, program_id: programId })
       .where("starts_at", ">", now)
@@ -194,5 +195,4 @@ export async function countSlots(transaction: Transaction, programId: string, no
         sql.raw("count(*) FILTER (WHERE retained)::int AS retained"),
       ),
   );
-  return row ?? { open: 0, booked: 0, retained: 0 };
 }

@@ -99,11 +99,10 @@ function groupByProgram<Item extends { readonly programId: string }>(
 ) {
   const groups = new Map<string, Item[]>(programIds.map((id) => [id, []]));
   for (const item of items) groups.get(item.programId)?.push(item);
-  const lengths = programIds.map((id) => groups.get(id)?.length ?? 0);
-  let length = 0;
-  const lasts = lengths.map((each) => (length += each));
-  const firsts = lasts.map((last, i) => last - (lengths[i] ?? 0) + 1);
-  return { items: [...groups.values()].flat(), firsts, lasts };
+  const ordered = [...groups.values()];
+  let end = 0;
+  const ranges = ordered.map(({ length }) => ({ first: end + 1, last: (end += length) }));
+  return { items: ordered.flat(), firsts: ranges.map(({ first }) => first), lasts: ranges.map(({ last }) => last) };
 }
 
 function blockBindings(blocks: readonly PlannedBlock[]) {

@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { readOnlyRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { meetsBlocks, planBindings, SLOTS_OF_PLACE, WITHOUT_COMPILING } from "./plan-lists.js";
 import type { SlotPlan } from "./planned-slots.js";
@@ -42,8 +43,7 @@ export async function previewSlots(
 ): Promise<SlotChanges> {
   const bindings = { ...planBindings(transaction, plan, now), limit, block: blockId ?? null };
   transaction.send(sql.raw(WITHOUT_COMPILING));
-  const [row] = await transaction.rows<SlotChanges>(sql.raw(PREVIEW, bindings));
-  return row ?? { added: 0, withdrawn: 0, displaced: 0, firstDisplacedIds: [] };
+  return readOnlyRow(transaction, sql.raw(PREVIEW, bindings));
 }
 
 /**

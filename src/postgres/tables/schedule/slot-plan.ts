@@ -1,5 +1,6 @@
 import type { Transaction } from "../../../call.js";
 import { newId } from "../../../uuid.js";
+import { readOnlyRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { meetsBlocks, PLAN_LISTS, planBindings, SLOTS_OF_PLACE, WITHOUT_COMPILING } from "./plan-lists.js";
 import type { SlotPlan } from "./planned-slots.js";
@@ -21,8 +22,7 @@ interface ChangingSlots {
  */
 export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<ChangingSlots> {
   transaction.send(sql.raw(WITHOUT_COMPILING));
-  const [row] = await transaction.rows<ChangingSlots>(sql.raw(LOCK_CHANGING, planBindings(transaction, plan, now)));
-  return row ?? { unfitFree: true, unfitOccupied: true, fitting: true };
+  return readOnlyRow(transaction, sql.raw(LOCK_CHANGING, planBindings(transaction, plan, now)));
 }
 
 /**

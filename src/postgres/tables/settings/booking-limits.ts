@@ -1,5 +1,5 @@
 import type { Transaction } from "../../../call.js";
-import { readRecord } from "../../columns.js";
+import { readOnlyRow, readRecord } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES, MOVABLE_STATUSES } from "../appointments/appointment-status.js";
@@ -74,10 +74,9 @@ export async function findBookingLimits(
   nowMs: number,
 ): Promise<BookingLimits> {
   const { isAnySet } = await readSettings(transaction);
-  if (!isAnySet) return NO_LIMITS;
   const key = { tenantId: transaction.tenantId, patientId, serviceId, now: new Date(nowMs) };
   const statement = "slotId" in on ? limitsAtSlot({ ...key, slotId: on.slotId }) : limitsOnDate({ ...key, ...on });
-  return (await readRecord<BookingLimits>(transaction, statement)) ?? NO_LIMITS;
+  return (isAnySet ? await readRecord<BookingLimits>(transaction, statement) : undefined) ?? NO_LIMITS;
 }
 
 /**
@@ -93,8 +92,8 @@ export async function findMoveLimits(
   const { mostOnDay: most, latestHours, offersFreedSlots } = await readSettings(transaction);
   if (most === undefined) return { latestHours, offersFreedSlots, onDay: undefined };
   const values = { tenantId: transaction.tenantId, appointmentId, slotId: slotId ?? null };
-  const [others] = await transaction.rows<{ count: number }>(othersOnDay(values));
-  return { latestHours, offersFreedSlots, onDay: { most, count: others?.count ?? 0 } };
+  const { count } = await readOnlyRow<{ readonly count: number }>(transaction, othersOnDay(values));
+  return { latestHours, offersFreedSlots, onDay: { most, count } };
 }
 
 async function readSettings(transaction: Transaction): Promise<LimitSettings> {

@@ -1,5 +1,6 @@
 import type { Transaction } from "../../../call.js";
 import { HORIZON_DAYS } from "../../../scheduling/horizon.js";
+import { readOnlyRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 import type { TenantSettingsAttributes } from "./tenant-settings.js";
@@ -29,8 +30,7 @@ export async function countWindowEffects(
   now: Date,
 ): Promise<WindowEffects> {
   const values = { tenantId: transaction.tenantId, now, ...named("before", before), ...named("after", after) };
-  const [row] = await transaction.rows<WindowEffects>(sql.raw(EFFECTS, values));
-  return row ?? NO_WINDOW_EFFECTS;
+  return readOnlyRow(transaction, sql.raw(EFFECTS, values));
 }
 
 function named(prefix: string, { horizonDays, minimumNoticeMinutes }: BookingWindow) {
@@ -54,11 +54,8 @@ export async function countProgramWindowEffects(
     ...named("before", before),
     ...named("after", after),
   };
-  const [row] = await transaction.rows<WindowEffects>(sql.raw(EFFECTS_IN_PROGRAM, values));
-  return row ?? NO_WINDOW_EFFECTS;
+  return readOnlyRow(transaction, sql.raw(EFFECTS_IN_PROGRAM, values));
 }
-
-const NO_WINDOW_EFFECTS: WindowEffects = { hiddenSlots: 0, appointmentsBeyond: 0 };
 
 function opens(notice: string): string {
   return `:now::timestamptz + make_interval(mins => ${notice})`;
@@ -78,8 +75,6 @@ export interface LimitEffects {
   readonly patientsOverLimit: number;
 }
 
-const NO_LIMIT_EFFECTS: LimitEffects = { lateCancels: 0, lateReschedules: 0, patientsOverLimit: 0 };
-
 /** Returns the effects of a change of the tenant's limits from `before` to `after`. */
 export async function countLimitEffects(
   transaction: Transaction,
@@ -98,8 +93,7 @@ export async function countLimitEffects(
     ofService: after.maxAppointmentsAheadPerService ?? null,
     onDay: after.maxAppointmentsPerServiceAndDay ?? null,
   };
-  const [row] = await transaction.rows<LimitEffects>(sql.raw(LIMIT_EFFECTS, values));
-  return row ?? NO_LIMIT_EFFECTS;
+  return readOnlyRow(transaction, sql.raw(LIMIT_EFFECTS, values));
 }
 
 function becomesLate(before: string, after: string): string {

@@ -1,5 +1,5 @@
 import type { Owner, Transaction } from "../../../call.js";
-import { readRecords } from "../../columns.js";
+import { readOnlyRow, readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { DeliveryRecord } from "./webhook-deliveries.js";
@@ -104,11 +104,11 @@ export async function findDue(
   limit: number,
 ): Promise<DueDeliveries> {
   const tenant = transaction.tenantId;
-  const [heads, [counted]] = await Promise.all([
+  const [heads, { pending }] = await Promise.all([
     readRecords<DeliveryRecord>(transaction, headsStatement({ tenant, webhook, busy, limit })),
-    transaction.rows<{ readonly pending: number }>(countStatement({ tenant, webhook })),
+    readOnlyRow<{ readonly pending: number }>(transaction, countStatement({ tenant, webhook })),
   ]);
-  return { heads, pending: counted?.pending ?? 0 };
+  return { heads, pending };
 }
 
 /** Returns the key of the event's resource. Events with the same key are sent one at a time. */

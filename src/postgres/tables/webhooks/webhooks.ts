@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { readOnlyRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import type { ResourceTable } from "../resources/resources.js";
 
@@ -48,8 +49,7 @@ export const webhooks: ResourceTable<WebhookAttributes> = {
 /** Returns the number of webhooks of the tenant, over all organizations and companies. */
 export async function countWebhooks(transaction: Transaction): Promise<number> {
   const query = sql("webhooks").where({ tenant_id: transaction.tenantId }).count({ count: "*" });
-  const [row] = await transaction.rows<{ readonly count: string }>(query);
-  return Number(row?.count ?? 0);
+  return Number((await readOnlyRow<{ readonly count: string }>(transaction, query)).count);
 }
 
 /** Deletes a webhook that the transaction has locked, and its pending deliveries. */
