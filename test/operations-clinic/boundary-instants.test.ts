@@ -205,6 +205,15 @@ describe("a hold that expires at this instant is over, but was not a millisecond
     },
   );
 
+  test("it ended when it expired", async () => {
+    const { holdId, expiresAt } = await holdFirst(clinic);
+    const endAt = async (ms: number) => {
+      stopAtStart({ startsAt: expiresAt }, ms);
+      return ((await mustCall(clinic, "GetHold", { holdId }))["hold"] as JsonObject)["endedAt"];
+    };
+    expect([await endAt(-1), await endAt(0)]).toEqual([undefined, expiresAt]);
+  });
+
   test("its patient can have another one", async () => {
     const patientId = await fixtures.createPatient(service);
     const other = await openClinic(service);

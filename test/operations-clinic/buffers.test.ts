@@ -10,6 +10,7 @@ import {
   type Clinic,
   call,
   day,
+  everyMorning,
   mustCall,
   openClinic,
   optionsFor,
@@ -142,6 +143,18 @@ describe("an appointment of a type with a buffer", () => {
     });
     expect([moved.status, timesOf(moved.body as unknown as AppointmentBody)]).toEqual([200, "09:00-09:30"]);
     expect(await freeTimes(clinic)).toEqual(["08:00", "08:30"]);
+  });
+
+  test("moves only to times that are as long, unlike an appointment of one slot without a buffer", async () => {
+    const [clinic, appointmentTypeId] = [await openClinic(service, { rule: FOUR }), await newType()];
+    const { appointmentId } = await bookAt(clinic, "08:00");
+    await setBuffer(clinic, appointmentTypeId, 10, 1);
+    const fixed = await bookAt(clinic, "08:30", { appointmentTypeId, durationMinutes: 20 });
+    const short = { startsAtLocal: "13:00", endsAtLocal: "13:40", slotDurationMinutes: 20 };
+    await fixtures.createRule(service, clinic.programId, { ...everyMorning, ...short, dailyCapacity: 2 });
+    const timesFor = async (id: string) => (await optionsFor(clinic, { appointmentId: id })).map(timesOf);
+    expect(await timesFor(appointmentId)).toEqual(["09:00-09:30", "09:30-10:00", "13:00-13:20", "13:20-13:40"]);
+    expect(await timesFor(fixed.appointmentId)).toEqual(["09:00-09:30", "09:30-10:00", "13:00-13:40"]);
   });
 
   test("takes and gives slots back when its type or duration changes in place", async () => {

@@ -107,6 +107,17 @@ describe("200", () => {
     expect(appointmentIn(await correct(clinic, before, "CONFIRMED"))).toMatchObject({ displaced: false });
   });
 
+  test("of a no-show makes its slot again under a block, which displaces it", async () => {
+    const clinic = await openClinic(service);
+    const before = await bring("NO_SHOW", clinic);
+    const { startsAt, practitionerId } = before;
+    const endsAt = new Date(service.now() + 3_600_000).toISOString();
+    await mustCall(clinic, "CreateScheduleBlock", { practitionerId, kind: "ILLNESS", startsAt, endsAt });
+    await service.query(`DELETE FROM slots WHERE program_id = '${clinic.programId}' AND starts_at = '${startsAt}'`);
+    const displaced = { displaced: true, displacedBy: "BLOCK", displacementAccepted: false };
+    expect(appointmentIn(await correct(clinic, before, "CONFIRMED"))).toMatchObject(displaced);
+  });
+
   test("of a no-show keeps its time beside slots that the rules now have there", async () => {
     const clinic = await openClinic(service);
     const before = await bring("NO_SHOW", clinic);
@@ -149,6 +160,15 @@ describe("409", () => {
     const before = await bring("CHECKED_IN", clinic);
     const stale = await correct(clinic, before, "CONFIRMED", { expectedVersion: 2 });
     expectRefusal(stale, 409, ["expectedVersion STALE_VERSION"]);
+  });
+
+  test("rejects an appointment whose patient was erased", async () => {
+    const clinic = await openClinic(service);
+    const before = await bring("NO_SHOW", clinic);
+    const { patientId, version } = before;
+    await mustCall(clinic, "ErasePatient", { patientId, expectedVersion: 1, reason: "Radicado 7" });
+    const erased = { ...before, version: version + 1 };
+    expectRefusal(await correct(clinic, erased, "CONFIRMED"), 409, NOT_ALLOWED);
   });
 
   test("rejects a no-show if its day is full now, until another appointment is cancelled", async () => {

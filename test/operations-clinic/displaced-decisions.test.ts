@@ -60,6 +60,9 @@ describe("AcceptDisplacedAppointments", () => {
       ids.map((id) => ({ resource_type: "DisplacedAppointment", resource_id: id, action: "UPDATE" })),
     );
     expect([await listed(clinic), await listed(clinic, { includeAccepted: true })]).toEqual([[], ids]);
+    const again = await call(clinic, "AcceptDisplacedAppointments", { choices: choicesOf(ids) });
+    expect(again.body["outcomes"]).toEqual(answer.body["outcomes"]);
+    expect(await auditOf(service, again)).toEqual([]);
     await expectSoundness(clinic);
   });
 
@@ -266,6 +269,8 @@ describe("OfferDisplacedAppointmentOptions", () => {
       refusal?: string;
     }[];
     expect([first?.options.length, second?.options.length]).toEqual([2, 2]);
+    const usual = await mustCall(clinic, "OfferDisplacedAppointmentOptions", { appointmentIds: ids, ...dates });
+    expect(usual["offers"]).toMatchObject(ids.map(() => ({ options: { length: 3 } })));
     expect(third).toMatchObject({ appointmentId: absent, options: [], refusal: "NOT_FOUND" });
     const [appointmentId = ""] = ids;
     const optionToken = `${first?.options[1]?.optionToken}`;
@@ -274,5 +279,16 @@ describe("OfferDisplacedAppointmentOptions", () => {
     const patientId = await fixtures.createPatient(service, {}, clinic.as);
     expect((await optionsFor(clinic, { patientId })).length).toBeGreaterThan(0);
     await expectSoundness(clinic);
+  });
+
+  test("offers no slot of an emergency program", async () => {
+    const appointmentIds = await bookSeveral(clinic, 1);
+    await fallIll(clinic);
+    const { as, serviceId } = clinic;
+    const ward = await openClinic(service, { as, serviceId, program: { emergency: true } });
+    const [dateFrom, practitionerId] = [day(clinic, 2), `${ward.practitionerIds[0]}`];
+    const request = { appointmentIds, dateFrom, dateTo: dateFrom, practitionerId };
+    const { offers } = await mustCall(clinic, "OfferDisplacedAppointmentOptions", request);
+    expect(offers).toMatchObject([{ options: [] }]);
   });
 });

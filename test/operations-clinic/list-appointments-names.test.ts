@@ -84,6 +84,8 @@ describe("ListAppointments with the names of practitioners and services", () => 
     expect(first).toMatchObject({ practitionerName: practitioner["fullName"], serviceName: healthcareService["name"] });
     expect(first).not.toHaveProperty("patientName");
     expect(await accessRecords(ana)).toEqual([]);
+    const [unnamed] = itemsIn(await list({}, clinic.as), "appointments");
+    expect(unnamed).not.toHaveProperty("practitionerName");
   });
 });
 

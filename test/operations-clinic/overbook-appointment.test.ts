@@ -116,6 +116,13 @@ describe("OverbookAppointment", () => {
     }
   });
 
+  test("rejects an inactive patient, also where a slot is free: 409", async () => {
+    const clinic = await openClinic(service);
+    const patientId = await fixtures.createPatient(service);
+    await mustCall(clinic, "SetPatientStatus", { patientId, status: "INACTIVE", expectedVersion: 1 });
+    expectRefusal(await send(await overbooking(clinic, { patientId })), 409, ["patientId PATIENT_NOT_ACTIVE"]);
+  });
+
   test("books directly before and after another appointment of the patient", async () => {
     const clinic = await fullClinic();
     const patientId = await fixtures.createPatient(service);

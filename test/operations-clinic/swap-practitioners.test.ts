@@ -116,6 +116,7 @@ describe("SwapPractitioners", () => {
     const clinic = await openDisplacedClinic(service);
     const [one, other] = clinic.practitionerIds;
     expectRefusal(await swap(clinic, { practitionerId: randomUUID() }), 404, ["practitionerId NOT_FOUND"]);
+    expectRefusal(await swap(clinic, { programId: randomUUID() }), 404, ["programId NOT_FOUND"]);
     const same = await swap(clinic, { otherPractitionerId: `${one}` });
     expectRefusal(same, 422, ["otherPractitionerId INVALID_VALUE"]);
     const past = await swap(clinic, { startsAt: `${day(clinic, -1)}T08:00:00-05:00` });

@@ -139,6 +139,16 @@ describe("replacesAppointmentId of a booking", () => {
     });
   });
 
+  test("continues the wait from the creation of an appointment without a request date", async () => {
+    const { patientId, appointmentId: replacesAppointmentId } = await cancelled();
+    const createdAt = `${day(clinic, -12)}T12:00:00Z`;
+    await service.query(
+      `UPDATE appointments SET requested_on = NULL, created_at = '${createdAt}' WHERE id = '${replacesAppointmentId}'`,
+    );
+    const requestedOn = day(clinic, -12);
+    expect(await bookOption({ patientId, replacesAppointmentId })).toMatchObject({ requestedOn });
+  });
+
   test("must be an appointment of the tenant: 404", async () => {
     const booking = await timedBooking(clinic, { replacesAppointmentId: randomUUID() });
     const refused = await callRpc(service, bookAppointmentAt, booking, asClinic());
@@ -227,6 +237,20 @@ describe("CorrectAppointmentWait", () => {
       fromWait: { requestedOn: today(), desiredOn: day(clinic, 4), firstVisit: true },
     });
     expect(second?.["fromWait"]).not.toHaveProperty("payerId");
+    const desiredOn = day(clinic, -10);
+    const again = await correct({ ...booked, version: 2 }, { desiredOn });
+    expect(appointmentIn(again)).toMatchObject({ ...corrections, desiredOn, version: 3 });
+  });
+
+  test("decides firstVisit, also when the appointment moves within the year", async () => {
+    const own = await openClinic(service, { as: clinic.as });
+    const booked = await bookFirst(own, await patient());
+    const { appointmentId } = appointmentIn(await correct(booked, { firstVisit: false }));
+    const [option] = await optionsFor(own, { appointmentId, dateFrom: day(own, 2), dateTo: day(own, 2) });
+    const move = { optionToken: `${option?.optionToken}`, expectedVersion: 2 };
+    await mustCall(own, "RescheduleAppointment", { appointmentId, ...move });
+    const { appointment } = await mustCall(own, "GetAppointment", { appointmentId });
+    expect(appointment).toMatchObject({ firstVisit: false, version: 3 });
   });
 
   test("derives the due date of another request anew", async () => {

@@ -77,6 +77,14 @@ test("leaves the slots of other dates as they are when a rule changes on one dat
   expect(await statusOf(clinic)).toMatchObject({ materializedThrough });
 });
 
+test("adds at once the slots of a rule that applies only on the last date", async () => {
+  const clinic = await openClinic(service);
+  const oneDate = { validFrom: day(clinic, 90), validTo: day(clinic, 90) };
+  await fixtures.createRule(service, clinic.programId, { ...everyMorning, ...oneDate, dailyCapacity: 8 });
+  expect(await slotsOn(clinic, 90)).toHaveLength(8);
+  expect(await statusOf(clinic)).toMatchObject({ pending: false });
+});
+
 test("makes a retained slot ordinary when a rule asks for it again", async () => {
   const clinic = await openClinic(service);
   await bookFirst(clinic, await fixtures.createPatient(service), {}, 7);
@@ -107,6 +115,15 @@ test("follows a holiday that is added, deactivated and activated again", async (
   await mustCall(clinic, "UpdateHoliday", { holidayId, active: true, expectedVersion: 2 });
   expect(await slotsOn(clinic, 30)).toEqual([]);
   expect(await statusOf(clinic)).toMatchObject({ generation: Number(generation) + 3 });
+});
+
+test("follows a holiday on the last date of the schedule", async () => {
+  const clinic = await openClinic(service, { rule: { ...everyMorning, holidayPolicy: "SKIP" } });
+  const { holiday } = await mustCall(clinic, "CreateHoliday", { date: day(clinic, 90), name: "Fiesta", active: true });
+  expect(await slotsOn(clinic, 90)).toEqual([]);
+  const { id: holidayId } = holiday as { id: string };
+  await mustCall(clinic, "UpdateHoliday", { holidayId, active: false, expectedVersion: 1 });
+  expect(await slotsOn(clinic, 90)).toHaveLength(8);
 });
 
 test("withdraws the slots on seeded holidays", async () => {

@@ -136,10 +136,35 @@ test("a block is cancelled in a tenant above both limits", async () => {
   const clinic = await openWith(2);
   const block = { programId: clinic.programId, kind: "OTHER", startsAt: `${day(clinic, 3)}T12:00:00Z` };
   const endsAt = `${day(clinic, 9)}T12:00:00Z`;
-  const { scheduleBlock } = await mustCall(clinic, "CreateScheduleBlock", { ...block, endsAt });
+  const full = { service: narrow, as: clinic.as };
+  const stateOf = async () => {
+    const { materialization } = await mustCall(full, "GetMaterializationStatus", { programId: clinic.programId });
+    const { openSlotCount, pending } = materialization as JsonObject;
+    return { openSlotCount: Number(openSlotCount), pending };
+  };
+  const { scheduleBlock } = await mustCall(full, "CreateScheduleBlock", { ...block, endsAt });
+  const blocked = await stateOf();
+  expect(blocked["pending"]).toBe(false);
   const { scheduleBlockId } = scheduleBlock as { scheduleBlockId: string };
-  const cancelled = { scheduleBlockId, expectedVersion: 1 };
-  await mustCall({ service: narrow, as: clinic.as }, "CancelScheduleBlock", cancelled);
+  await mustCall(full, "CancelScheduleBlock", { scheduleBlockId, expectedVersion: 1 });
+  expect(await stateOf()).toEqual({ ...blocked, pending: true });
+});
+
+test("a horizon may need exactly as many slots as a program may have", async () => {
+  const { programId, as } = await openWith(1, { endsAtLocal: "13:00" });
+  const extend = (horizonDays: number) =>
+    call({ service, as }, "UpdateProgramWindow", { programId, horizonDays, expectedVersion: 1 });
+  expectRefusal(await extend(150), 422, ["horizonDays TOO_MANY"]);
+  expect((await extend(149)).status).toBe(200);
+});
+
+test("a tenant above both limits can shorten its horizon, and keep the one of a program", async () => {
+  const { as, programId } = await openWith(2);
+  const full = { service: narrow, as };
+  await mustCall(full, "UpdateProgramWindow", { programId, horizonDays: 90, expectedVersion: 1 });
+  await mustCall(full, "UpdateTenantSettings", { horizonDays: 60, expectedVersion: 1 });
+  const longer = await call(full, "UpdateTenantSettings", { horizonDays: 91, expectedVersion: 2 });
+  expect(longer.status).toBe(200);
 });
 
 describe("a tenant that would exceed its limit of open slots", () => {

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { differingSpan, gainingSpan, nextPartOf } from "../../src/services/schedule/plan-parts.js";
+import {
+  differingSpan,
+  gainingSpan,
+  inputsWithin,
+  nextPartOf,
+  planWithin,
+} from "../../src/services/schedule/plan-parts.js";
 import type { ProgramPlan } from "../../src/services/schedule/plan-slots.js";
 import { shareTestService, type TestService } from "../support/service.js";
 import { day, mustCall, openClinic } from "./clinic.js";
@@ -95,6 +101,26 @@ describe("a plan has slots on a date that an earlier one does not have:", () => 
   ])("%s", (_, after, expected) => {
     expect(gainingSpan(before, after) !== undefined).toBe(expected);
   });
+});
+
+test("a range of dates has the slots and the holidays of these dates, the first and the last included", () => {
+  const dates = ["2026-03-10", "2026-03-11", "2026-03-12", "2026-03-13"];
+  const runs = dates.map((localDate) => ({ ...run, localDate, minutes: 30, count: 10 }));
+  const span = { from: "2026-03-11", through: "2026-03-12" };
+  const part = planWithin({ ...plan, runs }, span);
+  expect(part).toEqual({ ...plan, ...span, runs: runs.slice(1, 3) });
+  const inputs = {
+    programId: "p",
+    span: { from: plan.from, through: plan.through },
+    rules: [],
+    practitionerIds: [],
+    holidays: new Set(dates),
+    standing: undefined,
+    booked: [],
+    inactive: [],
+    blocks: [],
+  };
+  expect(inputsWithin(inputs, span)).toEqual({ ...inputs, span, holidays: new Set(dates.slice(1, 3)) });
 });
 
 test("a holiday before today or after the horizon leaves offered options valid, unlike one between", async () => {

@@ -114,7 +114,7 @@ export function requireSlots(
   return { slots, placement: placementOf(slots, offer.locationId, visitMinutes), conflicting };
 }
 
-/** Whether slots are adjacent and together last at least `minutes`. The slots must be ordered by start. */
+/** Whether slots are adjacent and together last at least `minutes`, at least 1. The slots must be ordered by start. */
 export function fill(slots: readonly SlotRecord[], minutes: number): boolean {
   const first = slots[0]?.startsAt.getTime() ?? 0;
   let end = first;
@@ -122,7 +122,7 @@ export function fill(slots: readonly SlotRecord[], minutes: number): boolean {
     if (startsAt.getTime() !== end) return false;
     end = endsAt.getTime();
   }
-  return slots.length > 0 && end - first >= minutes * 60_000;
+  return end - first >= minutes * 60_000;
 }
 
 /**

@@ -56,7 +56,7 @@ export async function lockForDuration(
       : findBusyInRun(transaction, run, { appointmentId }, { nowMs, visitMinutes: durationMinutes }),
     run === undefined && isBusy(transaction, { patientId: seen.patientId }, time, appointmentId, nowMs),
   ]);
-  return { locked, busy: run === undefined ? { isPractitionerBusy: false, isPatientBusy } : busy };
+  return { locked, busy: run === undefined ? { ...nobodyBusy, isPatientBusy } : busy };
 }
 
 /**
@@ -95,7 +95,7 @@ export function changeDuration(
     transaction,
     occupiedSlots.filter((slot) => !wanted.has(slot.id)),
   );
-  if (added.length > 0) occupySlots(transaction, added, id);
+  occupySlots(transaction, added, id);
   const visitEndsAt = visitMinutes === undefined ? undefined : visitEndIn(slots, visitMinutes);
   return { endsAt: slots.at(-1)?.endsAt ?? endsAt, visitEndsAt };
 }

@@ -36,10 +36,9 @@ export async function acceptDisplaced(
     const details = toAppointmentDetails(appointment, displacement && { ...displacement, isAccepted: true });
     return create(DisplacedAppointmentOutcomeSchema, { appointmentId: id, appointment: details });
   });
-  if (accepted.length > 0)
-    acceptDisplacement(
-      call.transaction,
-      accepted.map(({ id }) => id),
-    );
+  acceptDisplacement(
+    call.transaction,
+    accepted.map(({ id }) => id),
+  );
   return outcomes;
 }

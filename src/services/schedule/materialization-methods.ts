@@ -109,9 +109,8 @@ async function previewWindow(
   ]);
   const { programId: _, ...changes } = changesOf(request);
   const windows = windowsOf(requireFound(found, "programId"), changes, settings);
-  const { before, after } = windows;
   const [addedSlotCount, { hiddenSlots, appointmentsBeyond }] = await Promise.all([
-    after.horizonDays > before.horizonDays ? roomFor(call, programId, after.horizonDays, limits, nowMs) : 0,
+    roomFor(call, programId, windows.after.horizonDays, limits, nowMs),
     countProgramWindowEffects(transaction, programId, windows, new Date(nowMs)),
   ]);
   const effects = { hiddenSlotCount: hiddenSlots, appointmentsBeyondHorizonCount: appointmentsBeyond };
@@ -131,8 +130,8 @@ function windowsOf(program: BookingWindow, changes: Partial<BookingWindow>, sett
 }
 
 /**
- * Returns the estimated number of slots that a longer horizon of a program adds. Throws 422 if the program or the
- * tenant would then exceed its slot limit.
+ * Returns the estimated number of slots that a longer horizon of a program adds; 0 for a shorter one. Throws 422 if the
+ * program or the tenant would then exceed its slot limit.
  */
 function roomFor(
   { transaction }: ReadyCall,

@@ -145,7 +145,9 @@ export function joinPlans(plans: readonly SlotPlan[], span: DateSpan, practition
  */
 function joinObstacles(all: readonly PlanObstacles[]): PlanObstacles {
   const blocks = new Map(
-    all.flatMap(({ blocks: some }) => some.map((each) => [`${each.blockId} ${each.programId ?? ""}`, each] as const)),
+    all.flatMap(({ blocks: some }) =>
+      some.map((each) => [JSON.stringify([each.blockId, each.programId]), each] as const),
+    ),
   );
   return {
     blocks: [...blocks.values()],

@@ -53,7 +53,7 @@ const CAN_OVERLAP = [
   "holidayDates",
   "holidayPolicy",
   "active",
-];
+] as const;
 
 /**
  * Checks a complete rule, alone and against the other rules of its program (specification section 4.7, rule 1). Throws
@@ -75,8 +75,8 @@ export function requireValidRule(
 }
 
 /** Returns the first of `fields` that was sent, or the first of `fields` if none was sent. */
-export function firstSent(fields: readonly string[], sent: SentAttributes): string {
-  return fields.find((field) => sent.has(field)) ?? fields[0] ?? "";
+export function firstSent(fields: readonly [string, ...string[]], sent: SentAttributes): string {
+  return fields.find((field) => sent.has(field)) ?? fields[0];
 }
 
 /** Returns a local time as HH:MM:SS. Throws if the text is not a valid local time. */

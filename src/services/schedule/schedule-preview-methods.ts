@@ -77,7 +77,6 @@ async function previewRule(
     "ruleId",
   );
   const changes = changesOf(request);
-  if (Object.keys(changes).length === 0) return preview(call, programId, { rules }, nowMs);
   const merged = mergeRule(rule, changes, ProgramRuleDetails_HolidayPolicy);
   const sent = new Set(Object.keys(changes));
   requireValidRule(merged, rules, sent);
