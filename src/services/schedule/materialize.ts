@@ -14,7 +14,14 @@ import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/s
 import { changeableSpan, commonDates, datesChangedAtOnce, horizonFrom, widestSpan } from "../../scheduling/horizon.js";
 import { addCalendarDays, earlierDate, laterDate, previousDate } from "../../scheduling/local-date.js";
 import { differingSpan, gainingSpan, inputsWithin, nextPartOf, planWithin } from "./plan-parts.js";
-import { type PlanChanges, type PlanInputs, type ProgramPlan, planOn, readPlanInputs } from "./plan-slots.js";
+import {
+  type IdentifiedRule,
+  type PlanChanges,
+  type PlanInputs,
+  type ProgramPlan,
+  planOn,
+  readPlanInputs,
+} from "./plan-slots.js";
 
 /** How long a job waits before it compares outdated slots, so that several changes in a row are compared once. */
 const COMPARE_AFTER_SECONDS = 2;
@@ -84,6 +91,7 @@ export async function remakeProgram(
   if (!isMade(state)) return askForSchedule(transaction, programId, nowMs);
   startNewGeneration(transaction, [programId]);
   if (changes === undefined) return materializeProgram(transaction, schedule, nowMs);
+  if (changes.rules !== undefined && haveSameSlots(inputs.rules, changes.rules)) return;
   const [before, plan] = [planOn(inputs), planOn(inputs, changes)];
   const differing = differingSpan(before, plan);
   if (differing === undefined) return;
@@ -98,6 +106,13 @@ export async function remakeProgram(
     markOutdated(transaction, programId, laterDate(differing.from, addCalendarDays(atOnce.through, 1)));
     requestExtension(transaction, COMPARE_AFTER_SECONDS);
   } else if (state.isActive && state.through !== plan.through) requestExtension(transaction);
+}
+
+/** Whether two lists of rules have the same slots. Differences in daily capacity and version do not count. */
+function haveSameSlots(before: readonly IdentifiedRule[], after: readonly IdentifiedRule[]): boolean {
+  const slotsOf = (rules: readonly IdentifiedRule[]) =>
+    JSON.stringify(rules.map((rule) => ({ ...rule, dailyCapacity: 0, version: 0 })));
+  return slotsOf(before) === slotsOf(after);
 }
 
 /**
