@@ -37,7 +37,10 @@ export class TenantFeed {
     return this.#cursor?.position ?? 0;
   }
 
-  /** Adds a watcher and returns its buffer. The buffer receives the events after the last position that was read. */
+  /**
+   * Adds a watcher and returns its buffer. The buffer receives the events after the last position that the feed has
+   * read.
+   */
   async watch(): Promise<LiveEvents> {
     this.#users += 1;
     try {

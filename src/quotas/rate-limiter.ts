@@ -21,8 +21,8 @@ interface Holding {
   /** Requests that this process may allow without asking the store. */
   held: number;
   /**
-   * Requests that no process had taken at the last answer of the store. Before the first answer in a window, the whole
-   * quota.
+   * The number of requests left in the store when it last answered. Before the first answer in a window, the whole
+   * quota. 0 while the store does not answer.
    */
   left: number;
   endsAt: number;
@@ -162,7 +162,10 @@ function fresh(policy: QuotaPolicy, now: number): Holding {
   return { policy, held: 0, left: policy.quota, endsAt: now + policy.windowSeconds * 1_000 };
 }
 
-/** Returns the account of a principal. If there is none, adds one, and first removes up to two idle accounts. */
+/**
+ * Returns the account of a principal. If there is none, adds one, and first removes those of the two oldest that are
+ * idle.
+ */
 function accountOf(
   { tenantId, id }: QuotaPrincipal,
   accounts: Map<string, Account>,

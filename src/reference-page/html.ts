@@ -1,4 +1,4 @@
-/** A piece of HTML with escaped texts. */
+/** A piece of HTML. The constructor does not escape `text`: create it with {@link html} or {@link trusted}. */
 export class Html {
   constructor(readonly text: string) {}
 }

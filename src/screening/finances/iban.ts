@@ -30,9 +30,10 @@ export function containsIban(plain: string): boolean {
 }
 
 /**
- * Returns the next `length` letters and digits, cut into pieces at the separators. Returns undefined in three cases:
- * the text ends earlier, another character or more than {@link MOST_SEPARATORS} separators in a row are among them, or
- * a letter or digit follows directly.
+ * Returns the next `length` letters and digits, cut into pieces at the separators. Returns undefined if:
+ * - the text ends before that
+ * - another character, or more than {@link MOST_SEPARATORS} separators in a row, stand between them
+ * - a letter or digit follows the last one directly
  */
 function piecesFrom(plain: string, start: number, length: number): string[] | undefined {
   const pieces = [""];

@@ -15,8 +15,8 @@ export interface Waiting {
 export type DueDateOf = (waiting: Waiting) => string | undefined;
 
 /**
- * Reads the limits of these waits from the current opportunity definitions, which also apply to bookings. Returns a
- * function that applies the limits.
+ * Reads the limits of these waits from the active opportunity definitions, as a booking does. Returns a function that
+ * returns the due date of one of these waits.
  */
 export async function readDueDates(
   transaction: Transaction,

@@ -134,8 +134,8 @@ export async function findOfferedSlot(
 }
 
 /**
- * Returns a slot of the schedule without locking it. Returns undefined if the schedule no longer has the slot, or if
- * the slot was not yet compared with the present rules.
+ * Returns a slot of the schedule without locking it, whether or not it is free. Returns undefined if the schedule no
+ * longer has the slot, or if the slot was not yet compared with the present rules.
  */
 export async function findOfferableSlot(
   transaction: Transaction,
