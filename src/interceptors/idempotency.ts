@@ -76,9 +76,9 @@ const RETRY_AFTER = { "Retry-After": "1" };
  * the same key and request get the first response, with the header `Idempotent-Replayed: true` (specification sections
  * 4 and 8). Operations that only read take no key and always run.
  *
- * Such a later call is a replay. It continues to the implementation, where `answering-calls.ts` returns the stored response. So the
- * response passes through the protocol like any other. A replay that shows a patient is a read, so it first records an
- * access. The first response needs no access record, because the audit trail has the change.
+ * Such a later call is a replay. It continues to the implementation, where `answering-calls.ts` returns the stored
+ * response. So the response passes through the protocol like any other. A replay that shows a patient is a read, so it
+ * first records an access. The first response needs no access record, because the audit trail has the change.
  *
  * Throws for an operation whose stored result must be encrypted, if there is no `resultSeal`.
  */

@@ -65,10 +65,11 @@ function textIn(message: Message, name: string): string {
 }
 
 /**
- * Returns a copy of the message whose field `name` is `text`. The original must not change, because a repeated
- * transaction reads it again.
+ * Returns a copy of the message whose field `name` is `text`; returns the message itself if `text` is empty. The
+ * original must not change, because a repeated transaction reads it again.
  */
 function withText(schema: DescMessage, message: Message, name: string, text: string): Message {
+  if (text === "") return message;
   const copy = clone(schema, message);
   Reflect.set(copy, name, text);
   return copy;

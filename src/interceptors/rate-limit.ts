@@ -33,6 +33,8 @@ export interface RateLimiter {
 
 /** The number of rows that count as one request. */
 const ROWS_A_REQUEST = 50;
+/** The fields of a request that say how many rows it asks for. */
+const ROW_FIELDS = ["pageSize", "patientIds"];
 /** The largest page size (AIP-158). */
 const MOST_ROWS = 200;
 
@@ -57,11 +59,14 @@ export function rateLimit(limiter: RateLimiter): Stage {
  * and an access record. Throws 429 above a quota.
  */
 export function rowQuota(limiter: RateLimiter): Stage {
-  return () => (next) => async (request) => {
-    const rows = request.stream ? 0 : rowsAskedFor(request.message);
-    const more = Math.ceil(rows / ROWS_A_REQUEST) - 1;
-    if (more > 0) await charge(limiter, request.contextValues, more);
-    return next(request);
+  return ({ methodKind, input }) => {
+    if (methodKind !== "unary" || !ROW_FIELDS.some((name) => input.field[name] !== undefined)) return undefined;
+    return (next) => async (request) => {
+      const rows = request.stream ? 0 : rowsAskedFor(request.message);
+      const more = Math.ceil(rows / ROWS_A_REQUEST) - 1;
+      if (more > 0) await charge(limiter, request.contextValues, more);
+      return next(request);
+    };
   };
 }
 

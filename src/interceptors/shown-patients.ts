@@ -15,6 +15,7 @@ const SHOWING: ReadonlySet<string> = new Set(
  */
 export function shownPatientsOf(schema: DescMessage): (response: Uint8Array) => readonly string[] {
   const fields = schema.fields.filter(({ message }) => SHOWING.has(message?.typeName ?? ""));
+  if (fields.length === 0) return () => [];
   return (response) => {
     const message = reflect(schema, fromBinary(schema, response));
     return fields.flatMap((field) => {

@@ -2,8 +2,8 @@
  * Shares a resource equally between tenants: start-time fair queueing (Goyal, Vin and Cheng, 1996).
  *
  * The virtual time is the highest start tag of a call that has begun to run. The start tag of a tenant's next call is
- * one more than its previous tag, but at least the virtual time minus one. So only the first
- * call of an idle tenant runs before all waiting calls of busy tenants.
+ * one more than its previous tag, but at least the virtual time minus one. So only the first call of
+ * an idle tenant runs before all waiting calls of busy tenants.
  */
 export class FairQueue {
   #virtualTime = 0;

@@ -15,6 +15,7 @@ export interface MeasuredMessage<D extends DescMessage> {
  */
 export function createMeasure<D extends DescMessage>(schema: D): (message: MessageShape<D>) => MeasuredMessage<D> {
   const limits = sizeLimits(schema);
+  if (limits.length === 0) return (message) => ({ message, tooLarge: limits });
   return (message) => {
     const measured = reflect(schema, message);
     const tooLarge = limits.filter(({ field, limit }) => exceeds(measured.get(field), limit));

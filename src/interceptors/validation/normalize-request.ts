@@ -25,6 +25,7 @@ export function createNormalizer(method: DescMethod): (message: Message) => Fiel
   const maskable = fields.filter(
     (f) => f !== mask && f.name !== "expected_version" && !inPath.has(f.name) && !isIdentifier(f),
   );
+  if (ids.length === 0 && mask === undefined) return () => [];
   return (message) => {
     const request = reflect(method.input, message);
     for (const field of ids) lowerCase(request, field);
