@@ -3,8 +3,8 @@ import type { WebhookKey } from "../postgres/tables/webhooks/webhook-overview.js
 /** Queues jobs that send new events to webhooks. */
 export interface WebhookWakes {
   /**
-   * Queues a job for each active webhook of a tenant, usually about 100 ms later. Call this after a transaction of the tenant
-   * has committed.
+   * Queues a job for each active webhook of a tenant, usually about 100 ms later. Call this after a transaction of the
+   * tenant has committed.
    */
   committed(tenantId: string): void;
   /** Stops queueing, and waits for the running statements. */
