@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Transaction } from "../../src/call.js";
 import { verifyInvariants } from "../../src/postgres/tables/operations/invariants.js";
+import { transactionOn } from "../support/client-transaction.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { fillSchedule, numbered } from "./schedule-fill.js";
 import { at, ERASED, MERGED, NOW, set, soundRows } from "./sound-rows.js";
@@ -12,6 +12,7 @@ const REOPEN = "closed_at = NULL, closed_by = NULL, close_reason = NULL";
 
 let database: TestDatabase;
 let client: Client;
+const transaction = transactionOn(() => client, tenantId);
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -152,13 +153,3 @@ function isChecked(name: string): boolean {
 async function findings(): Promise<string[]> {
   return (await verifyInvariants(transaction, Date.parse(NOW))).findings.map(({ name }) => name);
 }
-
-const transaction: Transaction = {
-  tenantId,
-  send: () => undefined,
-  require: () => undefined,
-  async rows(statement) {
-    const { sql, bindings } = statement.toSQL().toNative();
-    return (await client.query(sql, bindings as unknown[])).rows;
-  },
-};

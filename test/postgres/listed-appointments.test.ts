@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Transaction } from "../../src/call.js";
 import type { AppointmentFilter } from "../../src/postgres/tables/appointments/appointment-filter.js";
 import {
   type ListedAppointment,
   listAppointments,
   listDisplacedAppointments,
 } from "../../src/postgres/tables/appointments/appointment-lists.js";
+import { transactionOn } from "../support/client-transaction.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { fillSchedule, numbered } from "./schedule-fill.js";
 
@@ -46,6 +46,7 @@ interface Row {
 
 let database: TestDatabase;
 let client: Client;
+const transaction = transactionOn(() => client, tenantId);
 let rows: readonly Row[];
 
 beforeAll(async () => {
@@ -180,16 +181,6 @@ async function walk(list: (page: Page) => Promise<ListedAppointment[]>): Promise
     after = { startsAt: last.listedAt, id: last.id };
   }
 }
-
-const transaction: Transaction = {
-  tenantId,
-  send: () => undefined,
-  require: () => undefined,
-  async rows(statement) {
-    const { sql, bindings } = statement.toSQL().toNative();
-    return (await client.query(sql, bindings as unknown[])).rows;
-  },
-};
 
 function at(date: string, time: string): Date {
   return new Date(`${date}T${time}:00-05:00`);

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Transaction } from "../../src/call.js";
 import { Appointment_Status } from "../../src/gen/cupo/access/v1/appointment_pb.js";
 import {
   type AppointmentStatus,
@@ -10,6 +9,7 @@ import {
 } from "../../src/postgres/tables/appointments/appointment-status.js";
 import { isBusy, overlapsOf } from "../../src/postgres/tables/appointments/busy-times.js";
 import { verifyInvariants } from "../../src/postgres/tables/operations/invariants.js";
+import { transactionOn } from "../support/client-transaction.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { fillSchedule, numbered } from "./schedule-fill.js";
 
@@ -21,7 +21,7 @@ const EXCLUSION_VIOLATION = "23P01";
 
 let database: TestDatabase;
 let client: Client;
-let transaction: Transaction;
+const transaction = transactionOn(() => client, tenantId);
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -29,15 +29,6 @@ beforeAll(async () => {
   await client.connect();
   await client.query(`SET cupo.tenant_id = '${tenantId}'`);
   for (const statement of fillSchedule(tenantId, { slotsAhead: 0, slotsBehind: 0 })) await client.query(statement);
-  transaction = {
-    tenantId,
-    async rows(statement) {
-      const { sql, bindings } = statement.toSQL().toNative();
-      return (await client.query(sql, bindings as unknown[])).rows;
-    },
-    send: () => undefined,
-    require: () => undefined,
-  };
 });
 
 beforeEach(() => client.query("BEGIN"));

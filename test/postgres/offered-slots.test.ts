@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Transaction } from "../../src/call.js";
 import { findFreeOption } from "../../src/postgres/tables/holds/free-options.js";
 import {
   findOfferableSlot,
   findOfferedSlot,
   findWaitingEntries,
 } from "../../src/postgres/tables/holds/offerable-slots.js";
+import { transactionOn } from "../support/client-transaction.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { FIRST_START, fillSchedule, numbered } from "./schedule-fill.js";
 
@@ -24,6 +24,7 @@ const ofPatient = set("appointments", APPOINTMENT, `patient_id = '${numbered(5)}
 
 let database: TestDatabase;
 let client: Client;
+const transaction = transactionOn(() => client, tenantId);
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -256,16 +257,6 @@ async function waiting(): Promise<string[]> {
   const terms = { nowMs: NOW_MS, period: "MORNING", maxHolds: 2 };
   return (await findWaitingEntries(transaction, SLOT, terms)).map(({ id }) => id);
 }
-
-const transaction: Transaction = {
-  tenantId,
-  send: () => undefined,
-  require: () => undefined,
-  async rows(statement) {
-    const { sql, bindings } = statement.toSQL().toNative();
-    return (await client.query(sql, bindings as unknown[])).rows;
-  },
-};
 
 function at(time: string): string {
   return `timestamptz '2030-01-07T${time}:00-05:00'`;

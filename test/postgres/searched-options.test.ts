@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Principal, Transaction } from "../../src/call.js";
+import type { Principal } from "../../src/call.js";
 import type { OptionQuery } from "../../src/postgres/tables/appointments/free-slots.js";
 import { type OptionRecord, searchOptions } from "../../src/postgres/tables/appointments/option-search.js";
 import { dayPeriods } from "../../src/scheduling/day-periods.js";
+import { transactionOn } from "../support/client-transaction.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { FIRST_START, fillSchedule, numbered } from "./schedule-fill.js";
 
@@ -43,6 +44,7 @@ const UNEVEN = [
 
 let database: TestDatabase;
 let client: Client;
+const transaction = transactionOn(() => client, tenantId);
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -129,16 +131,6 @@ async function walk(query: OptionQuery): Promise<OptionRecord[]> {
 function search(query: OptionQuery): Promise<OptionRecord[]> {
   return searchOptions(transaction, principal, query);
 }
-
-const transaction: Transaction = {
-  tenantId,
-  send: () => undefined,
-  require: () => undefined,
-  async rows(statement) {
-    const { sql, bindings } = statement.toSQL().toNative();
-    return (await client.query(sql, bindings as unknown[])).rows;
-  },
-};
 
 function at(date: string, time: string): Date {
   return new Date(`${date}T${time}:00-05:00`);

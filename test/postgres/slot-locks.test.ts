@@ -8,6 +8,7 @@ import {
   lockSlotsOf,
   lockSlotsOfRuns,
 } from "../../src/postgres/tables/schedule/slot-locks.js";
+import { transactionOn } from "../support/client-transaction.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 import { fillSchedule, numbered } from "./schedule-fill.js";
@@ -51,7 +52,10 @@ test.each([
   await other.query("BEGIN");
   await other.query(`UPDATE slots SET generation = generation + 1 WHERE id = '${firstSlotId}'`);
   await mine.query("BEGIN");
-  const locked = lockSlots(transactionOf(mine), which);
+  const locked = lockSlots(
+    transactionOn(() => mine, tenantId),
+    which,
+  );
   await eventually(() => isWaitedFor(other));
   await other.query("COMMIT");
   const found = (await locked).find(({ id }) => id === firstSlotId);
@@ -86,23 +90,11 @@ test.each<[string, (transaction: Transaction) => ReturnType<typeof lockSlots>, n
     [521, OF_SUBSTITUTE, 640],
   ],
 ])("the slots %s are locked, and no others", async (_, lock, expected) => {
-  const locked = await lock(transactionOf(clients[1]));
+  const locked = await lock(transactionOn(() => clients[1], tenantId));
   expect(locked.map(({ id }) => Number(id.slice(-12)))).toEqual(expected);
 });
 
 async function isWaitedFor(client: Client): Promise<boolean> {
   const query = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
   return (await client.query(query)).rowCount === 1;
-}
-
-function transactionOf(client: Client): Transaction {
-  return {
-    tenantId,
-    send: () => undefined,
-    require: () => undefined,
-    async rows(statement) {
-      const { sql, bindings } = statement.toSQL().toNative();
-      return (await client.query(sql, bindings as unknown[])).rows;
-    },
-  };
 }
