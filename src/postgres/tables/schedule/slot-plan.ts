@@ -112,7 +112,7 @@ const FIT_AGAIN = `${PLAN} UPDATE slots s
   WHERE ${IN_SCOPE} AND s.retained AND ${FITS}`;
 /** Where the random digits of a UUID of version 7 begin, after its time and version. */
 const UUID_RANDOM_AT = "01234567-89ab-7".length;
-/** The ids of one statement begin alike. So it adds them to few pages of the primary key, however large that is. */
+/** The ids of one statement begin alike. So they are added to few pages of the primary key, however large it is. */
 const SLOT_ID = `(:idStart || substr(gen_random_uuid()::text, ${UUID_RANDOM_AT + 1}))::uuid`;
 const INSERT_MISSING = `${PLAN_LISTS} INSERT INTO slots
     (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation)
