@@ -52,10 +52,11 @@ test("holds are counted: live ones, offers to the waitlist, and those that expir
   const { expiresAt } = await holdFirst(clinic);
   service.stopAt(service.now() + MINUTE_MS);
   await holdFirst(clinic);
+  await holdFirst(clinic);
   service.stopAt(Date.parse(expiresAt));
-  expect((await read()).holds).toEqual({ live: 1, offered: 1, expired: 1 });
+  expect((await read()).holds).toEqual({ live: 2, offered: 1, expired: 1 });
   service.stopAt(service.now() + HOUR_MS);
-  expect((await read()).holds).toEqual({ live: 0, offered: 0, expired: 2 });
+  expect((await read()).holds).toEqual({ live: 0, offered: 0, expired: 3 });
 });
 
 describe("the schedule backlog", () => {
