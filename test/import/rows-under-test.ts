@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
+import { ImportRow_KindSchema } from "../../src/gen/cupo/clinic/v1/import_row_pb.js";
 import { ImportService } from "../../src/gen/cupo/clinic/v1/import_service_pb.js";
 import { OperationsService } from "../../src/gen/cupo/clinic/v1/operations_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
@@ -61,10 +62,17 @@ export function summariesOf(outcomes: readonly OutcomeBody[]): string[] {
   return outcomes.map(({ state, errors }) => [state, ...errors.map(({ code, field }) => `${field} ${code}`)].join(" "));
 }
 
-/** Returns the counts that the service has of the clinic's other system, by kind. */
+/** Every kind, in the order of the enum. */
+const KINDS = ImportRow_KindSchema.values.map(({ localName }) => localName);
+
+/**
+ * Returns the counts that the service has of the clinic's other system, by kind. Fails the test if they are not in the
+ * order of the enum, or if one comes twice.
+ */
 export async function countsOf({ service, as, sourceSystem }: ImportingClinic, of = sourceSystem): Promise<JsonObject> {
   const { body } = await callRpc(service, getImportReport, { sourceSystem: of }, { as });
   const { counts } = body["importReport"] as { counts: { kind: string; count: number }[] };
+  expect(counts).toEqual(KINDS.flatMap((kind) => counts.filter((each) => each.kind === kind)));
   return Object.fromEntries(counts.map(({ kind, count }) => [kind, count]));
 }
 
