@@ -20,6 +20,7 @@ import { expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { expectRefusal } from "./rpc-under-test.js";
+import { seriesOf } from "./series-requests.js";
 import { timedBooking } from "./timed-bookings.js";
 
 const DESK = ["scheduling:read", "scheduling:write", "appointments:reschedule"];
@@ -120,6 +121,8 @@ describe("a patient with too many no-shows", () => {
     await mustCall(clinic, "MarkAppointmentNoShow", step);
     expectRefusal(await bookOn(2), 409, ["patientId SUPERVISOR_REQUIRED"]);
     expectRefusal(await holdOn(desk, 2), 409, ["optionToken SUPERVISOR_REQUIRED"]);
+    const series = await seriesOf(clinic, { patientId });
+    expectRefusal(await call(desk, "BookSeries", series), 409, ["occurrences[0] SUPERVISOR_REQUIRED"]);
     appointmentIn(await bookOn(2, patientId, clinic));
     const [starts, ends] = [missed.startsAt, missed.endsAt].map(
       (time) => `timestamptz '${time}' - interval '365 days'`,
