@@ -117,6 +117,20 @@ describe("an appointment whose start is this very instant has begun:", () => {
   });
 });
 
+test("a slot can be booked until the minimum notice begins, and not a millisecond later", async () => {
+  const { programId } = clinic;
+  await mustCall(clinic, "UpdateProgramWindow", { programId, minimumNoticeMinutes: 60, expectedVersion: 1 });
+  const startsAt = at(clinic, "08:00");
+  stopAtStart({ startsAt }, -HOUR_MS);
+  const patientId = await fixtures.createPatient(service);
+  const [option] = await optionsFor(clinic, { patientId, dateFrom: day(clinic, 0), dateTo: day(clinic, 0) });
+  expect(Date.parse(`${option?.startsAt}`)).toBe(Date.parse(startsAt));
+  stopAtStart({ startsAt }, 1 - HOUR_MS);
+  expectRefusal(await book(clinic, patientId, `${option?.optionToken}`), 410);
+  stopAtStart({ startsAt }, -HOUR_MS);
+  expect((await book(clinic, patientId, `${option?.optionToken}`)).status).toBe(200);
+});
+
 test.each([
   ["CheckInAppointment", -4 * HOUR_MS],
   ["MarkAppointmentAttended", -HOUR_MS],
