@@ -116,6 +116,13 @@ describe("a freed slot", () => {
     expect(await onlyOffer(clinic)).toMatchObject({ startsAt: inTime.startsAt });
   });
 
+  test("for which no entry was found is not offered to an entry that is added later", async () => {
+    await freeSlot(clinic);
+    expect(await run()).toBe(0);
+    await wait(clinic);
+    expect(await run()).toBe(0);
+  });
+
   test("of a moved appointment is offered, and of a booked one is not", async () => {
     await wait(clinic);
     const moved = await bookFirst(clinic, await newPatient(clinic));
