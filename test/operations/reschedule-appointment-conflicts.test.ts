@@ -116,6 +116,7 @@ describe("409 SLOT_OCCUPIED", () => {
     const move = await prepareMove(service);
     const other = await bookFirst(move.clinic, await fixtures.createPatient(service));
     await expectRefusal(move, {}, 409, ["optionToken SLOT_OCCUPIED"]);
+    expect(messagesOf(await sendMove(move))).toEqual([expect.stringMatching(/has taken the slot/)]);
     await cancel(move.clinic, other);
     await expectMoved(move);
   });
@@ -127,6 +128,7 @@ describe("409 SLOT_OCCUPIED", () => {
     const other = await bookFirst(elsewhere, await fixtures.createPatient(service));
     expect(Date.parse(other.startsAt) - Date.parse(`${move.options[0]?.startsAt}`)).toBe(15 * 60_000);
     await expectRefusal(move, {}, 409, ["optionToken SLOT_OCCUPIED"]);
+    expect(messagesOf(await sendMove(move))).toEqual([expect.stringMatching(/the practitioner has another/)]);
     await cancel(elsewhere, other);
     await expectMoved(move);
   });
