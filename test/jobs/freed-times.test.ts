@@ -32,6 +32,7 @@ beforeEach(() => service.stopAt(service.now() + MINUTE_MS));
 describe("a time of a practitioner is offered after", () => {
   test.each<[what: string, free: (clinic: Clinic) => Promise<unknown>, time: string]>([
     ["a cancellation", async (clinic) => cancel(clinic, await bookAt(clinic)), "08:00"],
+    ["a cancellation, but not the slot before it", async (clinic) => cancel(clinic, await bookLater(clinic)), "08:30"],
     ["a move", async (clinic) => moveTo(clinic, await bookAt(clinic), day(clinic, 3)), "08:00"],
     ["a shorter visit", shorten, "08:30"],
     ["a swap of practitioners", swap, "08:00"],
@@ -114,6 +115,10 @@ function run(clinic: Clinic): Promise<number> {
 async function bookAt(clinic: Clinic, rpc = "BookAppointmentAt", changes = {}): Promise<AppointmentBody> {
   const { appointment } = await mustCall(clinic, rpc, await timedBooking(clinic, changes));
   return appointment as unknown as AppointmentBody;
+}
+
+function bookLater(clinic: Clinic): Promise<AppointmentBody> {
+  return bookAt(clinic, "BookAppointmentAt", { startsAt: at(clinic, "08:30") });
 }
 
 async function changeMinutes(clinic: Clinic, { appointmentId }: AppointmentBody, durationMinutes: number) {
