@@ -131,6 +131,19 @@ test("a slot can be booked until the minimum notice begins, and not a millisecon
   expect((await book(clinic, patientId, `${option?.optionToken}`)).status).toBe(200);
 });
 
+test("a slot that begins when the last day of the horizon ends cannot be booked, but can with a longer horizon", async () => {
+  const own = await openClinic(service, { rule: { startsAtLocal: "00:00:00", endsAtLocal: "01:00:00" } });
+  const patientId = await fixtures.createPatient(service);
+  const [option] = await optionsFor(own, { patientId, dateFrom: day(own, 3), dateTo: day(own, 3) });
+  expect(Date.parse(`${option?.startsAt}`)).toBe(Date.parse(`${day(own, 3)}T00:00:00-05:00`));
+  const bookWithin = async (horizonDays: number, expectedVersion: number) => {
+    await mustCall(own, "UpdateProgramWindow", { programId: own.programId, horizonDays, expectedVersion });
+    return book(own, patientId, `${option?.optionToken}`);
+  };
+  expectRefusal(await bookWithin(2, 1), 410);
+  expect((await bookWithin(3, 2)).status).toBe(200);
+});
+
 test.each([
   ["CheckInAppointment", -4 * HOUR_MS],
   ["MarkAppointmentAttended", -HOUR_MS],
