@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../src/postgres/database.js";
+import { holdFirst } from "../operations-clinic/hold-requests.js";
 import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
 import { book, bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
@@ -116,10 +117,14 @@ describe("a freed slot", () => {
     expect(await onlyOffer(clinic)).toMatchObject({ startsAt: inTime.startsAt });
   });
 
-  test("for which no entry was found is not offered to an entry that is added later", async () => {
-    await freeSlot(clinic);
+  test("for which no entry was found is not offered to a later entry, even after a hold of the slot ends", async () => {
+    const { startsAt } = await freeSlot(clinic);
     expect(await run()).toBe(0);
     await wait(clinic);
+    expect(await run()).toBe(0);
+    const held = await holdFirst(clinic);
+    expect(held.startsAt).toBe(startsAt);
+    await mustCall(clinic, "ReleaseHold", { holdId: held.holdId });
     expect(await run()).toBe(0);
   });
 
