@@ -95,6 +95,18 @@ describe("a freed slot", () => {
     expect(await onlyOffer(clinic)).toMatchObject({ startsAt });
   });
 
+  test("is due no earlier when a hold of the slot before it ends", async () => {
+    await wait(clinic);
+    const later = await bookLater(clinic);
+    await cancel(clinic, later);
+    expect(await run(clinic)).toBe(1);
+    const due = await dueOf(clinic);
+    const { holdId, endsAt } = await holdFirst(clinic);
+    expect(endsAt).toBe(later.startsAt);
+    await mustCall(clinic, "ReleaseHold", { holdId });
+    expect(await dueOf(clinic)).toEqual(due);
+  });
+
   test("waits while a hold has the last unit of its day", async () => {
     const small = await openOfferingClinic(service, async () => ({ rule: { dailyCapacity: 1 } }));
     await wait(small);
