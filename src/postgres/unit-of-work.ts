@@ -175,9 +175,9 @@ function bind(call: Call, transaction: Transaction): void {
 }
 
 /**
- * Explains why a transaction failed. If the key is taken, returns work for a new transaction, which returns the outcome
- * for the caller. Otherwise rejects: with a conflict if the tenant is not active, with another failure of the claim, or
- * with `error` if the claim did not fail.
+ * Decides what follows a failed transaction. If its claim failed because the key is taken, returns work for a new
+ * transaction. This work returns the outcome for the caller. Otherwise rejects: with a conflict if the tenant is not
+ * active, with another failure of the claim, or with `error` if the claim did not fail.
  */
 async function explainClaim(
   claim: IdempotencyClaim,

@@ -102,8 +102,8 @@ function redirectResource(location: string): Resource {
 }
 
 /**
- * Creates a resource that returns a demo token in the form of RFC 6749, section 5.1. Throws 404, as for a missing
- * resource, if a request lacks `key` or does not come from a page of this listener.
+ * Creates a resource that returns a demo token in the form of RFC 6749, section 5.1. If a request lacks `key` or does
+ * not come from a page of this listener, `answer` throws the same 404 as for a missing resource.
  */
 function tokenResource({ key, sign }: DemoTokens): Resource {
   return {

@@ -95,9 +95,11 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
 
 /**
  * Returns the date from which {@link judgeWait} reads holidays. The wait of a valid request begins on this date or
- * later. The waitlist entry and the replaced appointment are read in the same round trip as the holidays. So with one
- * of these two, the result is the earliest valid date ({@link firstLocalDate}). Without them, it is the given request
- * date, or else today.
+ * later.
+ *
+ * The dates of a waitlist entry and of a replaced appointment are not known yet, because they are read in the same
+ * round trip as the holidays. So if the request has one of them, returns the earliest valid date
+ * ({@link firstLocalDate}). Otherwise returns the given request date, or else today.
  */
 function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
   const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;

@@ -153,11 +153,11 @@ export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): 
 }
 
 /**
- * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. Throws 409 on `field` if
- * `found` has conflicts.
+ * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. Does neither if the placement
+ * has no rule, because it then uses no capacity. Throws 409 on `field` if `found` has conflicts.
  *
  * Without conflicts, the RPC fails with 409 on `field` if no capacity is left. The statement that takes the unit
- * reports this later, so this function does not wait for it.
+ * reports a lack of capacity later, so this function does not wait for it.
  */
 export async function takeTime(
   transaction: Transaction,

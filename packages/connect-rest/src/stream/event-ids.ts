@@ -86,7 +86,7 @@ export function compileEventIds(method: DescMethod, options: EventIdOptions): Co
 
 /**
  * Returns the value of the Last-Event-ID header, which is UTF-8 (html.spec.whatwg.org). Returns undefined if the header
- * is absent or empty.
+ * is absent or empty. Throws a MALFORMED RestError if the header is sent more than once or is not UTF-8.
  */
 function lastEventId(rawHeaders: readonly string[]): string | undefined {
   const [value = "", ...others] = headerValues("last-event-id", rawHeaders);

@@ -50,9 +50,9 @@ export function busyTime(person: Person, time: ComparedTime): string {
 }
 
 /**
- * Returns SQL for whether a person has a live appointment ({@link isLive}) or hold that overlaps a time. Unlike the SQL
- * of {@link busyTime}, it can read all appointments of the person in 24 hours. For a single time, that costs less than
- * the larger plan of {@link busyTime}.
+ * Returns SQL for whether a person has a live appointment ({@link isLive}) or hold that overlaps a time. For a single
+ * time, this SQL costs less than that of {@link busyTime}: its plan is smaller, although it can read all appointments
+ * of the person in 24 hours.
  */
 export function isBusyAt(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);
