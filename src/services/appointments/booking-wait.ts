@@ -112,16 +112,18 @@ function dateOf(created: { readonly createdAt: Date } | undefined): string | und
 
 /**
  * Returns the errors in the given dates of a wait that begins on `requestedOn`. `given.requestedOn` must be from two
- * years before today through today. `given.desiredOn` must be from `requestedOn` through two years after today.
+ * years before today through `latestRequest`. `given.desiredOn` must be from `requestedOn` through two years after
+ * today.
  */
 export function dateErrors(
   given: Pick<GivenWait, "requestedOn" | "desiredOn">,
   requestedOn: string,
   today: string,
+  latestRequest = today,
 ): FieldError[] {
   const [earliest, latest] = [yearsAfter(today, -MAX_YEARS), yearsAfter(today, MAX_YEARS)];
   return [
-    ...outside("requestedOn", given.requestedOn, earliest, today),
+    ...outside("requestedOn", given.requestedOn, earliest, latestRequest),
     ...outside("desiredOn", given.desiredOn, requestedOn, latest),
   ];
 }
