@@ -44,8 +44,9 @@ export interface ListenLimits {
    */
   readonly stalledMs: number;
   /**
-   * How long the peer has to close its side after this side has ended. The peer's remaining bytes are discarded.
-   * Closing at once would make TCP reset the connection and lose the last answer (RFC 9112 section 9.6).
+   * After this side has ended, the peer has this long to close its side. Then the socket is destroyed. The peer's
+   * remaining bytes are discarded. Closing at once would make TCP reset the connection and lose the last answer (RFC
+   * 9112 section 9.6).
    */
   readonly lingerMs: number;
   /** After this long without data, TCP probes whether the peer still exists. */

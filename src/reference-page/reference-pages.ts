@@ -88,8 +88,8 @@ function fileResource(contentType: string, read: () => Promise<string | Buffer>)
 }
 
 /**
- * Redirects to `location`, which is relative to the URL of the request. A proxy may have changed the scheme and the
- * host, so an absolute URL could be wrong.
+ * Creates a resource that redirects to `location`, a URL relative to the URL of the request. A proxy may have changed
+ * the scheme and the host, so an absolute URL could be wrong.
  */
 function redirectResource(location: string): Resource {
   return {

@@ -17,7 +17,10 @@ export function requireServes(entry: DeskWaitlistEntryRecord | undefined, patien
   if (found.length > 0) throw validationFailed(found);
 }
 
-/** Returns an error if the waitlist entry is for another patient or service. */
+/**
+ * Returns an error item if the waitlist entry is for another patient or service. Otherwise, and without an entry,
+ * returns no item.
+ */
 export function misfitOf(
   entry: DeskWaitlistEntryRecord | undefined,
   patientId: string,

@@ -33,7 +33,7 @@ export interface TakenSlots {
 
 /** The known conflicts of an appointment, and the units of capacity that it already has, for {@link takeTime}. */
 export interface TimeTerms {
-  /** Conflicts that were found before this time was checked. */
+  /** The conflicts that the caller has already found. {@link takeTime} throws them and then takes no capacity. */
   readonly found: readonly FieldError[];
   readonly named: NamedConflicts;
   /** The day on which the appointment already uses a unit of capacity; undefined if there is none. */
@@ -114,7 +114,10 @@ export function requireSlots(
   return { slots, placement: placementOf(slots, offer.locationId, visitMinutes), conflicting };
 }
 
-/** Whether slots are adjacent and together last at least `minutes`, at least 1. The slots must be ordered by start. */
+/**
+ * Whether slots are adjacent and together last at least `minutes`. The slots must be ordered by start. `minutes` must
+ * be at least 1, so the result is false without slots.
+ */
 export function fill(slots: readonly SlotRecord[], minutes: number): boolean {
   const first = slots[0]?.startsAt.getTime() ?? 0;
   let end = first;

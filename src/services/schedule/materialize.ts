@@ -167,8 +167,8 @@ function addOnDates(
 }
 
 /**
- * Adds the missing slots among the first `MAX_SLOTS_IN_PART` slots of a plan. If these are all slots of the plan,
- * records that the schedule is made through the date `made`. Otherwise jobs add the remaining slots.
+ * Adds the missing slots of the first part of a plan ({@link nextPartOf}). If this part is the whole plan, records that
+ * the schedule is made through the date `made`. Otherwise jobs add the remaining slots.
  */
 function addPart(transaction: Transaction, plan: ProgramPlan, made: string, now: Date): void {
   const [programId] = plan.programIds;

@@ -37,8 +37,7 @@ export interface EventIds {
 export interface EventIdOptions {
   /**
    * Returns the fields with the event ids of a server-streaming method, or undefined for no event ids. Runs once per
-   * route, when the handler is created. Requests may send Last-Event-ID for every format of the answer. Defaults to no
-   * event ids.
+   * route, when the handler is created. Last-Event-ID is read whatever format the answer has. Defaults to no event ids.
    */
   eventIds?(method: DescMethod): EventIds | undefined;
 }

@@ -10,11 +10,11 @@ export interface ComparedTime {
   readonly personId: string;
   readonly startsAt: string;
   readonly endsAt: string;
-  /** The id of an appointment to ignore, or NULL. */
+  /** The id of an appointment to ignore. NULL ignores none. */
   readonly exceptId: string;
   /** The current time. A hold counts only if it expires later. */
   readonly now: string;
-  /** The id of a hold to ignore, or NULL. Undefined ignores none. */
+  /** The id of a hold to ignore. NULL or undefined ignores none. */
   readonly exceptHoldId?: string;
 }
 

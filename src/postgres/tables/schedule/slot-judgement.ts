@@ -83,7 +83,7 @@ export const IS_IN_BLOCK = `(b.practitioner_id = s.practitioner_id OR b.program_
 
 /**
  * SQL for the id of the block that overlaps a slot `s`; NULL if no block does. If several blocks overlap, it is the
- * smallest id. Use this only for slots that the plan does not have.
+ * smallest id.
  */
 export const CAUSE_ID = `CASE WHEN ${meetsBlocks("s")} THEN
   (SELECT b.id FROM blocks b WHERE ${IS_IN_BLOCK} ORDER BY 1 LIMIT 1) END`;

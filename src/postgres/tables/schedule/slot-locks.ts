@@ -67,7 +67,9 @@ const lockRunAndOccupied = lockThose(
 );
 
 /**
- * Returns SQL that joins a run of adjacent slots as `r`. The run begins with the slot `f` and lasts `minutes` in total.
+ * Returns SQL that joins slots as `r`: the slot `f` and the later slots that start less than `minutes` after its start.
+ * All have the program, practitioner and rule of `f`, and none is `retained`. Gaps between them are not checked.
+ * `minutes` is SQL.
  */
 function followers(minutes: string): string {
   return `CROSS JOIN LATERAL (

@@ -120,9 +120,12 @@ const LIMIT_EFFECTS = `SELECT
   ) AS over) AS "patientsOverLimit"`;
 
 /**
- * Returns SQL that counts the {@link WindowEffects} in the active programs `p` that meet `condition`. The start and end
- * of each booking window are computed before the subqueries. Under row-level security, an index can then serve the
- * comparisons with them.
+ * Returns SQL that counts the {@link WindowEffects} in the active programs `p` that meet `condition`. `notice` and
+ * `days` return SQL for the minimum notice and the horizon of `p`; `of` is the parameter with the setting before or
+ * after the change.
+ *
+ * The start and end of each booking window are computed before the subqueries. Under row-level security, an index can
+ * then serve the comparisons with them.
  */
 function effects(condition: string, notice: (of: string) => string, days: (of: string) => string): string {
   return `SELECT coalesce(sum(soon.count + late.count), 0)::integer AS "hiddenSlots",
