@@ -121,7 +121,7 @@ export interface CallTrace {
   readonly spanId: string;
   /** Starts a span within the current span. The new span is the current span until it ends. */
   begin(name: string): EndOfPart;
-  /** Starts a span with the verb and table of a statement, within the current span. Such spans can overlap. */
+  /** Starts a span within the current span, named by the verb and table of the SQL `text`. Such spans can overlap. */
   beginStatement(text: string): EndOfPart;
 }
 

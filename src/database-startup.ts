@@ -87,7 +87,8 @@ export interface Replica {
 
 /**
  * Opens the pool of the streaming replica. Returns undefined if no replica is configured. If the replica is
- * unavailable, the primary serves the reads. Rejects if row-level security does not bind the replica's role.
+ * unavailable, the primary serves the reads. Rejects if row-level security does not bind the replica's role. Also
+ * rejects if the role cannot be checked for another reason, such as a wrong password.
  */
 export async function openReplica(
   { replicaUrl, ...connections }: CallConnections & Pick<Config, "replicaUrl">,

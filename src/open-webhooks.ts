@@ -49,7 +49,7 @@ export interface WebhooksOptions {
  */
 const KEY_LIFE = { rotationMs: 30 * 24 * 60 * 60 * 1_000, retentionMs: Number.POSITIVE_INFINITY };
 
-/** Opens the webhook components of services and calls. Jobs send the events: see {@link openDeliveries}. */
+/** Opens the webhook components that services and calls use. {@link openDeliveries} opens the components of jobs. */
 export async function openWebhooks(
   { webhooks: settings }: Pick<Config, "webhooks">,
   { database, now, logger }: WebhooksOptions,

@@ -34,7 +34,7 @@ export async function makeOnce<T extends { readonly code: string }>(
   return ids;
 }
 
-/** Returns the id of a code. Throws for a code that is not in the demo's data. */
+/** Returns the id of the item with this code. Throws if the demo's data has no such item. */
 export function idOf(ids: Ids, code: string): string {
   const id = ids.get(code);
   if (id === undefined) throw new Error(`the demo's data has no item with the code ${code}`);

@@ -18,7 +18,7 @@ export interface DoctorOptions {
   readonly findEmbedded: (dataDir: string) => Promise<DatabaseAddresses | undefined>;
 }
 
-/** postgres:// URLs of the service's role and of the tables' owner. */
+/** postgres:// URLs of the service's role and of the tables' owner. Without `ownerUrl`, the owner is not checked. */
 export interface DatabaseAddresses {
   readonly url: string;
   readonly ownerUrl: string | undefined;

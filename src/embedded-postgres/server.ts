@@ -107,10 +107,10 @@ async function readyServer(folders: EmbeddedFolders): Promise<Postmaster | undef
 }
 
 /**
- * Returns the server that runs or starts on a cluster, or undefined. Reads postmaster.pid, one value per line: process
- * id, data directory, start time, port, socket directory, address, shared memory key, status. After a crash, another
- * program may have the process id. So the process must have the path of the cluster in its command line, unless the
- * system does not report command lines.
+ * Returns the server that runs or starts on a cluster; undefined if there is none. Reads postmaster.pid, which has one
+ * value per line: process id, data directory, start time, port, socket directory, address, shared memory key, status.
+ * After a crash, another program may have the process id. So the function returns undefined if the command line of the
+ * process does not contain the path of the cluster. It skips this check if the system does not report command lines.
  */
 export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined {
   const lines = readIfThere(join(cluster, "postmaster.pid")).split("\n");
@@ -122,9 +122,12 @@ export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined
 }
 
 /**
- * Tries to start the server. Returns the last lines that the attempt added to the server's log. First removes a
- * left-over postmaster.pid, because PostgreSQL does not start if another program now has the process id in that file.
- * If a server is running after all, the shared memory segment of the data directory prevents a second one.
+ * Tries to start the server. Returns the last lines that the attempt added to the server's log. The result does not say
+ * whether the server runs: call {@link readyServer} afterwards.
+ *
+ * First removes a left-over postmaster.pid, because PostgreSQL does not start if another program now has the process id
+ * in that file. If a server is running after all, the shared memory segment of the data directory prevents a second
+ * one.
  */
 async function startServer(context: ServerContext): Promise<string> {
   const { folders } = context;

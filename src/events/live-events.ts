@@ -10,8 +10,8 @@ export type News = readonly EventRecord[] | "QUIET" | "BEHIND";
 const MAX_KEPT = 1_000;
 
 /**
- * The event buffer of one watcher: an open stream of a tenant's events. The buffer receives the events after a cursor.
- * All watchers share the event records.
+ * Buffers the events of one watcher. A watcher is an open stream of a tenant's events. The buffer receives the events
+ * after a cursor. All watchers share the event records.
  */
 export class LiveEvents {
   #kept: EventRecord[] = [];

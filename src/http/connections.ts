@@ -14,9 +14,11 @@ export type IdleConnections = Map<Duplex, () => void>;
 export interface Connections {
   readonly idle: IdleConnections;
   /**
-   * Counts a connection until it closes. Returns false and destroys the connection when its network has reached
-   * `maxConnectionsPerNetwork`. Also ends the longest idle connection when the listener has more than nine tenths of
-   * `maxConnections`.
+   * Counts a connection until it closes, and returns true. If the listener then has more than nine tenths of
+   * `maxConnections`, ends the connection that has been idle longest.
+   *
+   * If the network of the connection has already reached `maxConnectionsPerNetwork`, only destroys the connection and
+   * returns false.
    */
   admit(socket: Socket): boolean;
   /**
@@ -29,8 +31,8 @@ export interface Connections {
 const crowdedShare = 0.9;
 
 /**
- * Limits the connections per network. Ends idle connections when the listener has more than nine tenths of
- * `maxConnections`. Node's server itself enforces `maxConnections`.
+ * Limits the connections per network. While the listener has more than nine tenths of `maxConnections`, each new
+ * connection ends the longest idle one. Node's server itself enforces `maxConnections`.
  */
 export function createConnections({ maxConnections, maxConnectionsPerNetwork }: ListenLimits): Connections {
   const all = new Set<Socket>();

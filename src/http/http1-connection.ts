@@ -38,7 +38,7 @@ export type Ending = "not yet" | "announced" | "draining";
  */
 export type LastWord = (broken: IncomingMessage | undefined) => void;
 
-/** Creates the state of a connection from which nothing has been read yet. */
+/** Creates the state of a connection from which nothing has been read yet, and adds the connection to `idle`. */
 export function openConnection(init: Pick<Http1Connection, "socket" | "idle" | "account" | "ending">): Http1Connection {
   const { socket, idle } = init;
   const connection: Http1Connection = {
@@ -100,9 +100,9 @@ export function endWith(connection: Http1Connection, lastWord: LastWord): void {
 
 /**
  * Begins to end a connection. Sets `Connection: close` on its newest response, so that Node closes the connection after
- * it. If the headers of this response are already sent, "announced" serves one more request and closes the connection
- * after its response; "draining" closes the connection as soon as no response is open. Does not close a connection that
- * is idle now.
+ * it. If the headers of this response are already sent, or if no response is open, the response to the next request
+ * gets the header. "draining" also closes the connection when its last open response ends. Does not close a connection
+ * that is idle now.
  */
 export function endConnection(connection: Http1Connection, ending: "announced" | "draining"): void {
   const { open, newest } = connection;

@@ -44,8 +44,9 @@ export interface ListenLimits {
    */
   readonly stalledMs: number;
   /**
-   * How long the peer has to close its side after this side has ended. The peer's remaining bytes are discarded.
-   * Closing at once would make TCP reset the connection and lose the last answer (RFC 9112 section 9.6).
+   * After this side has ended, the peer has this long to close its side. Then the socket is destroyed. The peer's
+   * remaining bytes are discarded. Closing at once would make TCP reset the connection and lose the last answer (RFC
+   * 9112 section 9.6).
    */
   readonly lingerMs: number;
   /** After this long without data, TCP probes whether the peer still exists. */
@@ -106,8 +107,9 @@ export interface ListenLimits {
   /** Maximum memory of one HTTP/2 session, in units of 1,000,000 bytes. Above this size, new streams are refused. */
   readonly maxSessionMegabytes: number;
   /**
-   * How long an HTTP/2 session may have no stream, even when it receives other frames. GOAWAY reports which streams
-   * were accepted, so this time may be shorter than the idle timeout of proxies.
+   * How long an HTTP/2 session may have no stream, even when it receives other frames. When the session ends, GOAWAY
+   * reports which streams were accepted. A proxy can safely send the others again, so this time may be shorter than the
+   * idle timeout of proxies.
    */
   readonly sessionIdleMs: number;
   /** An HTTP/2 session with open streams is ended after this long without any frame. A PING counts as a frame. */

@@ -148,8 +148,9 @@ function limitSilence(session: ServerHttp2Session, socket: Socket, limits: Liste
 }
 
 /**
- * Ends a session that has no stream for `sessionIdleMs`, even if it receives PING frames. Ends it sooner when the
- * listener has more than nine tenths of `maxConnections`.
+ * Ends a session that has no stream for `sessionIdleMs`, even if it receives PING frames. A session without a stream
+ * can end sooner: while the listener has more than nine tenths of `maxConnections`, each new connection ends the
+ * connection that has been idle longest.
  */
 function limitIdleness(
   session: ServerHttp2Session,

@@ -145,8 +145,8 @@ export class UnreadAnswers {
 }
 
 /**
- * Returns the limit of a network, in bytes. A network that may have all connections is a proxy for many clients, so it
- * may have all unread answers.
+ * Returns the maximum memory of the unread answers of one network, in bytes. A network that may have all connections is
+ * a proxy for many clients, so it may have all unread answers.
  */
 function maxBytesOfNetwork(limits: ListenLimits): number {
   const isShared = limits.maxConnectionsPerNetwork >= limits.maxConnections;

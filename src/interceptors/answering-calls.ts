@@ -16,10 +16,10 @@ type Method = (request: Message, context: HandlerContext) => unknown;
  * Adapts a service to Connect. Each method of the result reads the call from Connect's context and passes it to the
  * implementation.
  *
- * A replay is a repeated request with an idempotency key whose response is stored. It returns the stored response and
- * does not run the method. The idempotency stage cannot return the response, because only an implementation can access
- * the response headers of the protocol. A stream cannot be replayed. Throws if a streaming method takes an idempotency
- * key.
+ * If a request repeats an earlier one with the same idempotency key, the method returns the stored response and does
+ * not run the implementation. The idempotency stage cannot return this response, because only an implementation can
+ * access the response headers of the protocol. Throws if a streaming method takes an idempotency key, because a stream
+ * cannot be repeated.
  */
 export function answeringCalls<T extends Implemented>(entry: T): T {
   const implementation: Record<string, Method> = {};

@@ -20,8 +20,11 @@ export interface PermitRequest {
 export type Permit = () => void;
 
 /**
- * The limit that rejects a call: of the principal, of its tenant, of heavy calls of all tenants, or of the process. If
- * several limits are reached, the first in this order is reported.
+ * The limit that rejects a call. If several limits are reached, the first in this order is reported:
+ * - PRINCIPAL: the limit of its principal.
+ * - TENANT: a limit of its tenant, also that of heavy calls or bulk calls.
+ * - HEAVY: the limit of heavy calls of all tenants.
+ * - PROCESS: the limit of all calls or of all bulk calls of the process.
  */
 export type PermitRejection = "PRINCIPAL" | "TENANT" | "HEAVY" | "PROCESS";
 

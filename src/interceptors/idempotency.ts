@@ -74,13 +74,15 @@ const RETRY_AFTER = { "Retry-After": "1" };
 /**
  * Runs an operation once for each idempotency key. A key belongs to one principal and one operation. Later calls with
  * the same key and request get the first response, with the header `Idempotent-Replayed: true` (specification sections
- * 4 and 8). Operations that only read take no key and always run.
+ * 4 and 8). If the request is another, the first call still runs or its result was erased, the later call fails with
+ * 409 ({@link keyRefusal}). Operations that only read take no key and always run.
  *
- * Such a later call is a replay. It continues to the implementation, where `answering-calls.ts` returns the stored
- * response. So the response passes through the protocol like any other. A replay that shows a patient is a read, so it
- * first records an access. The first response needs no access record, because the audit trail has the change.
+ * A later call that gets the first response is a replay. It continues to the implementation, where `answering-calls.ts`
+ * returns the stored response. So the response passes through the protocol like any other. A replay that shows a
+ * patient is a read, so it first records an access. The first response needs no access record, because the audit trail
+ * has the change.
  *
- * Throws for an operation whose stored result must be encrypted, if there is no `resultSeal`.
+ * The stage throws for an operation whose stored result must be encrypted, if there is no `resultSeal`.
  */
 export function idempotency(store: IdempotentWork, recordAccess: RecordAccess, resultSeal?: ResultSeal): Stage {
   return (method) => {

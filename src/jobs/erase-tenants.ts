@@ -55,7 +55,13 @@ export async function eraseTenants(ports: ErasurePorts, signal?: AbortSignal): P
   return left > 0;
 }
 
-/** Erases a tenant if this is possible now. Returns whether the tenant was erased. */
+/**
+ * Deletes the rows of a tenant, marks the tenant as erased and returns true. Returns false, and leaves the rest to a
+ * later run, in these cases:
+ * - The signal aborts.
+ * - Another process erases the tenant.
+ * - A transaction that ran at the start has not ended. It could still write a row.
+ */
 async function eraseTenant(tenantId: string, ports: ErasurePorts, signal?: AbortSignal): Promise<boolean> {
   const within = <T>(work: (transaction: Transaction) => Promise<T>) =>
     runAsTenant(ports.database, tenantId, LIMITS, work);

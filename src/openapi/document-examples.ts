@@ -11,7 +11,7 @@ export type AnswerMembers = ReadonlyMap<string, string>;
 
 const UNCHANGED = "Succeeds without changes.";
 
-/** Returns the members for the routes that declare one (`response_body`). */
+/** Returns the JSON name of the `response_body` field of each route that has one, by the name of the method. */
 export function answerMembers(routes: readonly Route[]): AnswerMembers {
   return new Map(
     routes.flatMap(({ method, responseBody }) =>
@@ -22,8 +22,8 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
 
 /**
  * Returns the examples of a method for an OpenAPI document. If an example needs a value from another answer, its
- * description states the path of the value. The path starts at the REST answer if `members` has the method of that
- * answer, otherwise at the response message.
+ * description states the path of the value in the response message. If `members` has the method of that answer, the
+ * REST answer is only this member of the message, and the path starts at this member.
  */
 export function documentExamples(
   method: DescMethod,

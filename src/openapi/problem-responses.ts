@@ -70,8 +70,8 @@ function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl: string
 }
 
 /**
- * Returns a schema for each error code whose status is in `errorStatuses` of these routes, based on `problem`, the
- * schema of all Problems.
+ * Returns a schema for each error code whose status is in the `errorStatuses` of at least one of these routes. Each
+ * schema is based on `problem`, the schema of all Problems.
  */
 export function problemSchemas(
   routes: readonly { readonly method: DescMethod }[],

@@ -27,9 +27,11 @@ export const schemaOptions: SchemaOptions = {
 };
 
 /**
- * Returns a sentence for a rule of a whole message that JSON Schema cannot express; undefined if the rule has no text.
- * Returns undefined for a pattern with Unicode classes, because the comment of the field states the pattern. Throws for
- * any other rule of a field, so that no document lacks a rule unnoticed.
+ * Describes a rule that JSON Schema cannot express in full:
+ * - Rule of a whole message: returns a sentence with its text; undefined if it has no text.
+ * - Pattern of a field that JSON Schema tools could read in another way: returns undefined, because the comment of the
+ *   field states the pattern.
+ * - Any other rule of a field: throws, so that no document lacks a rule unnoticed.
  */
 function untranslated({ id, message, expression, definition, reason }: UntranslatedRule): string | undefined {
   if (definition.kind === "message") return message === "" ? undefined : `Rule: ${message}.`;

@@ -173,8 +173,8 @@ function countGenerations(
 }
 
 /**
- * Calls `whenUnreachable` when the database becomes unreachable. Calls `onUnreachable` then, and also when the database
- * is reachable again.
+ * Calls `whenUnreachable` when the database becomes unreachable. Calls `onUnreachable` with true then, and with false
+ * when the database is reachable again.
  */
 function monitorReachability(
   pool: Pool,

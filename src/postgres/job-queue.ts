@@ -99,7 +99,7 @@ export async function removeJob(pool: Pick<Pool, "query">, key: string): Promise
   await pool.query("SELECT graphile_worker.remove_job($1)", [key]);
 }
 
-/** The number of due jobs, and for how many seconds the oldest has been due. */
+/** The number of due jobs, and for how many seconds the oldest has been due: 0 if no job is due. */
 export interface JobQueueState {
   readonly count: number;
   readonly oldestSeconds: number;

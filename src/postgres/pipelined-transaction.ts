@@ -33,7 +33,10 @@ export class PipelinedTransaction implements Transaction {
   /** The batch that is sent at the end of this turn of the event loop. */
   #batch: StatementBatch | undefined;
   #failure: unknown;
-  /** Whether COMMIT may be sent with the next batch, because no statement so far writes, locks or sets anything. */
+  /**
+   * For {@link TransactionStart.endsEarly}: whether every statement so far is a plain query ({@link isPlainQuery}). If
+   * so, COMMIT is sent with each batch, and the next batch begins a new transaction.
+   */
   #isPlain = true;
   /** Defined if COMMIT was sent with the last batch. Resolves when the server has answered this COMMIT. */
   #ended: Promise<void> | undefined;
@@ -53,7 +56,10 @@ export class PipelinedTransaction implements Transaction {
     throw new Error("the transaction spans all tenants and has no tenant id");
   }
 
-  /** The first failure of a statement. Later failures only report that the transaction is aborted. */
+  /**
+   * The error of the first statement that failed; undefined if none failed. A refusal of {@link require} replaces the
+   * error of its statement. Later failures only report that the transaction is aborted.
+   */
   get failure(): unknown {
     return this.#failure;
   }

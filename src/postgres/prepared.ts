@@ -3,8 +3,8 @@ import type { RequiredStatement, Statement } from "../call.js";
 import { sql } from "./sql.js";
 
 /**
- * A placeholder for a value while a statement's text is compiled. Knex binds the placeholder like a value of unknown
- * type.
+ * A placeholder for the value `name` while a statement's text is compiled. Knex puts the placeholder unchanged into the
+ * bindings of the compiled statement.
  */
 export class Parameter {
   readonly [key: string]: unknown;

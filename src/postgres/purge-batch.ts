@@ -9,8 +9,9 @@ export interface PurgedBatch {
 }
 
 /**
- * Deletes at most `limit` rows that are past their retention, of all tenants, oldest first. Skips rows older than
- * `since`.
+ * Deletes at most `limit` rows that are past their retention, of all tenants, oldest first. Begins at the time `since`,
+ * by default at the oldest row. Pass `until` of the previous batch, so that the batch does not read the index entries
+ * of deleted rows.
  */
 export type PurgeBatch = (source: TransactionSource, limit: number, since?: Date) => Promise<PurgedBatch>;
 

@@ -21,24 +21,22 @@ import { uniqueConflict } from "./unique-conflict.js";
  */
 export interface UnitOfWorkOptions extends TransactionLimits {
   /**
-   * How long work waits for row locks of other calls, in milliseconds. A call that creates slots can hold locks for a
-   * second or two on a busy machine. Calls that wait for such a call hold locks too.
+   * How long work waits for row locks of other calls, in milliseconds. The value must exceed the time for which calls
+   * hold locks: a second or two for a call that creates slots on a busy machine, and more if that call waits too.
    */
   readonly workLockTimeoutMs: number;
   /** Waits before the n-th retry (from 1). The wait is jittered, so that colliding calls do not collide again. */
   readonly backOff: (attempt: number) => Promise<void>;
   /** Called after a commit that changed something of the tenant. The call does not wait for this function. */
   readonly onCommitted?: (tenantId: string) => void;
-  /** Runs reads on a replica. The primary runs all other reads, and all reads if `replica` is undefined. */
+  /** Runs replicable reads if it can. All other reads run on the primary, and every read if `replica` is undefined. */
   readonly replica?: ReplicaReads | undefined;
 }
 
 /** Runs the operation and returns the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
-/**
- * `endsEarly`: COMMIT is sent with each batch of reads. `instead`: returns work for a new transaction after an error.
- */
+/** `endsEarly`: COMMIT is sent with each batch of reads. `instead`: work after an error, see {@link runTransaction}. */
 interface RunOptions<T> {
   readonly endsEarly?: boolean;
   readonly instead?: (error: unknown) => Promise<TransactionWork<T>>;
@@ -175,9 +173,9 @@ function bind(call: Call, transaction: Transaction): void {
 }
 
 /**
- * Explains why a transaction failed. If the key is taken, returns work for a new transaction, which returns the outcome
- * for the caller. Otherwise rejects: with a conflict if the tenant is not active, with another failure of the claim, or
- * with `error` if the claim did not fail.
+ * Decides what follows a failed transaction. If its claim failed because the key is taken, returns work for a new
+ * transaction. This work returns the outcome for the caller. Otherwise rejects: with a conflict if the tenant is not
+ * active, with another failure of the claim, or with `error` if the claim did not fail.
  */
 async function explainClaim(
   claim: IdempotencyClaim,

@@ -39,9 +39,9 @@ const fieldErrorCodes = Object.keys(fieldCodes) as FieldErrorCode[];
 const known = new WeakMap<DescMethod, CodesByProblem>();
 
 /**
- * Returns the codes that an operation can return in `errors`, in the order of {@link fieldCodes}. The codes follow from
- * the proto of the operation and from `answeredBy` in {@link fieldCodes}. Omits codes whose HTTP status the proto does
- * not list, except codes with the status 503.
+ * Returns the codes that an operation can return in `errors`, by the code of the Problem. They are in the order of
+ * {@link fieldCodes}, and follow from the proto of the operation and from `answeredBy` in {@link fieldCodes}. Omits
+ * Problems whose HTTP status the proto does not list, except SERVICE_UNAVAILABLE.
  */
 export function codesOf(method: DescMethod): CodesByProblem {
   const codes = known.get(method) ?? findCodes(method);

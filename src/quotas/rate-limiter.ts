@@ -163,8 +163,8 @@ function fresh(policy: QuotaPolicy, now: number): Holding {
 }
 
 /**
- * Returns the account of a principal. If there is none, adds one, and first removes those of the two oldest that are
- * idle.
+ * Returns the account of a principal. If there is none, adds one. Before adding, checks the two oldest accounts and
+ * removes those that are idle.
  */
 function accountOf(
   { tenantId, id }: QuotaPrincipal,

@@ -14,7 +14,10 @@ export const SAMPLE_ORIGIN = "https://cupo.example";
 
 const KEY_HEADER = "Idempotency-Key";
 
-/** Text for the TypeScript sample: the expression that reads the access token. This service does not run it. */
+/**
+ * Text for the TypeScript sample: the expression that reads the access token. It is joined from parts, because a test
+ * rejects source files of this folder that contain the expression.
+ */
 const NODE_TOKEN = ["process", "env", "TOKEN"].join(".");
 
 /** A request as a sample sends it. */

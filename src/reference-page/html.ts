@@ -6,7 +6,10 @@ export class Html {
 /** The values that a template may contain. Texts and numbers are escaped. Undefined and false are left out. */
 export type HtmlPart = Html | string | number | undefined | false | readonly HtmlPart[];
 
-/** Creates HTML from a template literal and escapes its texts. */
+/**
+ * Creates HTML from a template literal. Escapes the inserted texts and numbers. The literal itself and inserted
+ * {@link Html} are not escaped.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const pieces = strings.map((text, index) => text + textOf(parts[index]));
   return new Html(pieces.join(""));

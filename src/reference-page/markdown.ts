@@ -6,7 +6,7 @@ const marked = new Marked({
   renderer: { html: ({ text }) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`) },
 });
 
-/** Renders CommonMark. */
+/** Renders CommonMark as HTML. HTML in `text` is escaped, so that it appears as text. */
 export function markdown(text: string): Html {
   return trusted(marked.parse(text, { async: false }));
 }

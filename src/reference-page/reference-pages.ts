@@ -88,8 +88,8 @@ function fileResource(contentType: string, read: () => Promise<string | Buffer>)
 }
 
 /**
- * Redirects to `location`, which is relative to the URL of the request. A proxy may have changed the scheme and the
- * host, so an absolute URL could be wrong.
+ * Creates a resource that redirects to `location`, a URL relative to the URL of the request. A proxy may have changed
+ * the scheme and the host, so an absolute URL could be wrong.
  */
 function redirectResource(location: string): Resource {
   return {
@@ -102,8 +102,8 @@ function redirectResource(location: string): Resource {
 }
 
 /**
- * Creates a resource that returns a demo token in the form of RFC 6749, section 5.1. Throws 404, as for a missing
- * resource, if a request lacks `key` or does not come from a page of this listener.
+ * Creates a resource that returns a demo token in the form of RFC 6749, section 5.1. If a request lacks `key` or does
+ * not come from a page of this listener, `answer` throws the same 404 as for a missing resource.
  */
 function tokenResource({ key, sign }: DemoTokens): Resource {
   return {

@@ -49,8 +49,8 @@ async function* inBody(body: Chunks, encoding: string | null | undefined): Chunk
 }
 
 /**
- * Re-encodes `grpc-message` in a trailer envelope and returns the envelope uncompressed. A trailer without
- * `grpc-message` stays unchanged.
+ * Re-encodes `grpc-message` in a trailer envelope as {@link specifyMessage} describes. Returns the envelope
+ * uncompressed. If it has no `grpc-message`, returns it unchanged. `encoding` is the name of its compression.
  */
 async function recodeTrailer(chunk: Uint8Array, encoding: string | null | undefined): Promise<Uint8Array> {
   const [flags = 0] = chunk;

@@ -15,9 +15,9 @@ const emptyEnvelope = new Uint8Array(5);
 /**
  * Compiles a method for gRPC and gRPC-Web.
  *
- * Connect's handler decodes the body before any interceptor runs. So the handler receives an empty message and no
- * compression header. The time limit of the handler is the result of {@link readTimeLimit}. The {@link messageReading}
- * interceptor reads the real message later.
+ * Connect's handler decodes the body before any interceptor runs, so before the caller is authenticated. Therefore the
+ * handler receives an empty message and no compression header, and the {@link messageReading} interceptor reads the
+ * real message later. The time limit of the handler is the result of {@link readTimeLimit}.
  */
 export function createGrpcMethod(
   { method, impl }: MethodImplSpec,

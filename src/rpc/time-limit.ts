@@ -26,7 +26,7 @@ export function readTimeLimit(headers: Headers, protocol: Protocol, maxMs: numbe
 export interface OpenTimeLimit {
   /** Aborts with deadline_exceeded when the limit expires. Also aborts when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** Returns the remaining milliseconds. */
+  /** Returns the remaining milliseconds; negative after the limit has expired. */
   readonly timeoutMs: () => number;
   /** Releases the timer. */
   close(): void;

@@ -27,7 +27,10 @@ export function statisticsOf(histogram: string): DayStatistics {
   return { count, sum, mean: sum / count, median, p90: daysOf(counts, Math.ceil((count * 9) / 10)) };
 }
 
-/** Returns the number of days of the n-th shortest wait. `n` starts at 1. */
+/**
+ * Returns the number of days of the n-th shortest wait. `n` starts at 1. `counts` has the number of waits of 0 days, of
+ * 1 day, and so on.
+ */
 function daysOf(counts: readonly number[], n: number): number {
   let passed = 0;
   return counts.findIndex((waits) => {

@@ -33,7 +33,7 @@ function workdaysThrough(day: number): number {
   return Math.floor((day + 1) / 7) * WORKDAYS + Math.min((day + 1) % 7, WORKDAYS);
 }
 
-/** Returns the day number of the n-th workday, Monday to Friday. `n` starts at 1. */
+/** Returns the day number of the n-th workday, Monday to Friday. The first workday (`n` is 1) is day 0, a Monday. */
 function workdayNumbered(n: number): number {
   return Math.floor((n - 1) / WORKDAYS) * 7 + ((n - 1) % WORKDAYS);
 }

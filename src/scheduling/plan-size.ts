@@ -16,12 +16,12 @@ interface Stretch {
 
 /**
  * Returns about the largest number of slots that the active rules make for one practitioner within `days` + 1
- * consecutive dates from today on. The function compares the ranges that begin today or on the first day of a rule, and
- * those that end on the last day of a rule. The result can be too low. The rules have weekdays, so a range that begins
- * a few days earlier or later can have more slots: at most those of six more dates.
+ * consecutive dates from today on. Compares only the ranges that begin today or on the first day of a rule, and the
+ * ranges that end on the last day of a rule. The rules have weekdays, so a range that begins a few days earlier or
+ * later can have more slots. So the result can be too low, by at most the slots of six dates.
  *
- * Holidays are ignored, so that removing a holiday never makes a plan larger than this result. The cost grows with the
- * square of the number of rules.
+ * Holidays are ignored: the result also counts the slots on holidays, so removing a holiday does not change it. The
+ * cost grows with the square of the number of rules.
  */
 export function largestPlan(rules: readonly ProgramRuleAttributes[], today: string, days = HORIZON_DAYS): number {
   const first = dayNumberOf(today);

@@ -7,7 +7,7 @@ export interface Waiting {
   readonly requestedOn: string;
   /** The last date of the allowed wait; undefined for no limit. */
   readonly dueOn: string | undefined;
-  /** The first date for which the patient asked. */
+  /** The first date on which the patient wants the appointment. */
   readonly dateFrom: string;
 }
 

@@ -13,12 +13,10 @@ export function toPlainText(text: string): string {
     .replace(/\s+/gu, (run) => (/[\n\r\u2028\u2029]/.test(run) ? "\n" : " "));
 }
 
-/**
- * Converts a digit to ASCII. In the Basic Multilingual Plane the code point of each script's zero ends with the
- * hexadecimal digit 0 or 6.
- */
+/** Converts a digit to ASCII. The digits of each script are ten consecutive code points. Some scripts are adjacent. */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
-  const place = code % 16;
-  return String(/\p{Nd}/u.test(String.fromCodePoint(code - place)) ? place : place - 6);
+  let first = code;
+  while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--;
+  return String((code - first) % 10);
 }

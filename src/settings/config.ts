@@ -160,7 +160,7 @@ function visitMarginsOf({ read }: Source): Config["visitMargins"] {
   };
 }
 
-/** Returns the value of `other`, another URL of the database. Adds a problem if `other` is set without DATABASE_URL. */
+/** Returns the URL in `other`, or undefined without a valid one. Adds a problem if it is set without DATABASE_URL. */
 function otherUrlOf({ read, isGiven }: Source, other: Setting<string>, problems: string[]): string | undefined {
   if (isGiven(other) && !isGiven(settings.databaseUrl))
     problems.push(`DATABASE_URL is missing; it is required with ${other.name}`);

@@ -49,8 +49,8 @@ const PAGE_PATIENCE_MS = 5_000;
 
 /**
  * Opens metrics and, if configured, traces. Only this function loads OpenTelemetry's SDK. It loads the libraries of
- * exported signals before it returns. If metrics are not exported, it loads the metrics library after the start of the
- * service.
+ * exported signals before it returns. If metrics are not exported, the metrics library is loaded later: soon after the
+ * call of `started`, or by the first call of `metricsPage`.
  */
 export async function openTelemetry({ config = NOTHING, ...options }: TelemetryOptions): Promise<Telemetry> {
   const metrics = deferMetrics(() => loadMetrics(config.metrics));

@@ -30,7 +30,8 @@ export interface DeliveryHooks {
  * webhook sends. A lease expires after 25 s. Nothing is sent for a suspended tenant.
  *
  * If `stop` aborts, sending ends. Events that were being sent are then sent again later. If the receiver accepts
- * nothing, sending ends early and the lease is kept, so that the webhook takes little time of the workers.
+ * nothing, sending ends early and the lease is kept. Nothing is sent until the lease expires, so the webhook takes
+ * little time of the workers.
  */
 export async function deliverWebhook(
   tenantId: string,

@@ -6,7 +6,7 @@ import type { DisabledReason } from "../postgres/tables/webhooks/webhooks.js";
 import type { Sender } from "./send-event.js";
 import type { Vault } from "./webhook-secrets.js";
 
-/** The outcomes of an attempt to deliver an event, for metrics. */
+/** The outcomes of an attempt to deliver an event, for metrics. `dropped`: the event was outdated and not sent. */
 export const DELIVERY_OUTCOMES = ["delivered", "failed", "dropped"] as const;
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 

@@ -113,7 +113,7 @@ function postOnce({ url, headers, body }: SignedEvent, options: PostOptions): Pr
   });
 }
 
-/** Reads an answer and discards it. Closes the connection if the answer is too long. */
+/** Reads an answer and discards it, then calls `done`. Closes the connection if the answer is too long. */
 function readAway(response: IncomingMessage, done: () => void): void {
   let length = 0;
   response.on("data", (part: Buffer) => {

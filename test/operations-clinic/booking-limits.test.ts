@@ -175,6 +175,15 @@ describe("the preview of limits", () => {
     service.stopAt(Date.parse(startsAt));
     expect(await preview({ maxAppointmentsAhead: 2, latestCancelHours: 1 })).toMatchObject(NO_EFFECT);
   });
+
+  test("does not count displaced appointments as too late, because they can always be changed", async () => {
+    const [{ startsAt, endsAt }] = [appointmentIn(await bookOn(1)), appointmentIn(await bookOn(2))];
+    await mustCall(clinic, "CreateScheduleBlock", { programId: clinic.programId, startsAt, endsAt, kind: "OTHER" });
+    expect(await preview({ latestCancelHours: 100, latestRescheduleHours: 100 })).toMatchObject({
+      lateCancelCount: 1,
+      lateRescheduleCount: 1,
+    });
+  });
 });
 
 async function set(request: JsonObject): Promise<void> {

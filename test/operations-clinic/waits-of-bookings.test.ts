@@ -226,8 +226,7 @@ describe("CorrectAppointmentWait", () => {
     const corrected = appointmentIn(answer);
     expect(corrected).toMatchObject({ ...corrections, desiredOn: day(clinic, 4), version: 2, status: "PENDING" });
     expect(await auditOf(service, answer)).toMatchObject([{ action: "UPDATE", resource_id: booked.appointmentId }]);
-    const { appointmentId } = booked;
-    const { changes } = await mustCall(clinic, "ListAppointmentChanges", { appointmentId });
+    const { changes } = await mustCall(clinic, "ListAppointmentChanges", { appointmentId: booked.appointmentId });
     const [first, second] = changes as JsonObject[];
     expect(first).not.toHaveProperty("fromWait");
     expect(second).toMatchObject({
@@ -266,15 +265,16 @@ describe("CorrectAppointmentWait", () => {
   });
 
   test("is rejected with another version, with nothing to correct, with dates out of range and unknown ids", async () => {
-    const booked = await bookOption();
+    const booked = await bookOption({ requestedOn: day(clinic, -20), desiredOn: day(clinic, -10) });
     const idle = await fixtures.payer.create(service, clinic.as);
     await deactivatePayer(idle);
     for (const [changes, status, errors] of [
       [{ expectedVersion: 9, firstVisit: false }, 409, ["expectedVersion STALE_VERSION"]],
-      [{ requestedOn: day(clinic, 1) }, 422, ["requestedOn OUT_OF_RANGE"]],
-      [{ desiredOn: day(clinic, -1) }, 422, ["desiredOn OUT_OF_RANGE"]],
+      [{ requestedOn: day(clinic, 1), desiredOn: day(clinic, 2) }, 422, ["requestedOn OUT_OF_RANGE"]],
+      [{ requestedOn: day(clinic, -9) }, 422, ["requestedOn OUT_OF_RANGE"]],
+      [{ desiredOn: day(clinic, -21) }, 422, ["desiredOn OUT_OF_RANGE"]],
       [{ payerId: randomUUID() }, 404, ["payerId NOT_FOUND"]],
-      [{ payerId: idle, desiredOn: day(clinic, -1) }, 422, ["payerId INVALID_VALUE", "desiredOn OUT_OF_RANGE"]],
+      [{ payerId: idle, desiredOn: day(clinic, -21) }, 422, ["payerId INVALID_VALUE", "desiredOn OUT_OF_RANGE"]],
     ] as const) {
       expectRefusal(await correct(booked, changes), status, errors);
     }

@@ -5,7 +5,9 @@ import { readCorpus } from "./read-corpus.js";
 import { refusedTexts } from "./refused-texts.js";
 
 const ordinaryTexts = readCorpus("made-ordinary");
-const scripts = ["٠", "۰", "०", "０", "𝟎"].map((zero) => zero.codePointAt(0) ?? 0);
+const scripts = ["٠", "۰", "०", "０", "𝟎", "\u{116d0}", "\u{116da}", "\u{1e5f1}"].map(
+  (zero) => zero.codePointAt(0) ?? 0,
+);
 
 describe("ordinary texts are accepted", () => {
   it("are many", () => {

@@ -69,8 +69,8 @@ export function createHealth(options: HealthOptions): ServiceImpl<typeof Health>
 const unknown = Promise.resolve(Status.SERVICE_UNKNOWN);
 
 /**
- * Returns the probes by the names of their services. The name "" stands for the server, and its probe is undefined.
- * Without `isServiceServing`, all probes are undefined.
+ * Returns the probe of each service by the name of the service. Undefined means that the status of the server decides
+ * alone. This holds for the name "", which stands for the server, and for all names without `isServiceServing`.
  */
 function probesOf({ services, isServiceServing, watchIntervalMs }: HealthOptions): Map<string, Probe | undefined> {
   const probeOf = (name: string) => isServiceServing && createProbe(() => isServiceServing(name), watchIntervalMs);

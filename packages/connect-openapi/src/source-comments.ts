@@ -11,9 +11,9 @@ import { type Definition, definitionName } from "./schemas/schema-options.js";
 type Place = readonly [name: string, path: string];
 
 /**
- * Returns a function for the option `comment`. The function returns the leading comment of a definition, or undefined
- * if no file has the definition. The files need source info, which `buf build --as-file-descriptor-set` and
- * `protoc --include_source_info --descriptor_set_out` write.
+ * Returns a function for the option `comment`. The function returns the leading comment of a definition: "" if the
+ * definition has none, undefined if no file has the definition. The files must contain source info: use `buf build
+ * --as-file-descriptor-set` or `protoc --include_source_info --descriptor_set_out` to create them.
  */
 export function sourceComments({ file: files }: FileDescriptorSet): (definition: Definition) => string | undefined {
   const comments = new Map<string, string>();

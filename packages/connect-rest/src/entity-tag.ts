@@ -29,7 +29,8 @@ const tagForm = /^(?:W\/)?"[\x21\x23-\x7e]*"$/;
 const tagsInList = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 
 /**
- * Returns the function that creates the entity tags of a route's answers. Returns undefined for a route without tags.
+ * Returns the function that creates the entity tags of a route's answers. Returns undefined if the route is not a GET,
+ * or if `options` has no function for its method. The returned function throws if a tag is not a valid entity tag.
  */
 export function entityTagOf({ method, httpMethod }: Route, options: EntityTagOptions): EntityTag | undefined {
   if (httpMethod !== "GET") return undefined;

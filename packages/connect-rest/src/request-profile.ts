@@ -6,7 +6,7 @@ import { strictProfile } from "./json/strict/strict-profile.js";
 export interface ProfileOptions {
   /**
    * - "strict": each value has one spelling, each field is read from one place (path, query or body), and nothing is
-   *   ignored.
+   *   ignored except `ignoredParameters`.
    * - "protojson": everything that the ProtoJSON specification allows. A field of the path may also be in the query or
    *   the body, where it is ignored. So clients can read a resource, change it and send it back, as with Google's APIs.
    *

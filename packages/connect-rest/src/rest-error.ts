@@ -5,7 +5,8 @@ import type { Violation } from "./violations/violation.js";
  *
  * - NOT_FOUND: no route has this path.
  * - METHOD_NOT_ALLOWED: the path supports only the methods in `allow`.
- * - MALFORMED: the path, the query or a header is invalid, the body is not JSON, or the operation takes no body.
+ * - MALFORMED: the path, the query or a header is invalid, the body is not JSON, or a body was sent to an operation
+ *   that takes none.
  * - UNSUPPORTED_MEDIA_TYPE: Content-Type or Content-Encoding is not supported.
  * - TOO_LONG: the body is longer than the limit.
  * - INVALID: the body is JSON but violates the schema of the request.

@@ -22,17 +22,15 @@ export interface ImportOutputs {
 
 /**
  * The exit codes of an import that read all its files. An import is incomplete if a row was rejected. It is also
- * incomplete if the number of resources that the service has from the source system differs from the number of ids in a
- * file.
+ * incomplete if two numbers differ for a file: the ids in the file, and the resources of its kind that the service has
+ * from the source system. In a dry run, only rejected rows count.
  */
 export const importExitCodes = { complete: 0, incomplete: 2 } as const;
 
 /**
  * Imports the files of a folder, or only checks them. Writes a line `file:line: field: message` for each error, and a
- * report at the end. Returns the exit code. The code is 2 if a row was rejected. It is also 2 if the number of
- * resources that the service has from the source system differs from the number of ids in a file. Otherwise, the code
- * is 0. In a dry run, only rejected rows count. Throws if the import cannot be finished. A later call with the same
- * arguments continues the import.
+ * report at the end. Returns the exit code, see {@link importExitCodes}. Throws if the import cannot be finished. A
+ * later call with the same arguments continues the import.
  */
 export async function importFolder(
   folder: string,

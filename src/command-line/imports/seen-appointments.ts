@@ -25,8 +25,10 @@ export class SeenAppointments {
   }
 
   /**
-   * Returns the errors with which an import would reject the appointment because of earlier appointments. There is one
-   * error if its patient is busy. There is one error if its practitioner is busy and it has no overbooking reason.
+   * Returns the errors with which an import would reject the appointment because of the appointments that were already
+   * added. There is one error if its patient is busy. There is one error if its practitioner is busy, and the
+   * appointment is PENDING or CONFIRMED, in the future and without an overbooking reason. CANCELLED and NO_SHOW cause
+   * no errors.
    */
   overlaps(appointment: ImportedAppointmentValid): readonly RowError[] {
     const { patient, practitioner, overbookingReason } = appointment;

@@ -31,7 +31,10 @@ export class SeenRows {
     this.#appointments = new SeenAppointments((kind, reference) => this.#resourceOf(kind, reference), now);
   }
 
-  /** Adds a row without errors. `resourceId` is the id of its resource if an earlier import created one. */
+  /**
+   * Adds a row that has no errors. Does nothing if a row of the same kind and id was already added. `resourceId` is the
+   * id of the row's resource if an earlier import created one; otherwise undefined.
+   */
   add({ row }: SourceRow, resourceId: string | undefined): void {
     const name = nameOf(row.resource.case, row.sourceId);
     if (this.#rows.has(name)) return;

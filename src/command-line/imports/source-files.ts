@@ -31,8 +31,8 @@ export interface SourceFile {
 const MAPPING = "mapping.json";
 
 /**
- * Returns the files of a folder in the order of their import. Throws if the folder has no files, if a kind has two
- * files, or if a CSV file has no valid mapping.
+ * Returns the files of rows in a folder, in the order of their import. Throws if the folder has no such file, if a kind
+ * has both an NDJSON and a CSV file, or if a CSV file has no valid mapping.
  */
 export async function findSourceFiles(folder: string): Promise<readonly SourceFile[]> {
   const present = new Set(await readdir(folder));

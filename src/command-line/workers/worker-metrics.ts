@@ -5,7 +5,7 @@ import type { PrimaryMessage, WorkerMessage } from "./messages.js";
 /** How long a worker may take to return its metrics, in milliseconds. */
 const PATIENCE_MS = 2_000;
 
-/** The metrics of all workers of a pool, including workers that have ended. */
+/** The metrics of all workers of a pool. Of workers that have ended, only counters and histograms are kept. */
 export class WorkerMetrics {
   #lastId = 0;
   /** The newest metrics of each worker. */

@@ -9,9 +9,10 @@ export interface MeasuredMessage<D extends DescMessage> {
 }
 
 /**
- * Compiles a function that finds lists and single texts that are too large in a message, and returns the message
- * without them. It runs before validation, so the size limits also limit the work on a request. The function does not
- * measure nested messages. If nothing is too large, the result contains the message itself.
+ * Compiles a function that measures the lists and single texts of a message. The function returns the message without
+ * those that are too large, and the limits that they exceed. If nothing is too large, it returns the message itself,
+ * not a copy. It runs before validation, so the size limits also limit the work on a request. It does not measure
+ * nested messages.
  */
 export function createMeasure<D extends DescMessage>(schema: D): (message: MessageShape<D>) => MeasuredMessage<D> {
   const limits = sizeLimits(schema);

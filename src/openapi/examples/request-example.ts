@@ -33,7 +33,7 @@ export type Day = (fromNow: number) => string;
 /** Placeholder for an id from another answer. */
 export const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
 
-/** Creates an example that needs no other answer. */
+/** Creates an example whose request needs no value from the answer to another example. */
 export function example(request: JsonObject): RequestExample {
   return { request };
 }

@@ -8,7 +8,7 @@ export interface Inspection {
   rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
    * Returns the process id that the server sent when the connection was opened (BackendKeyData). A pooler sends a
-   * number of its own.
+   * number of its own. Returns undefined if the driver has no process id.
    */
   greetedBy(): number | undefined;
   close(): Promise<void>;

@@ -136,8 +136,8 @@ async function applyNext(database: Knex, config: Knex.MigratorConfig): Promise<n
 }
 
 /**
- * Stores the retention of the audit trail and the access records. Does nothing for the service's role, which cannot
- * change the retention.
+ * Stores for how many months the audit trail and the access records are kept; undefined means for ever. Does nothing
+ * for the service's role, which cannot change this number.
  */
 async function keepAudit(database: Knex.Transaction, months: number | undefined): Promise<void> {
   const stated = database("schema_partitions").whereIn("table_name", ["audit_events", "patient_access_records"]);

@@ -35,8 +35,8 @@ export interface WantedLocks {
   readonly freesSlot?: boolean;
   /**
    * Whether the appointment occupies its time again, for example after a cancellation. If so, the slots and the
-   * practitioner at its time are locked. The calendar and the program are locked FOR SHARE, because the schedule may no
-   * longer have slots at this time.
+   * practitioner at its time are locked. The schedule may no longer have slots at this time to lock. So the calendar
+   * and the program are locked FOR SHARE: holidays and the program's practitioners then do not change.
    */
   readonly takesTimeAgain?: boolean;
 }

@@ -149,8 +149,10 @@ function isSecret(groups: Groups, among: typeof kinds): boolean {
 }
 
 /**
- * Whether the word after `clave` is a password, as in `mi clave es colombia`. In `la clave es la paciencia`, `clave`
- * means the key to success.
+ * Whether the word `raw` is a password, as in `mi clave es colombia`. In `la clave es la paciencia`, `clave` means the
+ * key to success, so the result is false. `whose` is undefined if the word stands after `clave`. In `colombia es mi
+ * clave`, the word stands before `clave`, and `whose` is `mi`. The result is then false for every `whose` except `mi`
+ * and `my`.
  */
 function isWordAsKey(raw: string, whose: string | undefined): boolean {
   return !isMeans(raw) && (whose === undefined || /^(?:mi|my)$/i.test(whose));

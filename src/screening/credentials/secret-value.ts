@@ -80,7 +80,10 @@ const means = new RegExp(
   "i",
 );
 
-/** Whether a word is a means to success, as in `la clave: puntualidad`, and therefore not a secret. */
+/**
+ * Whether a word is a means to success and therefore not a secret. In `la clave: puntualidad`, `clave` does not mean a
+ * password but the key to success.
+ */
 export function isMeans(word: string): boolean {
   return means.test(word);
 }

@@ -100,8 +100,8 @@ function isTold(words: readonly Word[], at: number, start: number): boolean {
 }
 
 /**
- * Whether the word at `at` says that a person has the condition: `paciente con …`, `estoy con …`,
- * `en tratamiento de …`.
+ * Whether the word at index `at` says that a person has the condition that begins at index `start`: `paciente con …`,
+ * `estoy con …`, `en tratamiento de …`.
  */
 function hasCondition(words: readonly Word[], at: number, start: number): boolean {
   const teller = words[at];
@@ -115,7 +115,14 @@ function hasCondition(words: readonly Word[], at: number, start: number): boolea
   return isWith && !is.topic(words[topic]);
 }
 
-/** Whether somebody reports the condition: `me dijo el doctor que es …`. */
+/**
+ * Whether somebody reports the condition that begins at index `start`: `me dijo el doctor que es …`. Requires two
+ * words:
+ * - `es`, `era`, `fue`, `son` or `que`, at `at` or between `at` and the condition
+ * - a word of {@link is.telling}, such as `dijo`, at `at` or at most NEAR words before it, in the same sentence
+ *
+ * Returns false if a word from the second word to `at` is a topic and not a {@link is.bystander}.
+ */
 function isExplained(words: readonly Word[], at: number, start: number): boolean {
   const path = words.slice(at, start);
   if (!path.some(({ text }) => /^(?:es|era|fue|son|que)$/.test(text))) return false;

@@ -75,8 +75,9 @@ function isTold(words: readonly Word[], at: number, start: number): boolean {
 }
 
 /**
- * Whether somebody reports the condition by the form of "to be" at index `at`: `they told me it is …`, `the doctor said
- * I have been …`.
+ * Whether the form of `to be` at index `at` follows a report: `they told me it is …`, `the doctor said I have been …`.
+ * The word before `at` must be `it`, `this`, `that`, `what`, `which` or a word of {@link is.having}. A word such as
+ * `told`, `doctor` or `results` must stand before, in the same sentence, at most {@link NEAR} words from `at`.
  */
 function isExplained(words: readonly Word[], at: number): boolean {
   if (!/^(?:it|this|that|what|which)$/.test(words[at - 1]?.text ?? "") && !is.having(words[at - 1])) return false;

@@ -16,7 +16,10 @@ const issuers: readonly RegExp[] = [
 const layouts: ReadonlySet<string> = new Set(["4-4-4-4", "4-6-5", "4-4-4-3", "4-6-4", "4-4-4-2", "4-4-4-4-3"]);
 const MOST_GROUPS = 5;
 
-/** Groups of digits, separated by one sign or by up to three spaces, points, dashes or similar characters. */
+/**
+ * Groups of digits. The separator between two groups is one of `, ; : / \ | ~ '`, or 1 to 3 spaces, points, dashes or
+ * similar characters.
+ */
 const chainPattern = /[0-9]+(?:(?:[,;:/\\|~']|[\s._*·•\p{Pd}]{1,3})[0-9]+)*/gu;
 const groupPattern = /([0-9]+)([^0-9]*)/g;
 

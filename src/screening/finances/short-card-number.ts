@@ -39,9 +39,9 @@ export function isTelephoneWithCard(plain: string): boolean {
 }
 
 /**
- * Whether a document number contains a payment card number. A number in one piece counts only if it looks like a Visa
- * number: 16 digits that start with 4. National document numbers of 14 to 18 digits can look like the numbers of all
- * other issuers.
+ * Whether a document number contains a payment card number. A number in groups can be of any issuer. A number in one
+ * piece counts only if it is a Visa number with 16 digits (it starts with 4). National document numbers of 14 to 18
+ * digits can look like numbers of the other issuers, so those do not count.
  */
 export function isDocumentWithCard(plain: string): boolean {
   const text = withoutUuids(plain);

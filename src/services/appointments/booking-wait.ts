@@ -95,9 +95,11 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
 
 /**
  * Returns the date from which {@link judgeWait} reads holidays. The wait of a valid request begins on this date or
- * later. The waitlist entry and the replaced appointment are read in the same round trip as the holidays. So with one
- * of these two, the result is the earliest valid date ({@link firstLocalDate}). Without them, it is the given request
- * date, or else today.
+ * later.
+ *
+ * The dates of a waitlist entry and of a replaced appointment are not known yet, because they are read in the same
+ * round trip as the holidays. So if the request has one of them, returns the earliest valid date
+ * ({@link firstLocalDate}). Otherwise returns the given request date, or else today.
  */
 function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
   const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;
@@ -110,16 +112,18 @@ function dateOf(created: { readonly createdAt: Date } | undefined): string | und
 
 /**
  * Returns the errors in the given dates of a wait that begins on `requestedOn`. `given.requestedOn` must be from two
- * years before today through today. `given.desiredOn` must be from `requestedOn` through two years after today.
+ * years before today through `latestRequest`. `given.desiredOn` must be from `requestedOn` through two years after
+ * today.
  */
 export function dateErrors(
   given: Pick<GivenWait, "requestedOn" | "desiredOn">,
   requestedOn: string,
   today: string,
+  latestRequest = today,
 ): FieldError[] {
   const [earliest, latest] = [yearsAfter(today, -MAX_YEARS), yearsAfter(today, MAX_YEARS)];
   return [
-    ...outside("requestedOn", given.requestedOn, earliest, today),
+    ...outside("requestedOn", given.requestedOn, earliest, latestRequest),
     ...outside("desiredOn", given.desiredOn, requestedOn, latest),
   ];
 }

@@ -121,7 +121,7 @@ export function newAppointment(
   };
 }
 
-/** Inserts a new appointment and the first entry of its history. */
+/** Inserts a new appointment and the first entry of its history. Adds the effect to the call. */
 export function addAppointment(call: ReadyCall, appointment: AppointmentRecord): void {
   insertAppointment(call.transaction, appointment);
   insertAppointmentChange(call.transaction, undefined, appointment, call.principal, call);

@@ -69,8 +69,9 @@ export interface LockedTime {
   /** Whether the practitioner or the patient is busy during `locked.slots`. */
   readonly busy: BusyPeople;
   /**
-   * Whether the patient is busy during exactly the requested time. For LATE, also whether the practitioner is busy
-   * then. Always false for SCHEDULED.
+   * The busy people during exactly the requested time, by the kind of the booking ({@link TimedTerms}). For OVERBOOKED,
+   * only the patient is checked. For LATE, the patient and the practitioner are checked. For SCHEDULED, nobody is
+   * checked. The value of a person who is not checked is false.
    */
   readonly beside: BusyPeople;
   readonly wait: Wait;

@@ -177,7 +177,10 @@ async function requireMovableSubject(
   };
 }
 
-/** Returns the due date of the waitlist entry. Without an entry, the type or else the service sets the due date. */
+/**
+ * Returns the due date of the waitlist entry. Without an entry, returns the due date of a request made today for the
+ * appointment type or, without a type, for the service. Returns undefined if there is no due date.
+ */
 async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: number): Promise<string | undefined> {
   const { serviceId, appointmentTypeId, subjectField, dueOn } = criteria;
   if (subjectField === "waitlistEntryId") return dueOn;

@@ -11,13 +11,16 @@ export function closedEntry(entry: DeskWaitlistEntryRecord | undefined): FieldEr
   return [{ code: "STATE_NOT_ALLOWED", field: FIELD, message: "the waitlist entry is closed" }];
 }
 
-/** Requires that the waitlist entry is for this patient and this service. Otherwise throws 422. */
+/** Requires that the waitlist entry, if there is one, is for this patient and this service. Otherwise throws 422. */
 export function requireServes(entry: DeskWaitlistEntryRecord | undefined, patientId: string, serviceId: string): void {
   const found = misfitOf(entry, patientId, serviceId);
   if (found.length > 0) throw validationFailed(found);
 }
 
-/** Returns an error if the waitlist entry is for another patient or service. */
+/**
+ * Returns an error item if the waitlist entry is for another patient or service. Otherwise, and without an entry,
+ * returns no item.
+ */
 export function misfitOf(
   entry: DeskWaitlistEntryRecord | undefined,
   patientId: string,

@@ -33,7 +33,7 @@ export interface TakenSlots {
 
 /** The known conflicts of an appointment, and the units of capacity that it already has, for {@link takeTime}. */
 export interface TimeTerms {
-  /** Conflicts that were found before this time was checked. */
+  /** The conflicts that the caller has already found. {@link takeTime} throws them and then takes no capacity. */
   readonly found: readonly FieldError[];
   readonly named: NamedConflicts;
   /** The day on which the appointment already uses a unit of capacity; undefined if there is none. */
@@ -114,7 +114,10 @@ export function requireSlots(
   return { slots, placement: placementOf(slots, offer.locationId, visitMinutes), conflicting };
 }
 
-/** Whether slots are adjacent and together last at least `minutes`, at least 1. The slots must be ordered by start. */
+/**
+ * Whether slots are adjacent and together last at least `minutes`. The slots must be ordered by start. `minutes` must
+ * be at least 1, so the result is false without slots.
+ */
 export function fill(slots: readonly SlotRecord[], minutes: number): boolean {
   const first = slots[0]?.startsAt.getTime() ?? 0;
   let end = first;
@@ -153,11 +156,11 @@ export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): 
 }
 
 /**
- * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. Throws 409 on `field` if
- * `found` has conflicts.
+ * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. Does neither if the placement
+ * has no rule, because it then uses no capacity. Throws 409 on `field` if `found` has conflicts.
  *
  * Without conflicts, the RPC fails with 409 on `field` if no capacity is left. The statement that takes the unit
- * reports this later, so this function does not wait for it.
+ * reports a lack of capacity later, so this function does not wait for it.
  */
 export async function takeTime(
   transaction: Transaction,

@@ -16,7 +16,14 @@ export interface WantedTime {
   readonly busy: BusyPeople;
 }
 
-/** Returns the conflicts at a time, each as an error item on `field`. Does not check the capacity of the day. */
+/**
+ * Returns an error item on `field` for each of these conflicts:
+ * - The appointment to move already has one of the slots.
+ * - Another appointment has one of the slots, or the practitioner is busy.
+ * - The patient is busy.
+ *
+ * Does not check the capacity of the day.
+ */
 export function timeConflicts({ slots, ownSlots = [], busy }: WantedTime, field: string): FieldError[] {
   const ownIds = new Set(ownSlots.map(({ id }) => id));
   const others = slots.filter(({ id }) => !ownIds.has(id));

@@ -50,7 +50,10 @@ export async function correctWait(
   if (payerId !== undefined && payer === undefined) throw unknownReferences([missing("payerId")]);
   requireVersion(appointment, expectedVersion);
   const start = requestedOn ?? appointment.requestedOn ?? localDateAt(appointment.createdAt.getTime());
-  const errors = dateErrors(request, start, localDateAt(nowMs));
+  const today = localDateAt(nowMs);
+  const keptDesiredOn = desiredOn === undefined ? appointment.desiredOn : undefined;
+  const latestRequest = keptDesiredOn !== undefined && keptDesiredOn < today ? keptDesiredOn : today;
+  const errors = dateErrors(request, start, today, latestRequest);
   if (payer?.active === false) errors.unshift(inactive("payerId"));
   if (errors.length > 0) throw validationFailed(errors);
   const corrected = {

@@ -8,7 +8,10 @@ import { cutPage, readPage } from "../resources/pages.js";
 import { toWaitlistEntryDetails } from "./desk-messages.js";
 import { deskKeyOf, deskPageOf } from "./desk-pages.js";
 
-/** Returns one page of the active waitlist entries that match a slot. */
+/**
+ * Returns one page of the open waitlist entries that a slot suits, the oldest first. The page is empty if there is no
+ * such slot. Throws 422 on pageToken like {@link readPage}.
+ */
 export async function listMatches(request: MatchSlotRequestValid, call: ReadyCall, nowMs: number) {
   const { programId, practitionerId } = request;
   const startsAt = timestampDate(request.startsAt);

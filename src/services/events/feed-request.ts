@@ -38,7 +38,10 @@ export function requireContinuation(page: FeedPage, cursor: FeedCursor): void {
   throw conflict({ code: "OUT_OF_RANGE", field: "cursor", message });
 }
 
-/** Returns whether an event has a resource type of the filter and is visible to the filter's principal. */
+/**
+ * Returns whether an event is visible to the filter's principal and has a resource type of the filter. A filter without
+ * resource types accepts all types.
+ */
 export function matchesFilter(event: EventRecord, { principal, resourceTypes }: EventFilter): boolean {
   return isVisible(event, principal) && (resourceTypes.length === 0 || resourceTypes.includes(resourceTypeOf(event)));
 }

@@ -50,8 +50,9 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
 }
 
 /**
- * Returns whether it is too late to offer a slot for `minutes`. It is too late if the offer would end less than an hour
- * before the slot starts. It is also too late if the minimum notice of the program no longer allows an offer.
+ * Returns whether it is too late to offer a slot. `minutes` is how long the offer would last. It is too late if the
+ * offer would end less than an hour before the slot starts. It is also too late if the minimum notice of the program no
+ * longer allows an offer.
  */
 function isTooLate({ startsAt, offeredUntil }: OfferableSlot, nowMs: number, minutes: number): boolean {
   return !isOfferable(startsAt.getTime(), nowMs, minutes) || offeredUntil.getTime() < nowMs;

@@ -170,7 +170,7 @@ function erasePatients(
 
 /**
  * Ends the holds of the patient that have not expired, then deletes all holds of the patient. Call it after all other
- * changes: it locks the counters of days and holds, which are last in the lock order.
+ * changes: it locks the counters of days, the counters of holds, and freed slots. These are last in the lock order.
  */
 function deleteHolds(call: ReadyCall, patientId: string, { holds }: LockedForErasure, at: Date): void {
   const live = holds.filter((hold) => isLiveHold(hold, at.getTime()));

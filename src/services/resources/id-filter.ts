@@ -8,8 +8,8 @@ export interface IdFilter {
 }
 
 /**
- * Returns the filter for a list of ids and the single id field of the same request, in lower case. If only one distinct
- * id remains, the filter holds it in `one`, because an index serves one id better than a list.
+ * Returns the filter for a list of ids and the single id field of the same request. Converts the ids to lower case and
+ * drops duplicates. One distinct id is in `one`, because an index serves one id better than a list.
  */
 export function idFilter(ids: readonly string[], id?: string): IdFilter {
   const all = [...new Set([...ids, ...(id === undefined ? [] : [id])].map((each) => each.toLowerCase()))].toSorted();

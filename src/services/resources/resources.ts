@@ -88,8 +88,8 @@ function idFieldOf({ type }: Pick<ResourceTable<object>, "type">): string {
 }
 
 /**
- * Locks and returns a resource like {@link lockResource}. Checks its new references in the same round trip. Throws 404
- * for the resource first, then for the references like {@link requireReferences}.
+ * Locks and returns a resource, and throws 404, like {@link lockResource}. Checks its new references in the same round
+ * trip. If the resource is found, throws 404 like {@link requireReferences}.
  */
 export async function lockReferring<A extends object>(
   call: ReadyCall,
@@ -144,7 +144,7 @@ export function ownerOf({ organizationId, companyId }: Owner): Owner {
   return { organizationId, companyId };
 }
 
-/** Fields of update requests that are not attributes. Most requests also have an id field of another name. */
+/** Fields of update requests that are not attributes. `Id` of {@link Changes} names a further field. */
 type NotAttributes = "$typeName" | "$unknown" | "id" | "expectedVersion" | "updateMask";
 
 /** The attributes that an update request sets. Attributes outside its update mask are absent. */

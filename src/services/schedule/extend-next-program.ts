@@ -28,10 +28,7 @@ export type Turn =
   | { readonly kind: "BUSY" }
   /** The tenant has reached its limit of open slots: free slots that start in the future. */
   | { readonly kind: "FULL"; readonly openSlots: number }
-  /**
-   * Every program already has its slots up to its last date ({@link plannedThrough}), and no program has outdated
-   * slots.
-   */
+  /** No program is due ({@link lockNextDueProgram}): no schedule needs slots, and no program has outdated slots. */
   | { readonly kind: "DONE" };
 
 /** How long free slots are kept after their start, in milliseconds. */
@@ -39,10 +36,10 @@ const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /**
  * Finds the program whose schedule ends first, among the programs that need slots or have outdated slots. If a change
- * of its rules left outdated slots, withdraws those that no longer fit ({@link withdrawSlots}). Otherwise adds at most
- * {@link MAX_SLOTS_IN_PART} slots to its schedule; adds none if the tenant has reached its limit of open slots. When
- * the schedule reaches its last date ({@link plannedThrough}), deletes free slots of the program that began more than
- * {@link KEEP_PAST_SLOTS_MS} ago.
+ * of its rules or practitioners left outdated slots, withdraws those that no longer fit ({@link withdrawSlots}).
+ * Otherwise adds at most {@link MAX_SLOTS_IN_PART} slots to its schedule; adds none if the tenant has reached its limit
+ * of open slots. When the schedule reaches its last date ({@link plannedThrough}), deletes free slots of the program
+ * that began more than {@link KEEP_PAST_SLOTS_MS} ago.
  *
  * The function skips locked programs. It does nothing while a transaction holds the calendar exclusively, for example
  * to change the holidays.

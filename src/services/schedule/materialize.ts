@@ -71,14 +71,18 @@ export async function materializeProgram(
 
 /**
  * Updates the slots of a program after a change of its rules, practitioners, location or `active`. The transaction must
- * also write this change, and it needs the locks of {@link materializeProgram}. Increments the `generation` of the
- * program. New slots get this number, so that options of replaced slots become invalid. Pass `changes` if `schedule`
- * was read before the change. Then only the dates on which the plan differs are compared with their slots.
+ * also write this change and hold the locks of {@link materializeProgram}. If the program never had a schedule, this
+ * function only calls {@link askForSchedule}.
+ *
+ * Increments the `generation` of the program. New slots get this number, so that options of replaced slots become
+ * invalid.
+ *
+ * If `schedule` was read before the change, pass the change as `changes`. Then only the dates on which the change
+ * alters the plan are updated. Without `changes`, all dates are compared with the plan.
  *
  * Slots that are no longer in the plan are withdrawn before the change commits, so nobody can book them. With
- * `changes`, this holds for the dates of the default horizon ({@link datesChangedAtOnce}). The slots of later dates
- * become outdated: nobody can book them until a job has compared them with the plan. If the program never had a
- * schedule, this function only calls {@link askForSchedule}.
+ * `changes`, this holds for the dates of {@link datesChangedAtOnce}; for a program that is not active, it holds for all
+ * dates. The slots of later dates become outdated: nobody can book them until a job has compared them with the plan.
  */
 export async function remakeProgram(
   transaction: Transaction,
@@ -108,7 +112,7 @@ export async function remakeProgram(
   } else if (state.isActive && state.through !== plan.through) requestExtension(transaction);
 }
 
-/** Whether two lists of rules have the same slots. Differences in daily capacity and version do not count. */
+/** Whether two lists of rules are equal, except for daily capacity and version. Equal lists have the same slots. */
 function haveSameSlots(before: readonly IdentifiedRule[], after: readonly IdentifiedRule[]): boolean {
   const slotsOf = (rules: readonly IdentifiedRule[]) =>
     JSON.stringify(rules.map((rule) => ({ ...rule, dailyCapacity: 0, version: 0 })));
@@ -116,8 +120,9 @@ function haveSameSlots(before: readonly IdentifiedRule[], after: readonly Identi
 }
 
 /**
- * Makes jobs build the first schedule of a locked program after the commit. The jobs do so once the program and its
- * location are active and the program has a service. Call it after each change that may fulfil this condition.
+ * Requests the first schedule of a locked program, if it was not requested yet and the program has an active rule, a
+ * practitioner and a service. After the commit, jobs create the slots once the program and its location are active.
+ * Call it after each change that may fulfil one of these conditions.
  */
 export function askForSchedule(transaction: Transaction, programId: string, nowMs: number): void {
   wantMaterialization(transaction, programId, previousDate(horizonFrom(nowMs).from));
@@ -162,8 +167,8 @@ function addOnDates(
 }
 
 /**
- * Adds the missing slots among the first `MAX_SLOTS_IN_PART` slots of a plan. If these are all slots of the plan,
- * records that the schedule is made through the date `made`. Otherwise jobs add the remaining slots.
+ * Adds the missing slots of the first part of a plan ({@link nextPartOf}). If this part is the whole plan, records that
+ * the schedule is made through the date `made`. Otherwise jobs add the remaining slots.
  */
 function addPart(transaction: Transaction, plan: ProgramPlan, made: string, now: Date): void {
   const [programId] = plan.programIds;

@@ -130,8 +130,8 @@ export async function hasRoomFor(
 
 /**
  * Whether the plans of all active programs have at most `most` slots together. If so, no schedule that follows its plan
- * makes the tenant exceed `most` open slots. The function reads rules, so its time does not grow with the number of
- * slots, as that of {@link countOpenSlots} does.
+ * makes the tenant exceed `most` open slots. The function reads rules instead of slots, so its time does not grow with
+ * the number of slots. The time of {@link countOpenSlots} does.
  */
 export async function fitPlansInto(transaction: Transaction, most: number, nowMs: number): Promise<boolean> {
   const today = localDateAt(nowMs);

@@ -50,9 +50,9 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
 }
 
 /**
- * Returns the range from the first to the last date on which two plans of a program have different slots, or different
- * causes of displacement. Returns undefined if no date differs. If the plans differ in more than slots and holidays,
- * such as in practitioners or blocks, returns the whole range of the plans.
+ * Returns the range from the first to the last date on which two plans of a program differ in slots, or in slots that a
+ * holiday removes. Returns undefined if no date differs. If the plans differ in anything else, such as practitioners or
+ * blocks, returns the whole range of the plans.
  */
 export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;
@@ -64,7 +64,7 @@ export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan
 
 /**
  * Returns the range from the first to the last date on which `after` has slots that `before` does not have. Returns
- * undefined if there is no such date. If the plans differ in more than slots and holidays, such as in practitioners or
+ * undefined if there is no such date. If the plans differ in anything but slots and holidays, such as practitioners or
  * blocks, returns the whole range of the plans.
  */
 export function gainingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {

@@ -103,9 +103,9 @@ export async function remakeDate(
 
 /**
  * Compares the future slots of an appointment with the schedule of its program. Marks each slot that the schedule does
- * not have as `retained`, with the cause: the slot exists only for the appointment, which is displaced. Then adds the
- * missing free slots of that practitioner and date. Some are missing if a retained slot differs from the schedule only
- * in its location.
+ * not have as `retained`, and stores the cause (`DisplacementCause`). Such a slot exists only for the appointment,
+ * which is then displaced. Then adds the missing free slots of that practitioner and date. A free slot is missing, for
+ * example, at the time of a retained slot that differs from the schedule only in its location.
  *
  * The transaction must have assigned the slots to the appointment, and must hold the shared locks of the calendar and
  * the program.

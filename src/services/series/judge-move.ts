@@ -26,8 +26,8 @@ export interface ReadMove {
   readonly busy: BusyPeople;
   readonly limits: MoveLimits;
   /**
-   * Whether the move makes the appointment the patient's first for its service in the calendar year. Undefined for a
-   * move within one calendar year, which does not change this.
+   * Whether the move makes the appointment the patient's first for its service in the calendar year of the new date.
+   * Undefined for a move within one calendar year: the appointment then keeps its `firstVisit`.
    */
   readonly isFirst: boolean | undefined;
 }

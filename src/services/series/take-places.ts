@@ -97,9 +97,9 @@ export function judgePlace(
 }
 
 /**
- * Takes one unit of capacity for each requested time (`places`), in their order. Frees the units that the appointments
- * used before. Returns the slots to occupy. Throws 409 with all conflicts: `found`, the conflicts of the requested
- * times, and each requested time whose day has no capacity left.
+ * Takes one unit of capacity for each requested time (`places`), in their order. If the appointment to move already
+ * uses a unit (`heldDay`), frees that unit. Returns the slots to occupy. Throws 409 with all conflicts: `found`, the
+ * conflicts of the requested times, and each requested time whose day has no capacity left.
  */
 export async function takePlaces(
   transaction: Transaction,

@@ -82,8 +82,9 @@ async function listPage(request: ListWebhookDeliveriesRequestValid, call: ReadyC
 
 /**
  * Moves a webhook to the cursor of the request, so that the events after the cursor are sent again. Deletes the pending
- * deliveries after the cursor, because these events get new deliveries. Throws 404 for an unknown webhook. Throws 409
- * for a stale version, and if the events after the cursor are no longer kept.
+ * deliveries after the cursor, because their events get new deliveries. Throws 422 if the text is not a cursor, and 404
+ * for an unknown webhook. Throws 409 for a stale version, if the events after the cursor are no longer kept, and if the
+ * feed was restored from a backup since.
  */
 async function replay(request: ReplayWebhookRequestValid, call: ReadyCall, nowMs: number) {
   const cursor = cursorOf(request);

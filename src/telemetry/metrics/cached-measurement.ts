@@ -1,6 +1,6 @@
 /**
  * Limits of a cached measurement, in milliseconds. `maxAgeMs` is the age after which the value is measured again.
- * `timeoutMs` is how long a caller waits for a measurement.
+ * `timeoutMs` is how long a caller waits for a measurement; after that, the caller gets undefined.
  */
 export interface MeasurementCacheOptions {
   readonly maxAgeMs: number;

@@ -13,7 +13,7 @@ export interface LiveMetrics {
   readonly service: ServiceMetrics;
   /** Returns all metrics in Prometheus' text format. */
   page(): Promise<string>;
-  /** Sends the remaining metrics if they are exported. */
+  /** Stops measuring the process. If the metrics are exported, also sends the remaining ones. */
   close(): Promise<void>;
 }
 

@@ -18,8 +18,8 @@ export function prometheusText(metrics: ResourceMetrics): string {
 }
 
 /**
- * Returns a metric with its unit at the end of its name. The serializer later adds the suffixes of counters and
- * histograms.
+ * Returns a metric with its unit at the end of its name: `seconds`, `bytes`, or `ratio` for a gauge with the unit 1. A
+ * name with any other unit stays unchanged. The serializer later adds the suffixes of counters and histograms.
  */
 function withUnit(metric: MetricData): MetricData {
   const { name, unit } = metric.descriptor;

@@ -52,7 +52,10 @@ export interface ServiceMetrics {
   watchKeys(ageMs: () => number | undefined): void;
   /** Measures how many calls wait to run. */
   watchWaiting(count: () => number): void;
-  /** Measures the backlog. `read` resolves to undefined if the backlog is unknown. */
+  /**
+   * At each collection of the metrics, measures the backlog by `read`. If `read` resolves to undefined, measures
+   * nothing.
+   */
   watchBacklog(read: () => Promise<Backlog | undefined>): void;
 }
 

@@ -5,7 +5,7 @@ import type { ExporterConfig } from "../telemetry-config.js";
 import { createRequestSpans, type RequestSpans } from "./request-spans.js";
 import { tracedFetch } from "./traced-fetch.js";
 
-/** Creates the spans of requests and of outgoing requests, and exports them. */
+/** Creates the spans of incoming and outgoing requests, and exports them. */
 export interface Tracing {
   readonly spans: RequestSpans;
   /** A fetch function that creates a span for each request and sends the trace context with it. */

@@ -67,7 +67,10 @@ function beginPart(values: Parameters<typeof callOf>[0], name: string): EndOfPar
   return callOf(values).trace?.begin(name) ?? nothing;
 }
 
-/** Returns the result of `work`. If `work` throws or rejects, ends the span and rethrows the error. */
+/**
+ * Returns the result of `work`, without ending the span. If `work` throws or rejects, ends the span and rethrows the
+ * error.
+ */
 async function ended<T>(work: () => Promise<T>, end: EndOfPart): Promise<T> {
   try {
     return await work();

@@ -11,14 +11,17 @@ export interface CelRule {
   readonly id: string;
   readonly message: string;
   readonly expression: string;
-  /** The value of `rule` in the expression of a predefined rule. */
+  /**
+   * The value of `rule` in the expression of a predefined rule; 1 for true. Undefined for a rule that is not
+   * predefined, and for a value that is bytes, a list or a message.
+   */
   readonly value?: string | number;
 }
 
 /**
- * Translates one condition to schemas. `groups` are the texts that the capture groups of the form's regular expression
- * found in the condition. Returns "PATTERN" if JSON Schema tools could read the condition's pattern in another way than
- * CEL. Returns undefined if no keyword expresses the condition.
+ * Translates one condition of a CEL rule to schemas. `groups` are the texts that the capture groups of the matching
+ * expression in {@link forms} found. Returns "PATTERN" if JSON Schema tools could read the condition's pattern in
+ * another way than CEL. Returns undefined if no keyword expresses the condition.
  */
 type Translate = (groups: readonly string[], rule: CelRule, kind: ValueKind) => JsonObject[] | "PATTERN" | undefined;
 
@@ -54,9 +57,9 @@ const sizeWords: Readonly<Partial<Record<ValueKind, string>>> = {
  * A pattern that a value must match becomes `pattern`. A pattern that a value must not match becomes `pattern` under
  * `not`. Like CEL, JSON Schema searches for a pattern anywhere in the value.
  *
- * If a condition cannot be translated, `unsaid` contains the rule. A pattern with Unicode classes (`\p{L}`) is not
- * translated: many tools compile patterns without Unicode mode, read such a class as other letters, and reject valid
- * input.
+ * If a condition cannot be translated, the result contains the schemas of the other conditions, and the rule in
+ * `unsaid`. A pattern with Unicode classes (`\p{L}`) is not translated: many tools compile patterns without Unicode
+ * mode, read such a class as other letters, and reject valid input.
  */
 export function celKeywords(rule: CelRule, kind: ValueKind, own?: JsonObject): Translation {
   if (own !== undefined) return keywords(own);

@@ -39,8 +39,9 @@ export interface SchemaOptions {
    *
    * By default a field is required if protovalidate's `required`, `google.api.field_behavior` or proto2 says so. In
    * responses, fields of implicit presence are also required, because `@cupo/connect-rest` writes them even with their
-   * default value. Connect's own JSON omits default values, so return false for it. OUTPUT_ONLY fields are not required
-   * in requests, and INPUT_ONLY fields are not required in responses.
+   * default value. Connect's own JSON omits default values: to describe it, return false for fields of implicit
+   * presence in responses. OUTPUT_ONLY fields are not required in requests, and INPUT_ONLY fields are not required in
+   * responses.
    */
   readonly isRequired?: (field: DescField, direction: Direction) => boolean | undefined;
   /** Returns the values of an enumeration that the document shows. Defaults to all. */

@@ -7,8 +7,8 @@ export type ErrorDetail = Readonly<Record<string, unknown>> & { readonly "@type"
 type ConnectDetail = ConnectError["details"][number];
 
 /**
- * Types whose JSON can be any object. In the JSON of a google.protobuf.Any, this object is the member `value`. Its
- * members are not members of the Any itself, because they are not fields of a type.
+ * Types whose JSON can be any object. In the JSON of a google.protobuf.Any, this object is the value of the member
+ * `value`. Objects of other types are not: their members stand beside `@type`.
  */
 const typesOfAnyObject = new Set(["google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value"]);
 

@@ -30,8 +30,8 @@ const gone: RestResponse = { status: 499, headers: {}, body: "" };
 /**
  * Serves a REST handler with the Fetch API, for Deno, Bun, edge runtimes and frameworks. Uses no API of Node.js.
  *
- * Routes are matched against the URL of the `Request`. The runtime has already resolved dot segments in this URL and
- * percent-encoded characters that a URL must not contain.
+ * Routes are matched against the URL of the `Request`. The runtime has already resolved the dot segments of this URL.
+ * It has also percent-encoded the characters that a URL must not contain.
  */
 export function fetchHandler<Args extends readonly unknown[] = readonly []>(
   rest: RestHandler,

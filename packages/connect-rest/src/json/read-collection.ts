@@ -36,7 +36,7 @@ function zero(field: DescField & { readonly fieldKind: "list" }): unknown {
   return field.message.typeName === StructSchema.typeName ? {} : create(field.message);
 }
 
-/** Creates the reader of a map. An entry with an invalid key or value is omitted. */
+/** Creates the reader of a map. For an invalid key or value, it adds a violation and omits the entry. */
 export function mapReader(
   field: DescField & { readonly fieldKind: "map" },
   readKey: ReadName,

@@ -51,7 +51,10 @@ function wasRead(request: NodeRequest): Promise<Buffer> {
   return Promise.reject(takenBody());
 }
 
-/** Returns whether the caller disconnected before the request was complete. */
+/**
+ * Returns whether the caller disconnected before the request was complete. On HTTP/2, returns true also for a stream
+ * that was reset with an error after the request was complete.
+ */
 export function isAbandoned(request: NodeRequest): boolean {
   if (request.destroyed && !request.readableEnded) return true;
   return "stream" in request && (request.stream.aborted || Boolean(request.stream.rstCode));

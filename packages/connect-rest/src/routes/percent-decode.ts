@@ -16,8 +16,8 @@ export function percentDecode(raw: string): string | undefined {
 }
 
 /**
- * Decodes percent-encoding, except encoded slashes. google.api.http requires this for variables with several segments,
- * because a decoded slash in them would look like a separator.
+ * Decodes percent-encoding like {@link percentDecode}, but keeps encoded slashes. google.api.http requires this for
+ * variables with several segments, because a decoded slash in them would look like a separator.
  */
 export function percentDecodeReserved(raw: string): string | undefined {
   return percentDecode(raw.replace(encodedSlash, (escape) => `%25${escape.slice(1)}`));

@@ -37,8 +37,7 @@ export interface EventIds {
 export interface EventIdOptions {
   /**
    * Returns the fields with the event ids of a server-streaming method, or undefined for no event ids. Runs once per
-   * route, when the handler is created. Requests may send Last-Event-ID for every format of the answer. Defaults to no
-   * event ids.
+   * route, when the handler is created. Last-Event-ID is read whatever format the answer has. Defaults to no event ids.
    */
   eventIds?(method: DescMethod): EventIds | undefined;
 }
@@ -86,7 +85,7 @@ export function compileEventIds(method: DescMethod, options: EventIdOptions): Co
 
 /**
  * Returns the value of the Last-Event-ID header, which is UTF-8 (html.spec.whatwg.org). Returns undefined if the header
- * is absent or empty.
+ * is absent or empty. Throws a MALFORMED RestError if the header is sent more than once or is not UTF-8.
  */
 function lastEventId(rawHeaders: readonly string[]): string | undefined {
   const [value = "", ...others] = headerValues("last-event-id", rawHeaders);

@@ -71,9 +71,9 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
  * appointments and names no patient and no series, `listed_at` is the start of the first retained slot that starts at
  * `filter.from` or later.
  *
- * The query reads an index in the order of the list and stops after the page. It finds displaced appointments by their
- * retained slots, which are few. It reads other appointments separately for each status and practitioner of the filter,
- * because an index is ordered only within one status and one practitioner.
+ * The query reads an index in the order of the list and stops after the page. If `listed_at` is the start of a slot, it
+ * finds the appointments by their retained slots, which are few. Otherwise it reads separately for each status and
+ * practitioner of the filter, because an index is ordered only within one status and one practitioner.
  */
 export function wantedAppointments(
   transaction: Transaction,

@@ -54,7 +54,7 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly cancellationReasonId: string | undefined;
   readonly noShowReasonId: string | undefined;
   readonly comment: string | undefined;
-  /** The local date (YYYY-MM-DD) on which the wait of the patient begins. */
+  /** The local date (YYYY-MM-DD) on which the wait of the patient begins; undefined if it is not known. */
   readonly requestedOn: string | undefined;
   /** The local date (YYYY-MM-DD) by which the wait of the patient must end. */
   readonly dueOn: string | undefined;

@@ -5,13 +5,14 @@ const inTime = "b.cancelled_at IS NULL AND b.ends_at > :from::timestamptz AND b.
 
 /**
  * SQL for the CTE `blocked` and the CTEs that `blocked` needs. Put the SQL after a CTE `p` of programs (id,
- * location_id, active). The SQL binds `tenantId`, `practitionerId`, `from` and `to`.
+ * location_id, active). The SQL binds `tenantId`, `practitionerId` (NULL for all practitioners), and the instants
+ * `from` and `to`. It covers the local dates from the date of `from` to the day before the date of `to`.
  *
  * `blocked` has a row for each local date, program and practitioner with blocked hours. `minutes` is the number of
- * minutes in which schedule blocks overlap the program's hours; overlapping blocks count once. The rules of the program
- * define its hours. Only active programs, locations, practitioners and rules have hours. The condition on holidays must
- * agree with `isOpenOn`. Blocks are looked up by practitioner, program and location. Hours are calculated only for
- * dates with a block.
+ * minutes in which schedule blocks overlap the program's hours; overlapping blocks count once. Cancelled blocks do not
+ * count. The rules of the program define its hours. Only active programs, locations, practitioners and rules have
+ * hours. The condition on holidays must agree with `isOpenOn`. Blocks are looked up by practitioner, program and
+ * location. Hours are calculated only for dates with a block.
  */
 export const BLOCKED_HOURS = `staff AS MATERIALIZED (
     SELECT p.id AS program_id, p.location_id, w.practitioner_id FROM p

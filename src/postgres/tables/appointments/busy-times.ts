@@ -10,11 +10,11 @@ export interface ComparedTime {
   readonly personId: string;
   readonly startsAt: string;
   readonly endsAt: string;
-  /** The id of an appointment to ignore, or NULL. */
+  /** The id of an appointment to ignore. NULL ignores none. */
   readonly exceptId: string;
   /** The current time. A hold counts only if it expires later. */
   readonly now: string;
-  /** The id of a hold to ignore, or NULL. Undefined ignores none. */
+  /** The id of a hold to ignore. NULL or undefined ignores none. */
   readonly exceptHoldId?: string;
 }
 
@@ -50,9 +50,9 @@ export function busyTime(person: Person, time: ComparedTime): string {
 }
 
 /**
- * Returns SQL for whether a person has a live appointment ({@link isLive}) or hold that overlaps a time. Unlike the SQL
- * of {@link busyTime}, it can read all appointments of the person in 24 hours. For a single time, that costs less than
- * the larger plan of {@link busyTime}.
+ * Returns SQL for whether a person has a live appointment ({@link isLive}) or hold that overlaps a time. For a single
+ * time, this SQL costs less than that of {@link busyTime}: its plan is smaller, although it can read all appointments
+ * of the person in 24 hours.
  */
 export function isBusyAt(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);

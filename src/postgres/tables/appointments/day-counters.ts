@@ -83,8 +83,8 @@ export function takeCapacity(transaction: Transaction, day: DayOfRule, nowMs: nu
 }
 
 /**
- * Takes one unit of a rule's capacity on a date, without waiting for the result. If no unit is left, the call fails
- * with the error that `refusal` returns.
+ * Takes one unit of a rule's capacity on a date, without waiting for the result. If no unit is left, the transaction
+ * fails with the error that `refusal` returns.
  */
 export function requireCapacity(transaction: Transaction, day: DayOfRule, nowMs: number, refusal: () => unknown): void {
   transaction.send(addCounter(keyOf(transaction, day)));
@@ -93,7 +93,7 @@ export function requireCapacity(transaction: Transaction, day: DayOfRule, nowMs:
 
 /**
  * Takes one unit of a rule's capacity on a date for a hold that expires at `until`, without waiting for the result. If
- * no unit is left, the call fails with the error that `refusal` returns. Removes expired holds from the counter.
+ * no unit is left, the transaction fails with the error that `refusal` returns. Removes expired holds from the counter.
  */
 export function holdCapacity(
   transaction: Transaction,
@@ -107,8 +107,8 @@ export function holdCapacity(
 
 /**
  * Turns the unit of a hold that expires at `until` into the unit of an appointment. If another transaction has already
- * removed the expired hold from the counter, takes a free unit instead. If none is free, the call fails with the error
- * that `refusal` returns.
+ * removed the expired hold from the counter, takes a free unit instead. If none is free, the transaction fails with the
+ * error that `refusal` returns.
  */
 export function bookHeldCapacity(
   transaction: Transaction,

@@ -73,7 +73,10 @@ export function readOccupancy(
 const begins = (row: string) => `${row}.starts_at >= :from::timestamptz AND ${row}.starts_at < :to::timestamptz
   AND (:practitionerId::uuid IS NULL OR ${row}.practitioner_id = :practitionerId::uuid)`;
 
-/** A live hold expires before its slots start, so that its slots have not passed. */
+/**
+ * SQL of {@link readOccupancy}. It subtracts held slots from the open slots and not from the passed ones. A live hold
+ * expires before its slots start, so these slots have not passed.
+ */
 const OCCUPANCY = `WITH p AS MATERIALIZED (
     SELECT id, location_id, active FROM programs WHERE tenant_id = :tenantId
       AND (organization_id IS NULL OR organization_id = :organizationId::uuid)

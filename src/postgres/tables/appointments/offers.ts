@@ -12,8 +12,9 @@ export interface Offer {
 }
 
 /**
- * The organization and company of a principal. The principal sees a program if the program's organization is the same
- * or none, and the program's company is the same or none.
+ * The organization and company of a principal; undefined if the principal has none. The principal sees a program if the
+ * program's organization is the same or none, and the program's company is the same or none. A principal without an
+ * organization sees only programs without one. The same applies to the company.
  */
 type ProgramVisibility = { readonly [K in "organizationId" | "companyId"]: string | Parameter | undefined };
 

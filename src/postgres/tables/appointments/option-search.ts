@@ -200,8 +200,8 @@ const ALL_SLOTS = {
 };
 
 /**
- * Returns SQL for whether the patient is free at a slot. If the patient is free in the whole range {@link ALL_SLOTS},
- * the single slots are not looked up.
+ * Returns SQL for whether the patient is free at a slot; true if the search has no patient. If the patient is free in
+ * the whole range {@link ALL_SLOTS}, the single slots are not looked up.
  */
 function isPatientFree(endsAt: string): string {
   return `(:patientId::uuid IS NULL OR (${busyTime("patient_id", { ...patient, ...ALL_SLOTS })}) IS NULL

@@ -82,9 +82,11 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
 /**
- * SQL that selects the first slot of each option that seems free. Some slots of an option may no longer exist. So the
- * SQL checks that the last slot ends late enough. To exclude gaps, it also compares the total length of the slots with
- * the time from start to end.
+ * SQL that selects the first slot of each option that seems free. The slots of such an option are in the future, free
+ * and unchanged. Its token is unused, and its day has capacity left. Neither practitioner nor patient is busy.
+ *
+ * Some slots of an option may no longer exist. So the SQL checks that the last slot ends late enough. To exclude gaps,
+ * it also compares the total length of the slots with the time from start to end.
  */
 const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
     SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,

@@ -50,8 +50,8 @@ export interface GroupRecord extends Group {
 
 /**
  * Returns the sums of at most `query.limit` groups, ordered by the attributes of the group. Each sum is made of rows of
- * `opportunity_summaries`, and of rows of `opportunity_changes` that are not in the summaries yet. If the summaries of
- * the tenant are not complete, it is made of all appointments of the tenant.
+ * `opportunity_summaries`, and of rows of `opportunity_changes` that are not in the summaries yet. While the summaries
+ * of the tenant are incomplete, each sum is made of all appointments of the tenant instead.
  */
 export function readGroups(transaction: Transaction, query: IndicatorQuery): Promise<GroupRecord[]> {
   const text = `WITH counted AS (${COUNTED_CHANGES} AND ${IS_COMPLETE}

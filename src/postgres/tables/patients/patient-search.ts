@@ -10,7 +10,8 @@ export interface WordCursor {
 }
 
 /**
- * A found patient. `word` is the first of its words, in alphabetical order, that begins with `leading` of the search.
+ * A found patient. `word` is the first of the patient's search words, in alphabetical order, that begins with {@link
+ * PatientSearch.leading}.
  */
 export interface FoundPatient extends PatientRecord {
   readonly word: string;
@@ -24,7 +25,7 @@ export interface PatientSearch {
   /** The text that is looked up in the index of words. */
   readonly leading: string;
   /**
-   * The texts to compare with the words of each patient that `leading` finds. They may include `leading` or a prefix of
+   * Each of these texts must be the beginning of a word of the patient. The list may include `leading` or a prefix of
    * `leading`.
    */
   readonly beginnings: readonly string[];

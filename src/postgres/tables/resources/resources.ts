@@ -114,7 +114,10 @@ export async function findVisibleIds(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Updates the attributes in `changes`, such as the version, of a resource that the transaction has locked. */
+/**
+ * Updates the attributes in `changes` of a resource. Does not increment the version: `changes` must contain the new
+ * version. The transaction must have locked the resource.
+ */
 export function updateResource<A extends object>(
   transaction: Transaction,
   table: ResourceTable<A>,

@@ -6,9 +6,10 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
  *
  * No statement joins slots with another table. PostgreSQL has no statistics of a new tenant and expects only one slot.
  * For a join, it would therefore choose a nested loop, which is slow for many slots. Instead, each statement reads the
- * slots in scope once and looks up each slot in the plan's lists, which PostgreSQL hashes. PostgreSQL does not turn a
- * condition under IS TRUE into a join. It hashes a list only if it expects few rows, as for unnest() over an array that
- * the statement makes.
+ * slots in scope once and looks up each slot in the lists of the plan. Two things make PostgreSQL do this:
+ * - A condition that looks up a slot in a list is under IS TRUE. PostgreSQL does not turn such a condition into a join.
+ * - A list comes from unnest() over an array that the statement makes. PostgreSQL expects few rows from it, so it
+ *   hashes the list.
  */
 
 /**
@@ -82,7 +83,7 @@ export const IS_IN_BLOCK = `(b.practitioner_id = s.practitioner_id OR b.program_
 
 /**
  * SQL for the id of the block that overlaps a slot `s`; NULL if no block does. If several blocks overlap, it is the
- * smallest id. Use this only for slots that the plan does not have.
+ * smallest id.
  */
 export const CAUSE_ID = `CASE WHEN ${meetsBlocks("s")} THEN
   (SELECT b.id FROM blocks b WHERE ${IS_IN_BLOCK} ORDER BY 1 LIMIT 1) END`;

@@ -67,7 +67,9 @@ const lockRunAndOccupied = lockThose(
 );
 
 /**
- * Returns SQL that joins a run of adjacent slots as `r`. The run begins with the slot `f` and lasts `minutes` in total.
+ * Returns SQL that joins slots as `r`: the slot `f` and the later slots that start less than `minutes` after its start.
+ * All have the program, practitioner and rule of `f`, and none is `retained`. Gaps between them are not checked.
+ * `minutes` is SQL.
  */
 function followers(minutes: string): string {
   return `CROSS JOIN LATERAL (
@@ -81,7 +83,11 @@ const IDS_OF_RUNS = `SELECT r.id FROM unnest(:firstSlotIds::uuid[], :minutes::in
   UNION SELECT id FROM slots WHERE tenant_id = :tenantId AND appointment_id = ANY(:occupiedBy::uuid[])`;
 const lockRuns = lockThose(["tenantId", "firstSlotIds", "minutes", "occupiedBy"], IDS_OF_RUNS);
 
-/** Like {@link lockSlots}, for several runs and for the appointments with the ids `occupiedBy`. */
+/**
+ * Locks the slots of `runs`, and the slots that the appointments `occupiedBy` occupy, until the transaction ends. Locks
+ * in the order of the slots' ids. Returns the slots ordered by start. Slots of `runs` that do not exist or are
+ * `retained` are missing in the result.
+ */
 export async function lockSlotsOfRuns(
   transaction: Transaction,
   runs: readonly SlotRun[],
@@ -159,13 +165,17 @@ export async function lockPractitionerOf(transaction: Transaction, slotId: strin
 }
 
 /**
- * Locks the practitioner of an appointment like {@link lockPractitionerOf}; false if the appointment does not exist.
+ * Locks the practitioner of an appointment like {@link lockPractitionerOf}. Returns whether the practitioner is active;
+ * false if the appointment does not exist.
  */
 export async function lockPractitionerOfAppointment(transaction: Transaction, appointmentId: string): Promise<boolean> {
   return isActive(transaction, lockPractitionerOfTime({ tenantId: transaction.tenantId, id: appointmentId }));
 }
 
-/** Locks a practitioner like {@link lockPractitionerOf}; false if the practitioner does not exist. */
+/**
+ * Locks a practitioner like {@link lockPractitionerOf}. Returns whether the practitioner is active; false if the
+ * practitioner does not exist.
+ */
 export async function lockPractitioner(transaction: Transaction, practitionerId: string): Promise<boolean> {
   return isActive(transaction, lockPractitionerById({ tenantId: transaction.tenantId, id: practitionerId }));
 }

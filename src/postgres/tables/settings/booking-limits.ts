@@ -81,8 +81,9 @@ export async function findBookingLimits(
 
 /**
  * Returns the limits that the tenant sets for a reschedule to the day of a slot. `onDay` counts the patient's
- * appointments for the service on that day. The count is 0 if the appointment is already on that day, or without
- * `slotId`. Call this right after the statement that locks the patient, so that both share a round trip.
+ * appointments for the same service on that day, except cancelled ones and no-shows. The count is 0 if the appointment
+ * is already on that day, or without `slotId`. Call this right after the statement that locks the patient, so that both
+ * share a round trip.
  */
 export async function findMoveLimits(
   transaction: Transaction,

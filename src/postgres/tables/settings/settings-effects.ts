@@ -67,7 +67,7 @@ function closes(days: string): string {
 
 /** The effects of a change of the tenant's limits for cancellations, reschedules and numbers of appointments. */
 export interface LimitEffects {
-  /** The number of appointments that can be cancelled now but not after the change. */
+  /** The number of appointments that can be cancelled now but not after the change. Displaced ones always can. */
   readonly lateCancels: number;
   /** The number of appointments that can be rescheduled now but not after the change. */
   readonly lateReschedules: number;
@@ -96,9 +96,13 @@ export async function countLimitEffects(
   return readOnlyRow(transaction, sql.raw(LIMIT_EFFECTS, values));
 }
 
+/** SQL for whether the schedule displaced an appointment `a`. No time limit applies to such an appointment. */
+const IS_DISPLACED = `coalesce((SELECT bool_or(s.retained) FROM slots s
+  WHERE s.tenant_id = :tenantId AND s.appointment_id = a.id), false)`;
+
 function becomesLate(before: string, after: string): string {
   return `count(*) FILTER (WHERE a.starts_at >= :now::timestamptz + make_interval(hours => ${before}::integer)
-    AND a.starts_at < :now::timestamptz + make_interval(hours => ${after}::integer))::integer`;
+    AND a.starts_at < :now::timestamptz + make_interval(hours => ${after}::integer) AND NOT ${IS_DISPLACED})::integer`;
 }
 
 const AHEAD = `FROM appointments a WHERE a.tenant_id = :tenantId AND a.status IN ${MOVABLE_STATUSES}
@@ -116,9 +120,12 @@ const LIMIT_EFFECTS = `SELECT
   ) AS over) AS "patientsOverLimit"`;
 
 /**
- * Returns SQL that counts the {@link WindowEffects} in the active programs `p` that meet `condition`. The start and end
- * of each booking window are computed before the subqueries. Under row-level security, an index can then serve the
- * comparisons with them.
+ * Returns SQL that counts the {@link WindowEffects} in the active programs `p` that meet `condition`. `notice` and
+ * `days` return SQL for the minimum notice and the horizon of `p`; `of` is the parameter with the setting before or
+ * after the change.
+ *
+ * The start and end of each booking window are computed before the subqueries. Under row-level security, an index can
+ * then serve the comparisons with them.
  */
 function effects(condition: string, notice: (of: string) => string, days: (of: string) => string): string {
   return `SELECT coalesce(sum(soon.count + late.count), 0)::integer AS "hiddenSlots",

@@ -37,7 +37,7 @@ const decimal = /^(?:0|-?[1-9][0-9]*)$/;
  * int32, `1` is not a bool. Integers are exact and may be written `5.0`.
  *
  * A number may be a string only where ProtoJSON itself writes a string: 64-bit integers as plain decimals, and NaN,
- * Infinity and -Infinity for floating point.
+ * Infinity and -Infinity for floating point. With `longAsString`, the reader returns 64-bit integers as text.
  */
 export function scalarReader(scalar: ScalarType, longAsString = false): ReadValue {
   const read = readers[scalar];
