@@ -47,8 +47,9 @@ export interface DatabaseUrls {
 }
 
 /**
- * Opens the pool and migrates the database if it is not up to date. If the database is not available, for example
- * because all machines restart, tries again for up to 60 s: once for the role, and once for the migration.
+ * Opens the pool, checks the role of the service, and migrates the database if it is not up to date. If the database is
+ * not available, for example because all machines restart, retries every second. The check and the migration are each
+ * retried for up to 60 s.
  *
  * Rejects if row-level security does not bind the service's role, because a query without a tenant predicate would then
  * return data of other tenants. Logs a warning if the role can change the tables.

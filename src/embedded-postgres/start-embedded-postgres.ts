@@ -98,8 +98,8 @@ async function removeLeftovers(folders: EmbeddedFolders): Promise<void> {
 }
 
 /**
- * Returns the passwords. First adds the role `cupo_owner` to a cluster without this role, unless a process uses the
- * server.
+ * Returns the passwords of the cluster's roles. First adds the role `cupo_owner` to a cluster without this role. If a
+ * process uses the server, does not add the role, and its password is undefined.
  */
 async function readyPasswords(context: ServerContext): Promise<Passwords> {
   const { folders } = context;

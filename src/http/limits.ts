@@ -52,9 +52,9 @@ export interface ListenLimits {
   /** After this long without data, TCP probes whether the peer still exists. */
   readonly probeAfterMs: number;
   /**
-   * Maximum size of the request line and headers on HTTP/1.1, or of the header list on HTTP/2 as RFC 9113 counts it. A
-   * larger size is answered with 431. HTTP/2 announces and reads up to twice the limit, so that it can answer 431. It
-   * resets streams with even larger lists.
+   * Maximum size in bytes of the request line and headers on HTTP/1.1, or of the header list on HTTP/2 as RFC 9113
+   * counts it. A larger size is answered with 431. On HTTP/2, the listener announces and reads up to twice the limit,
+   * so that it can answer 431. It resets streams with even larger lists.
    */
   readonly maxHeaderBytes: number;
   /**

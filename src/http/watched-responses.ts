@@ -95,8 +95,9 @@ function holdUntilDrained(answer: Watched, account: AnswerAccount | undefined, b
 }
 
 /**
- * Returns the memory that an answer takes, in bytes. The whole body counts if its length is known, because the
- * unwritten part is in memory too.
+ * Returns the memory that an answer takes, in bytes: its body plus {@link ANSWER_BYTES}. If the length of the body is
+ * known, the whole body counts, because the unwritten part is in memory too. Otherwise, only the bytes that are written
+ * but not yet sent count.
  */
 function sizeOf(answer: Watched): number {
   const length = Number(answer.getHeader("content-length") ?? 0);

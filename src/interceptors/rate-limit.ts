@@ -70,7 +70,10 @@ export function rowQuota(limiter: RateLimiter): Stage {
   };
 }
 
-/** Returns how many rows a request asks for: the patients of a batch or the rows of a page; 0 for other requests. */
+/**
+ * Returns how many rows a request asks for: the number of `patientIds` or, without these, its page size. A page has at
+ * most {@link MOST_ROWS} rows. Returns 0 if the request sets neither.
+ */
 function rowsAskedFor(message: Message): number {
   const { pageSize = 0, patientIds = [] } = message as { pageSize?: unknown; patientIds?: unknown };
   if (Array.isArray(patientIds) && patientIds.length > 0) return patientIds.length;

@@ -74,7 +74,10 @@ const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
   "57P03": "UNAVAILABLE",
 };
 
-/** Codes of Node's socket errors, and messages of pg for a connection that was lost or could not be opened. */
+/**
+ * The codes of Node's socket errors and the messages of pg for two failures. `CONNECT_CODES` and `ACQUIRE_MESSAGE`: no
+ * connection could be opened or acquired. `SOCKET_CODES` and `LOST_MESSAGE`: the connection was lost.
+ */
 const CONNECT_CODES = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
 const SOCKET_CODES = new Set(["ECONNRESET", "EPIPE", "ETIMEDOUT"]);
 const LOST_MESSAGE =

@@ -13,8 +13,8 @@ export interface WorkerPool {
   /** Replaces each worker, one after the other. A new worker listens before the old one stops. */
   restart(): Promise<void>;
   /**
-   * Stops all workers gracefully. If `drainMs` is not 0, each worker first drains. The time to drain comes from the
-   * settings of the worker, not from `drainMs`.
+   * Stops all workers gracefully. If `drainMs` is above 0, each worker first drains. The time to drain comes from the
+   * settings of the worker, not from `drainMs`. Defaults to 0.
    */
   close(drainMs?: number): Promise<void>;
 }

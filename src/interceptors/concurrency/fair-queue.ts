@@ -1,9 +1,9 @@
 /**
  * Shares a resource equally between tenants: start-time fair queueing (Goyal, Vin and Cheng, 1996).
  *
- * The virtual time is the highest start tag of a call that has begun to run. The start tag of a tenant's next call is
- * one more than its previous tag, but at least the virtual time minus one. So only the first call of
- * an idle tenant runs before all waiting calls of busy tenants.
+ * Each call gets a start tag, and calls with lower tags run first. The virtual time is the highest start tag of a call
+ * that has begun to run. The start tag of a tenant's next call is one more than its previous tag, but at least the
+ * virtual time minus one. So only the first call of an idle tenant runs before all waiting calls of busy tenants.
  */
 export class FairQueue {
   #virtualTime = 0;

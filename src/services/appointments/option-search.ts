@@ -51,10 +51,10 @@ export interface OptionCriteria extends SlotCriteria {
 }
 
 /**
- * Returns a page of options with tokens, earliest first. Reserves nothing. `dueOn` is the last date of the allowed
- * wait; absent if no limit applies. Throws 404 for an unknown patient or appointment, then 409 if the patient is not
- * active or the appointment cannot be moved. Then throws 404 for an unknown appointment type, and 422 for an inactive
- * type or a service that is not the appointment's.
+ * Returns a page of options with tokens, earliest first. Reserves nothing. `dueOn` of the result is the last date of
+ * the allowed wait; absent for no limit. Throws 404 for an unknown patient or appointment, then 409 if the patient is
+ * not active or the appointment cannot be moved. Then throws 404 for an unknown appointment type, and 422 for an
+ * inactive type or a service that is not the appointment's.
  */
 export async function findOptions(
   criteria: OptionCriteria,

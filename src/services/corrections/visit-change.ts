@@ -75,7 +75,9 @@ export async function changeVisit(
 }
 
 /**
- * Returns the errors in the service and the appointment type of a request, and the duration and buffer of this type.
+ * Judges the service and the appointment type of a request. Returns an error for each that does not exist (`missing`)
+ * and for each that is not active (`inactive`). Also returns the duration and the buffer of the type in minutes;
+ * undefined if the request has no type or the type does not exist.
  */
 async function judgeReferences({ serviceId, appointmentTypeId }: ChangeAppointmentRequestValid, call: ReadyCall) {
   const { transaction, principal } = call;

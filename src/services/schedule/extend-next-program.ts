@@ -68,7 +68,11 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
   return { kind: "ADDED", programId, through: part.progress.through };
 }
 
-/** Returns how many slots a turn may add: at most {@link MAX_SLOTS_IN_PART}, and none if the tenant is at its limit. */
+/**
+ * Returns how many slots a turn may add: at most {@link MAX_SLOTS_IN_PART}, and at most as many as the tenant has left
+ * below its limit of open slots. The second maximum does not apply if the plans of all programs together fit into the
+ * limit.
+ */
 async function countRoom(transaction: Transaction, maxOpenSlots: number, nowMs: number): Promise<number> {
   if (await fitPlansInto(transaction, maxOpenSlots, nowMs)) return MAX_SLOTS_IN_PART;
   const openSlots = await countOpenSlots(transaction, new Date(nowMs), maxOpenSlots);

@@ -119,7 +119,8 @@ async function previewWindow(
 
 /**
  * Returns the horizon and the minimum notice of a program before and after a change. If the program has no value of its
- * own, the value comes from the tenant's settings. If the tenant has none either, the horizon is {@link HORIZON_DAYS}.
+ * own, the value comes from the tenant's settings. If the tenant has none either, the horizon is {@link HORIZON_DAYS},
+ * and the minimum notice is undefined, which means 0.
  */
 function windowsOf(program: BookingWindow, changes: Partial<BookingWindow>, settings: BookingWindow) {
   const effective = (own: BookingWindow) => ({

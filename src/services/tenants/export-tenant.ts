@@ -24,9 +24,9 @@ export async function exportTenant(
 }
 
 /**
- * Returns one page of rows; with the last page, also the number of rows of each table that has rows. Reads one table
- * after the other, each ordered by its primary key. The page token contains the numbers of rows read so far, and the
- * position of the last row.
+ * Returns one page of rows. On the last page, `counts` has the number of exported rows of each table that has rows. On
+ * other pages, `counts` is undefined. Reads one table after the other, each ordered by its primary key. The page token
+ * contains the number of rows read so far from each table, and the position of the last row.
  */
 async function exportRows(request: ExportTenantRequestValid, transaction: Transaction) {
   const filters = [request.tenantId];

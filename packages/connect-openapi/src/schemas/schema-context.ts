@@ -17,7 +17,9 @@ export interface SchemaContext {
   enumValues(definition: DescEnum): readonly DescEnumValue[];
   /** Returns the schema after the option `schema` has changed it. */
   finished(definition: DescMessage | DescField | DescEnum, schema: JsonObject): JsonObject;
-  /** Returns sentences for a description about rules that keywords do not express in full. */
+  /**
+   * Returns sentences for the description of `definition`. They state the rules that keywords do not express in full.
+   */
   sentences(unsaid: readonly Unsaid[], definition: DescField | DescMessage): string[];
   /**
    * Returns a reference to the schema of a message without the `excluded` paths. For a type with a special JSON form,

@@ -48,8 +48,8 @@ export interface CompiledEventIds {
   /** Returns the id of a response; undefined if it is empty or contains NUL, CR or LF. */
   idOf(response: Message): string | undefined;
   /**
-   * Does nothing without a Last-Event-ID header. Otherwise, puts its value into the request and clears the
-   * `removedFields`. Throws MALFORMED if the header was sent twice or is not UTF-8.
+   * Does nothing if the Last-Event-ID header is absent or empty. Otherwise, puts the value of the header into the
+   * request and clears the `removedFields`. Throws MALFORMED if the header was sent twice or is not UTF-8.
    */
   resume(request: Message, rawHeaders: readonly string[]): void;
 }

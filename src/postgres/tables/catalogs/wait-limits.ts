@@ -52,11 +52,14 @@ export type WaitLimitSubject =
 
 /**
  * Returns the wait limit of a subject, for waits that begin on a local date from `from` to `through`. The limit comes
- * from the active opportunity definition of the subject. Returns undefined if there is no such definition. If several
- * definitions have the category of a subject, a definition of the company of `owner` has precedence, then a definition
- * of the organization of `owner`, then one without an owner. Definitions of other owners do not count.
+ * from the active opportunity definition of the subject. Returns undefined if there is no such definition.
  *
- * The result has the holidays after `from`, up to `through` plus three times the maximum wait plus 100 days.
+ * Several definitions can have the `caseCategory` of a subject. A definition of the company of `owner` then has
+ * precedence, then a definition of the organization of `owner`, then one without an owner. Definitions of other owners
+ * do not count.
+ *
+ * The holidays of the result are after `from`. The last ones are at most three times the maximum wait plus 100 days
+ * after `through`.
  */
 export async function readWaitLimit(
   transaction: Transaction,

@@ -148,8 +148,9 @@ export async function findOfferableSlot(
 
 /**
  * Returns open waitlist entries that a freed slot suits and that were not offered the slot yet. Their patients are
- * active, free at the time of the slot, and have fewer than `maxHolds` live holds. The result always contains the first
- * of all such entries in the order of `waitingOrder`.
+ * active, free at the time of the slot, and have fewer than `maxHolds` live holds. If there are many such entries,
+ * returns only the entries with the earliest request dates. The result always contains the first entry in the order of
+ * `waitingOrder`.
  */
 export async function findWaitingEntries(
   transaction: Transaction,

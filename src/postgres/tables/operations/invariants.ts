@@ -29,8 +29,8 @@ export interface InvariantFinding {
 /**
  * Checks all invariants of the tenant's data. For example, compares appointments with slots, counters, history and
  * audit trail. Returns the counts and the broken invariants. One statement reads all compared rows, so they come from
- * one snapshot. Changes of appointments from before the retention period of audit rows are not compared with audit
- * rows, even if these still exist.
+ * one snapshot. A change of an appointment is compared with audit rows only if it was made within their retention
+ * period. An older change is not compared, even if its audit rows still exist.
  */
 export async function verifyInvariants(transaction: Transaction, nowMs: number): Promise<InvariantFindings> {
   const [kept] = await transaction.rows<{ since: Date | null }>(sql.raw(AUDIT_KEPT_SINCE));

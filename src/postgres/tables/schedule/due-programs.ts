@@ -16,7 +16,7 @@ const DUE = `SELECT DISTINCT p.tenant_id AS id FROM programs p
 /**
  * Returns the ids of the tenants that may have a due program; see {@link lockNextDueProgram}. Unlike that function,
  * does not check locations and services. `today` is a local date (YYYY-MM-DD). With the setting cupo.jobs, row-level
- * security shows the programs of all tenants, but only those whose schedule was requested.
+ * security shows the programs of all tenants, except programs whose schedule was never requested.
  */
 export async function findDueTenants(source: TransactionSource, today: string): Promise<string[]> {
   const rows = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
