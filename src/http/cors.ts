@@ -72,8 +72,8 @@ export function withCors(origins: readonly string[], answerer: Answerer): Answer
 const ALLOW_ORIGIN = "Access-Control-Allow-Origin";
 
 /**
- * Returns a function that creates the CORS headers of an answer. If answers depend on Origin, every answer has `Vary:
- * Origin`. Caches then store the answers for each origin separately.
+ * Returns a function that creates the CORS headers of an answer. Unless `origins` contains `*`, every answer has `Vary:
+ * Origin`, even to a request without Origin. Caches then store the answers for each origin separately.
  */
 function createCorsHeaders(origins: readonly string[]): (request?: Request) => Record<string, string> {
   const exposed = { "Access-Control-Expose-Headers": corsResponseHeaders.join(", ") };

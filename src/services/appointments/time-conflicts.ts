@@ -11,7 +11,7 @@ export type NamedConflicts = "ALL" | "FIRST";
 /** The slots at the requested time, and whether the practitioner or the patient is busy then. */
 export interface WantedTime {
   readonly slots: readonly SlotRecord[];
-  /** The slots of the appointment to move. */
+  /** Slots of the appointment to move. None of them may be taken again. Defaults to none. */
   readonly ownSlots?: readonly SlotRecord[];
   readonly busy: BusyPeople;
 }

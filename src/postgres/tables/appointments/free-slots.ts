@@ -107,8 +107,9 @@ export function valuesOf(
 }
 
 /**
- * Returns the seed that orders slots with the same start. The seed depends on the appointment or patient of the search,
- * so that searches for different patients begin with different slots.
+ * Returns the seed that orders slots with the same start, so that searches for different patients begin with different
+ * slots. The seed is the last 64 bits of the appointment's id. Without an appointment, it is the last 64 bits of the
+ * patient's id; without both, 0.
  */
 function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" | "patientId">): string {
   const subject = appointmentId ?? patientId;

@@ -73,8 +73,9 @@ const MOVE = `${INTO} WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uui
 
 /**
  * Adds a range of appointments to `opportunity_summaries`, and subtracts the changes of these appointments that
- * {@link moveChanges} has not moved yet. One snapshot contains the appointments and the changes. So the sum of
- * summaries and changes always equals the sums of the appointments, even if calls commit at the same time.
+ * {@link moveChanges} has not moved yet. The appointments already contain these changes, and {@link moveChanges} adds
+ * them later. Without the subtraction, they would count twice. One snapshot contains the appointments and the changes,
+ * so the sums are right even if calls commit at the same time.
  */
 const BUILD = `${INTO} WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after::uuid AND id <= :through::uuid
     UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;
