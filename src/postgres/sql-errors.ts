@@ -122,7 +122,8 @@ const SHARD = /_\d{6,}$/;
 
 /**
  * Returns the name of the violated unique constraint, as in the migrations; undefined for other errors. Citus forwards
- * only the error message of a worker. That message contains the name of the constraint in the shard.
+ * only the error message of a worker. In this case, the name is read from the message, and the number of the shard is
+ * removed from it.
  */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   if (!(error instanceof DatabaseError) || classifyFailure(error) !== "UNIQUE_VIOLATION") return undefined;

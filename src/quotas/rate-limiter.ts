@@ -105,8 +105,9 @@ function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, ela
 }
 
 /**
- * Returns how many requests of a quota this process asks the store for: the part of the requests left that
- * {@link PARTS} states, divided by `replicas`. Asks for more if this process needs more to allow `requests` requests.
+ * Returns how many requests of a quota this process asks the store for: 1 / ({@link PARTS} × `replicas`) of the
+ * requests that are left in the store. If this process lacks more than that to allow `requests` requests, returns the
+ * number that it lacks.
  */
 function demandOf({ policy, held, left }: Holding, requests: number, replicas: number): QuotaDemand {
   const missing = costIn(policy, requests) - held;

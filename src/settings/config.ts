@@ -78,7 +78,7 @@ export class ConfigError extends Error {
 
 /**
  * Returns the settings of the service, read from environment variables, except those of OpenTelemetry. An empty
- * variable counts as absent. Throws a {@link ConfigError} that names every invalid setting.
+ * variable counts as absent. If settings are invalid or missing, throws a {@link ConfigError} that names them all.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];

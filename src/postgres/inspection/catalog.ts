@@ -13,11 +13,13 @@ interface Row {
 }
 
 /**
- * A query for the tables of the schema `public`, except the two tables in which Knex records the migrations.
+ * A query for the tables of the schema `public` and their partitions. Omits the two tables in which Knex records the
+ * migrations.
  *
- * The catalog omits partitions and their columns and indexes. The set of partitions changes every month, and PostgreSQL
- * derives the definition of a partition from its parent table. The catalog contains only those policies, triggers and
- * constraints that a partition has of its own. Cupo's partitions have none of their own.
+ * Of a partition, the {@link Catalog} contains only the policies, triggers and constraints that its parent table does
+ * not have. Cupo's partitions have none of these. The catalog omits the partition itself, its columns and its indexes.
+ * The set of partitions changes every month, and PostgreSQL derives the definition of a partition from its parent
+ * table.
  */
 const TABLES = `SELECT c.oid, c.relname, c.relpersistence, c.relispartition, coalesce(p.relname, c.relname) AS root,
     CASE WHEN c.relispartition THEN ' in partition ' || c.relname ELSE '' END AS place

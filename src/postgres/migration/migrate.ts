@@ -27,8 +27,8 @@ export interface MigrateOptions extends UpgradeOptions {
 }
 
 /**
- * Key of the advisory lock of {@link migrate}, as pg_locks shows it. The number is arbitrary, but every release must
- * use the same number.
+ * Key of the advisory lock of {@link migrate}. pg_locks shows it as `classid` 1 and `objid` 528128705. The number is
+ * arbitrary, but every release must use the same number.
  */
 const LOCK = 4_823_096_001;
 

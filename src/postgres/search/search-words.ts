@@ -28,7 +28,10 @@ export function searchWords({ fullName, phone, documentNumber }: SearchedPatient
   return [...new Set([...nameWords(fullName), ...phones.map(phoneWord), ...documents])];
 }
 
-/** Returns the words of a name or of a part of a name, in upper case and without accents or duplicates. */
+/**
+ * Returns the words of a name or of a part of a name, in upper case and without accents or duplicates. Cuts words to 64
+ * characters.
+ */
 export function nameWords(name: string): readonly string[] {
   const words = fold(name).split(/[^\p{L}\p{N}]+/u);
   return [...new Set(words.filter((word) => word !== "").map(cut))];

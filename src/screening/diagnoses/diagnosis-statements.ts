@@ -68,7 +68,7 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
   return sameSentence(words, start - 1, start) && /^(?:mi|mis|su|sus)$/.test(words[start - 1]?.text ?? "");
 }
 
-/** Whether a verb with `de` stands before an organ or a measure: `sufro de la tensión`. */
+/** Whether a verb with `de` stands before a word of {@link is.suffered}: `sufro de la tensión`. */
 function isSuffered({ words }: Text, { start }: Condition): boolean {
   const at = skipBack(words, start - 1, is.filler, CLOSE);
   return is.suffered(words[start]) && is.takesPreposition(words[at]) && sameSentence(words, at, start);

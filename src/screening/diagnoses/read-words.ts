@@ -17,8 +17,8 @@ const sentenceEnd = /[.!?;](?=\s|$)|\n/;
 const LABELS: ReadonlySet<string> = new Set(["dx", "idx", "dxs", "diag", "diagn"]);
 
 /**
- * Returns the words of a plain text in order. A point after `Dx` does not end a sentence, and neither does a line break
- * after a colon.
+ * Returns the words of a plain text in order. After a label such as `Dx`, the sentence continues, even at a point or a
+ * line break. It also continues at a line break after a colon or `=`.
  */
 export function readWords(plain: string): Word[] {
   const lower = plain.toLowerCase();

@@ -53,7 +53,9 @@ export const having = oneOf(`tengo tiene tienen tenia tenian tuve tuvo tuvieron 
 export const takesPreposition =
   oneOf(`padezco padece padecen padecia padecio padeci padecemos padecer padeciendo sufro sufre sufren
   sufria sufri sufrio sufrimos sufrir sufriendo`);
-/** Organs and measures that mean their disease after `sufro de`. */
+/**
+ * Words that mean a condition after `sufro de`: organs (`colon`), measures (`tensión`) and complaints (`insomnio`).
+ */
 export const suffered = oneOf(`azucar presion tension tiroides prostata colon colesterol trigliceridos corazon rinon
   rinones higado nervios ansiedad insomnio vertigo reflujo acidez`);
 /** Verbs and participles that say that somebody or something found a condition. */
@@ -106,7 +108,7 @@ export const patient = oneOf("paciente pte pcte px pac pct");
  */
 export const age = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
 
-/** Verbs that say what one person is. */
+/** Verbs, and `como`, before a word for what one person is: `soy diabético`. */
 export const self = oneOf("soy es era fui fue siendo como estoy volvi volvio quedo quede naci nacio eres");
 /** Verbs that say what several people are. */
 export const selves = oneOf("somos son eramos eran siendo");

@@ -6,7 +6,7 @@ import { targetOf } from "./row-references.js";
 /** A start and an end, in milliseconds since the epoch. */
 export type Span = Pick<ImportedTime, "startMs" | "endMs">;
 
-/** The busy times of people in one import, by the id of the person. */
+/** The times at which each person is busy with an appointment that was added. */
 export class Diary {
   readonly #times = new Map<string, Span[]>();
 

@@ -31,7 +31,10 @@ export interface BusyAt {
    * until the last slot ends.
    */
   readonly visitMinutes?: number | undefined;
-  /** The appointment type to book. If it has a buffer, the visit is as long as the duration of the type. */
+  /**
+   * The appointment type to book; not used for a move, or if `visitMinutes` is defined. If the type has a buffer, the
+   * visit is as long as the duration of the type. Without a type or a buffer, the visit lasts until the last slot ends.
+   */
   readonly appointmentTypeId?: string | undefined;
 }
 
