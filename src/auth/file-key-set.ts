@@ -8,7 +8,10 @@ import { usableKeys } from "./usable-keys.js";
 export interface FileKeySetOptions {
   /** Path of a JSON Web Key Set (RFC 7517) in UTF-8. */
   readonly path: string;
-  /** Called for each load that fails or returns no usable key. Must not throw. */
+  /**
+   * Called for each load that fails or returns no usable key, except the first read. If the first read fails or returns
+   * no usable key, {@link readFileKeySet} rejects. Must not throw.
+   */
   readonly onError?: (error: Error) => void;
 }
 

@@ -70,8 +70,9 @@ function judge(difference: Difference): Finding {
 }
 
 /**
- * Whether a difference affects correctness. An index that is not unique affects only speed. An added index, column or
- * function affects nothing: an operator may have added it on purpose.
+ * Whether a difference is a failure. The other differences are warnings:
+ * - a missing or changed index that is not unique, because it affects only speed
+ * - an added index, column or function, because an operator may have added it on purpose
  */
 function isGuarantee({ kind, recorded }: Difference): boolean {
   if (recorded === undefined) return !["index", "column", "function"].includes(kind);

@@ -27,7 +27,7 @@ export interface ListenOptions {
   readonly limits: ListenLimits;
   /**
    * Returns the handlers for a listener at `url`. Called once, when the port is known and before any connection is
-   * accepted.
+   * handled.
    */
   readonly answerAt: (url: string) => Answerer;
   /**

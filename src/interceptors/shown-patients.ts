@@ -9,9 +9,9 @@ const SHOWING: ReadonlySet<string> = new Set(
 );
 
 /**
- * Compiles a function that returns the ids of the patients whose data a stored response contains, including the
- * patients of user attention cases. The function expects that each field of the response shows at most one patient.
- * This holds in all operations with an idempotency key.
+ * Compiles a function that returns the ids of the patients that a stored response shows in fields of the types Patient,
+ * PatientDetails and UserAttentionCaseDetails. A case without `patientId` adds no id, even if it has an appointment.
+ * Repeated fields are ignored: no operation with an idempotency key shows patients in one.
  */
 export function shownPatientsOf(schema: DescMessage): (response: Uint8Array) => readonly string[] {
   const fields = schema.fields.filter(({ message }) => SHOWING.has(message?.typeName ?? ""));

@@ -33,7 +33,7 @@ export interface SpanLimits {
 export interface WrittenSpan {
   /** The number of written events. */
   readonly written: number;
-  /** Whether the span ended at the limit `until`. If false, call {@link writeSpan} again for the rest. */
+  /** Whether no events up to the limit `until` are left. If false, call {@link writeSpan} again for the rest. */
   readonly isLast: boolean;
 }
 

@@ -15,8 +15,9 @@ export function clinicServices<T extends Pick<ServiceEntry, "service">>(services
 const INTERNAL: ReadonlySet<string> = new Set(["TenantService"]);
 
 /**
- * Returns the clinic's own services that the public listener serves: the services in `names`, or all if `names`
- * contains "all". Services for the operators of Cupo are never returned. Throws for an unknown name.
+ * Returns the clinic's own services that the public listener serves: all if `names` contains "all", otherwise those in
+ * `names`. Services for the operators of Cupo are never returned. Throws for an unknown name, unless `names` contains
+ * "all".
  */
 export function publicClinicServices<T extends Pick<ServiceEntry, "service">>(
   services: readonly T[],

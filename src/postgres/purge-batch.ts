@@ -4,7 +4,10 @@ import { sql } from "./sql.js";
 /** The result of one batch of a purge. */
 export interface PurgedBatch {
   readonly deleted: number;
-  /** The latest time of a deleted row; undefined if no row was deleted. The next batch begins at this time. */
+  /**
+   * The greatest value of the column {@link Purged.time} among the deleted rows; undefined if no row was deleted. The
+   * next batch begins at this time.
+   */
   readonly until: Date | undefined;
 }
 

@@ -192,8 +192,8 @@ async function explainClaim(
 }
 
 /**
- * Returns the outcome for a key that is already taken, by another call or by an earlier attempt of this call. Reads the
- * stored result in a new transaction, because the snapshot of the failed transaction may be older than the result.
+ * Returns the outcome for a key that another call or an earlier attempt of this call has taken. `transaction` is new,
+ * because the failed claim has aborted the first one.
  */
 async function readOutcome(
   transaction: PipelinedTransaction,

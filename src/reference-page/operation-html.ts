@@ -60,8 +60,8 @@ function answersHtml(document: ApiDocument, { operation }: ShownOperation): Html
 }
 
 /**
- * Renders the first sentence of the description of an error, and its problem codes. The linked schema has the whole
- * description.
+ * Renders the status of an error, the first sentence of its description, and the paragraphs after the first. These
+ * paragraphs list the codes in `errors`. The status links to `schema`, if there is one.
  */
 function errorHtml(status: string, description: string, schema: string | undefined): Html {
   const [text = "", ...codes] = description.split("\n\n");

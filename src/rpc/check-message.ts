@@ -20,7 +20,7 @@ const keepAll: Check = () => true;
 
 /**
  * Returns a function that checks messages decoded from protobuf's binary form. The function adds a violation for each
- * invalid value. The binary form can contain values that JSON cannot:
+ * invalid value. The reader of JSON rejects these values, but the decoder of the binary form accepts them:
  * - strings with U+0000
  * - Timestamps and Durations out of range
  * - FieldMask paths that are not field names

@@ -7,7 +7,10 @@ const meantWord = createMeantWord(bySound.keys());
 const keys = /(?<![a-z0-9])(?:clabe|clav|klave|clve|cleve|calve|clabes|klaves)(?![a-z0-9])/gi;
 const longWord = /(?<![a-z0-9])[a-z]{6,16}(?![a-z0-9])/gi;
 
-/** Returns `plain` with the correct spelling of words that the patterns look for, such as `clave` for `clabe`. */
+/**
+ * Corrects misspelled words that can introduce a credential, a card number or a diagnosis: `clabe` becomes `clave`.
+ * Returns the corrected text. `plain` has no accents.
+ */
 export function mendSpelling(plain: string): string {
   return plain.replace(keys, "clave").replace(longWord, (word) => {
     const lower = word.toLowerCase();

@@ -69,14 +69,18 @@ export class DeliveryRun {
     return !this.#isAnswering && this.#failures >= PARALLEL;
   }
 
-  /** Whether sending ended although there may be more to send now. */
+  /**
+   * Whether sending ended because its time was over, `stop` aborted or {@link FanOut.isLost} became true. There may be
+   * more to send now.
+   */
   get isCut(): boolean {
     return this.#isCut || this.#fanOut.isLost;
   }
 
   /**
-   * Sends until nothing is left, the time is over, `stop` aborts, the lease is lost, the webhook is disabled or the
-   * receiver accepts nothing. Throws the first error.
+   * Sends until nothing is left, the time is over, `stop` aborts, the lease is lost, the webhook is disabled, the
+   * receiver accepts nothing or an error occurs. Waits for the attempts in progress, then throws the first error, if
+   * any.
    */
   async send(): Promise<void> {
     const signer = await openSigner(this.tenantId, this.webhook, this.ports);

@@ -16,11 +16,12 @@ interface Variable extends BoundVariable {
 }
 
 /**
- * Compiles the reader of a route's variables. Each segment is decoded once. The segments of one variable are joined by
- * slashes.
+ * Compiles the reader of a route's variables. The text of a variable is its decoded segments, joined by slashes. In a
+ * variable that can have several segments, `%2F` stays encoded.
  *
- * A segment that is not percent-encoded UTF-8 is a violation, even if no variable contains the segment. A text is read
- * like the same value in JSON. If `takesAnyText` returns true, the field receives the text without a check.
+ * A segment that is not percent-encoded UTF-8 is a violation, even if no variable contains the segment. The text is
+ * read into the field of the variable as {@link createParameterReader} describes. A top-level field receives the text
+ * without a check if `takesAnyText` returns true for it.
  */
 export function createPathReader(
   { template, variables }: Route,

@@ -24,10 +24,13 @@ export interface LockedDuration {
 }
 
 /**
- * Locks an appointment and its patient. With `length`, also locks the practitioner, the current slots, and the slots
- * from its start to its new end. Then also reads whether the practitioner or the patient is busy in this interval. For
- * an appointment without slots of the schedule, reads this only for the patient. `seen` and `held` are the appointment
- * and its slots as they were read without locks.
+ * Locks an appointment and its patient. `seen` and `held` are the appointment and its slots as they were read without
+ * locks.
+ *
+ * With `length`, also locks the practitioner, the current slots, and the slots from the start of the appointment to its
+ * new end. Also reads whether the practitioner or the patient is busy in this interval. For an appointment without
+ * slots of the schedule, locks no further slots and reads this only for the patient. Without `length`, nobody counts as
+ * busy.
  */
 export async function lockForDuration(
   call: ReadyCall,

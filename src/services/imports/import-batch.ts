@@ -69,8 +69,8 @@ export class ImportBatch {
   }
 
   /**
-   * Returns the id of the resource that a row refers to; undefined if it was not imported. If the reference has a
-   * `resourceId` instead of a `sourceId`, returns it without a check.
+   * Returns the id of the resource to which a row refers; undefined if the resource was not imported. If the reference
+   * has a `resourceId` instead of a `sourceId`, returns this id in lower case, without a check.
    */
   resolve(kind: ImportKind, { sourceId, resourceId }: ImportReference): string | undefined {
     if (sourceId === undefined) return resourceId?.toLowerCase();

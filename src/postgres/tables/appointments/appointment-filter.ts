@@ -27,9 +27,9 @@ export interface AppointmentFilter {
    */
   readonly displaced: boolean | undefined;
   readonly seriesId: string | undefined;
-  /** Selects appointments whose `listed_at`, usually their start, is at this instant or later. */
+  /** Selects appointments whose `listed_at` (see {@link wantedAppointments}) is at this instant or later. */
   readonly from: Date | undefined;
-  /** Selects appointments whose `listed_at`, usually their start, is before this instant. */
+  /** Selects appointments whose `listed_at` (see {@link wantedAppointments}) is before this instant. */
   readonly before: Date | undefined;
 }
 

@@ -122,13 +122,13 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
  * before `closes`.
  *
  * - `next`: the start of the first free slot, even on a full day. No row if there is no free slot.
- * - `found`: the first free slots of each program from the time of `next` on, except on full days. People may be busy
- *   at these slots.
- * - `stop`: the time `at`, before which `found` is complete.
+ * - `found`: the first free slots of each program from the time of `next` on and after the previous page. Slots on full
+ *   days are omitted. People may be busy at these slots.
+ * - `stop`: the time `at`. `found` has every such slot that starts before this time. No row if `next` has none.
  *
- * For each program and each part of a day, the statement reads slots in order of time. It stops after the number of
- * slots in the CTE `share`. So the cost depends on the page size. Slots with the same start are read together, because
- * `found` has no order among them.
+ * For each program and each time range of the search, `found` has the earliest slots, up to the number in the CTE
+ * `share`. So the cost depends on the page size. `found` also has all slots with the same start as the last of these,
+ * because it does not order slots with the same start.
  */
 export function freeSlots(shape: SearchShape): string {
   const slots = `slots s WHERE s.tenant_id = :tenantId AND s.program_id = p.id AND s.appointment_id IS NULL

@@ -50,8 +50,7 @@ export interface OccupancyRecord {
  * practitioner. One statement reads slots, appointments, holds and blocks, so all numbers are from one instant.
  *
  * An appointment counts for its own date and program, even if the schedule no longer has its slot. Appointments with
- * status CANCELLED or NO_SHOW do not count. Capacity is the sum over the active rules that have a free slot or a
- * counted appointment on the date.
+ * status CANCELLED or NO_SHOW do not count.
  */
 export function readOccupancy(
   transaction: Transaction,

@@ -16,7 +16,10 @@ export interface EventRecord {
   readonly resourceId: string;
   readonly resourceVersion: number | undefined;
   readonly correlationId: string;
-  /** The organization and company of the resource. Only principals who see the resource receive the event. */
+  /**
+   * The organization and company of the resource. Only principals who see the resource receive the event. An undefined
+   * id does not restrict them.
+   */
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
 }

@@ -24,7 +24,7 @@ const COUNTS = `SELECT count(*) FILTER (WHERE live AND waitlist_entry_id IS NULL
 
 const HOUR_MS = 3_600_000;
 
-/** Returns the numbers of live holds and of recently expired holds of all tenants. */
+/** Counts live holds, live offers, and holds and offers that expired in the last hour, over all tenants. */
 export async function countHolds(source: TransactionSource, nowMs: number): Promise<HoldCounts> {
   const bindings = [nowMs, nowMs, nowMs - HOUR_MS].map((ms) => new Date(ms));
   const [counts] = await runAcrossTenants(source, SCOPE, (transaction) =>

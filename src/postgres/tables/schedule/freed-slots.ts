@@ -82,8 +82,8 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 
 /**
  * Makes freed slots due at once if they start within one of these times of their practitioner. Call this when holds at
- * these times have ended. Does not change slots whose next due time is their start or later: for these slots, no
- * waitlist entry was found.
+ * these times have ended. Does not change slots whose next due time is their start or later. When such a slot was last
+ * checked, it was not open or no waitlist entry was found for it, so the end of a hold does not matter.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));
