@@ -8,8 +8,8 @@ import { migrate } from "./postgres/migration/migrate.js";
 import type { ReplicaOutcome } from "./postgres/replica/replica-pause.js";
 import { createReplicaReads, type ReplicaReads } from "./postgres/replica/replica-reads.js";
 import { classifyFailure, isAway } from "./postgres/sql-errors.js";
-import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
+import { recordPatientAccess } from "./services/desk/case-access.js";
 import type { Config } from "./settings/config.js";
 
 const QUERY_TIMEOUT_MS = 15_000;
@@ -140,7 +140,7 @@ export function createCallStore(
 ): Pick<ChainPorts, "store" | "recordAccess"> {
   return {
     store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff, onCommitted, replica }),
-    recordAccess: (call, patientIds) => insertAccessRecords(readyCall(call), patientIds),
+    recordAccess: (call, shown) => recordPatientAccess(shown, readyCall(call)),
   };
 }
 

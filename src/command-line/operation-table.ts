@@ -60,7 +60,7 @@ function chainWithoutPorts() {
     paceRejection: unused,
     stopping: new AbortController().signal,
     store: { execute: unused, read: unused },
-    recordAccess: () => undefined,
+    recordAccess: async () => undefined,
     resultSeal: { seal: (result) => result, open: unused },
     pages: { seal: unused, open: unused },
   });

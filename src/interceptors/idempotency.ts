@@ -4,7 +4,7 @@ import type { Interceptor, UnaryResponse } from "@connectrpc/connect";
 import { type Call, callOf, type Principal, principalOf } from "../call.js";
 import { type CupoError, conflict } from "../errors.js";
 import { isReplicable, operationName, operationOf, takesIdempotencyKey } from "../operation.js";
-import { shownPatientsOf } from "./shown-patients.js";
+import { type ShownPatients, shownPatientsOf } from "./shown-patients.js";
 import type { Stage } from "./stage.js";
 
 /** The data with which a call claims (reserves) an idempotency key. */
@@ -57,7 +57,7 @@ export interface IdempotentWork {
 }
 
 /** Records that the principal of a call reads the data of these patients, in the transaction of the call. */
-export type RecordAccess = (call: Call, patientIds: readonly string[]) => void;
+export type RecordAccess = (call: Call, shown: ShownPatients) => Promise<void>;
 
 /** Encrypts and decrypts stored results that contain a secret. */
 export interface ResultSeal {
@@ -128,7 +128,8 @@ function once(
     call.storedResponse = stored;
     if (outcome.isOwn) return next(request);
     const shown = shownPatients(stored);
-    if (shown.length > 0) await store.read(call, principal, async () => recordAccess(call, shown));
+    if (shown.patientIds.length + shown.appointmentIds.length > 0)
+      await store.read(call, principal, () => recordAccess(call, shown));
     call.responseHeaders["Idempotent-Replayed"] = "true";
     return next(request);
   };

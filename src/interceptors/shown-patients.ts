@@ -8,25 +8,34 @@ const SHOWING: ReadonlySet<string> = new Set(
   [PatientSchema, PatientDetailsSchema, UserAttentionCaseDetailsSchema].map(({ typeName }) => typeName),
 );
 
+/** The patients whose data a response shows: their ids, and ids of appointments of the others. */
+export interface ShownPatients {
+  readonly patientIds: readonly string[];
+  readonly appointmentIds: readonly string[];
+}
+
 /**
- * Compiles a function that returns the ids of the patients that a stored response shows in fields of the types Patient,
- * PatientDetails and UserAttentionCaseDetails. A case without `patientId` adds no id, even if it has an appointment.
- * Repeated fields are ignored: no operation with an idempotency key shows patients in one.
+ * Compiles a function that returns the patients that a stored response shows in fields of the types Patient,
+ * PatientDetails and UserAttentionCaseDetails. A case without `patientId` shows the patient of its appointment. Repeated
+ * fields are ignored: no operation with an idempotency key shows patients in one.
  */
-export function shownPatientsOf(schema: DescMessage): (response: Uint8Array) => readonly string[] {
+export function shownPatientsOf(schema: DescMessage): (response: Uint8Array) => ShownPatients {
   const fields = schema.fields.filter(({ message }) => SHOWING.has(message?.typeName ?? ""));
-  if (fields.length === 0) return () => [];
+  if (fields.length === 0) return () => ({ patientIds: [], appointmentIds: [] });
   return (response) => {
     const message = reflect(schema, fromBinary(schema, response));
-    return fields.flatMap((field) => {
-      const shown: unknown = message.isSet(field) ? message.get(field) : undefined;
-      return isReflectMessage(shown) ? idOf(shown.message) : [];
+    const shown = fields.flatMap((field) => {
+      const value: unknown = message.isSet(field) ? message.get(field) : undefined;
+      return isReflectMessage(value) ? [idsIn(value.message)] : [];
     });
+    return {
+      patientIds: shown.flatMap(({ patientId }) => patientId ?? []),
+      appointmentIds: shown.flatMap(({ patientId, appointmentId }) => (patientId ? [] : (appointmentId ?? []))),
+    };
   };
 }
 
-function idOf(shown: Message): readonly string[] {
-  if (isMessage(shown, PatientSchema)) return [shown.id ?? ""];
-  if (isMessage(shown, PatientDetailsSchema)) return [shown.patientId];
-  return isMessage(shown, UserAttentionCaseDetailsSchema) && shown.patientId !== undefined ? [shown.patientId] : [];
+function idsIn(shown: Message): { patientId?: string | undefined; appointmentId?: string | undefined } {
+  if (isMessage(shown, PatientSchema)) return { patientId: shown.id };
+  return isMessage(shown, PatientDetailsSchema) || isMessage(shown, UserAttentionCaseDetailsSchema) ? shown : {};
 }

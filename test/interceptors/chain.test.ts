@@ -98,7 +98,7 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
       execute: () =>
         Promise.resolve({ kind: "REPLAY", response: toBinary(registerPatient.output, first), isOwn: false }),
     },
-    recordAccess: () => undefined,
+    recordAccess: async () => undefined,
     resultSeal: { seal: (result) => result, open: async (sealed) => sealed },
     pages: { seal: (position) => Promise.resolve(position), open: (token) => Promise.resolve(token) },
   });

@@ -13,6 +13,7 @@ import {
   type IdempotentWork,
   idempotency,
   type Outcome,
+  type RecordAccess,
 } from "../../src/interceptors/idempotency.js";
 import {
   callWith,
@@ -44,7 +45,7 @@ function fakeStore(outcome: Outcome = { kind: "EXECUTED" }) {
 }
 
 const read: IdempotentWork["read"] = (_call, _principal, work) => work();
-const recordAccess = () => undefined;
+const recordAccess = async () => undefined;
 
 describe("the claim", () => {
   test("contains the principal, the operation and the call", async () => {
@@ -187,7 +188,7 @@ describe("a read operation", () => {
 
 describe("a replay", () => {
   const ids: string[] = [];
-  const remember = (_: unknown, patientIds: readonly string[]) => ids.push(...patientIds);
+  const remember: RecordAccess = async (_, { patientIds }) => void ids.push(...patientIds);
   const replay = { kind: "REPLAY", response: stored, isOwn: false } as const;
 
   test("that contains a patient writes an access record", async () => {

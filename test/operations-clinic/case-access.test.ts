@@ -70,14 +70,19 @@ describe("a call that changes nothing but returns a case", () => {
     ["TakeCase", takeCase, {}],
     ["CloseCase", closeCase, { reason: "Resuelto." }],
   ] as const)("leaves an access record: a replay of %s", async (name, method, changes) => {
-    const { ana, ofAna } = await openDesk();
-    const request = { userAttentionCaseId: ofAna, expectedVersion: 1, ...changes };
-    const headers = { "idempotency-key": randomUUID() };
-    const first = await callRpc(service, method, request, { headers });
-    expect([first.status, await accessRecords(ana)]).toEqual([200, []]);
-    const replay = await callRpc(service, method, request, { headers });
-    expect(replay.body).toEqual(first.body);
-    expect(await accessRecords(ana)).toMatchObject([{ operation: `cupo.clinic.v1.DeskService/${name}` }]);
+    const { ana, ofAna, luz, ofLuz } = await openDesk();
+    for (const [userAttentionCaseId, patientId] of [
+      [ofAna, ana],
+      [ofLuz, luz],
+    ] as const) {
+      const request = { userAttentionCaseId, expectedVersion: 1, ...changes };
+      const headers = { "idempotency-key": randomUUID() };
+      const first = await callRpc(service, method, request, { headers });
+      expect([first.status, await accessRecords(patientId)]).toEqual([200, []]);
+      const replay = await callRpc(service, method, request, { headers });
+      expect(replay.body).toEqual(first.body);
+      expect(await accessRecords(patientId)).toMatchObject([{ operation: `cupo.clinic.v1.DeskService/${name}` }]);
+    }
   });
 });
 

@@ -47,7 +47,7 @@ export async function startComposedService(
     paceRejection: createRejectionPacing(),
     stopping: signal,
     store,
-    recordAccess: () => undefined,
+    recordAccess: async () => undefined,
     resultSeal: { seal: (result) => result, open: async (sealed) => sealed },
     pages: { seal: async (position) => position, open: async (token) => token },
   });

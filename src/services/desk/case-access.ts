@@ -8,8 +8,19 @@ import { insertAccessRecords } from "../../postgres/tables/patients/patient-evid
  * an appointment, records an access for the patient of the appointment.
  */
 export async function recordCaseAccess(cases: readonly CaseRecord[], call: ReadyCall): Promise<void> {
-  const named = cases.flatMap(({ patientId }) => patientId ?? []);
+  const patientIds = cases.flatMap(({ patientId }) => patientId ?? []);
   const appointmentIds = cases.flatMap((each) => (each.patientId === undefined ? (each.appointmentId ?? []) : []));
+  await recordPatientAccess({ patientIds, appointmentIds }, call);
+}
+
+/** Records one access for each of these patients and each patient of these appointments. */
+export async function recordPatientAccess(
+  {
+    patientIds,
+    appointmentIds,
+  }: { readonly patientIds: readonly string[]; readonly appointmentIds: readonly string[] },
+  call: ReadyCall,
+): Promise<void> {
   const others = appointmentIds.length === 0 ? [] : await findPatientsOfAppointments(call.transaction, appointmentIds);
-  insertAccessRecords(call, [...new Set([...named, ...others])]);
+  insertAccessRecords(call, [...new Set([...patientIds, ...others])]);
 }
