@@ -140,7 +140,8 @@ export function createCallStore(
 ): Pick<ChainPorts, "store" | "recordAccess"> {
   return {
     store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff, onCommitted, replica }),
-    recordAccess: (call, shown) => recordPatientAccess(shown, readyCall(call)),
+    recordAccess: (call, { patientIds, appointmentIds }) =>
+      recordPatientAccess(patientIds, appointmentIds, readyCall(call)),
   };
 }
 

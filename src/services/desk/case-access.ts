@@ -10,15 +10,13 @@ import { insertAccessRecords } from "../../postgres/tables/patients/patient-evid
 export async function recordCaseAccess(cases: readonly CaseRecord[], call: ReadyCall): Promise<void> {
   const patientIds = cases.flatMap(({ patientId }) => patientId ?? []);
   const appointmentIds = cases.flatMap((each) => (each.patientId === undefined ? (each.appointmentId ?? []) : []));
-  await recordPatientAccess({ patientIds, appointmentIds }, call);
+  await recordPatientAccess(patientIds, appointmentIds, call);
 }
 
 /** Records one access for each of these patients and each patient of these appointments. */
 export async function recordPatientAccess(
-  {
-    patientIds,
-    appointmentIds,
-  }: { readonly patientIds: readonly string[]; readonly appointmentIds: readonly string[] },
+  patientIds: readonly string[],
+  appointmentIds: readonly string[],
   call: ReadyCall,
 ): Promise<void> {
   const others = appointmentIds.length === 0 ? [] : await findPatientsOfAppointments(call.transaction, appointmentIds);
