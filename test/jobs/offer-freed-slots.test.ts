@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Database } from "../../src/postgres/database.js";
 import { holdFirst } from "../operations-clinic/hold-requests.js";
 import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
+import { mustBlock, mustChange } from "../operations-clinic/schedule-block-fixtures.js";
 import { book, bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
@@ -157,6 +158,25 @@ describe("the next entry", () => {
     lapse(clinic, next);
     expect(await run()).toBe(0);
     expect(await offersOf(clinic)).toEqual([]);
+  });
+
+  test("is never one that was offered the slot before, even if the slot was blocked in between", async () => {
+    await wait(clinic);
+    const { startsAt } = await freeSlot(clinic);
+    await run();
+    lapse(clinic, await onlyOffer(clinic));
+    const booked = await bookFirst(clinic, await newPatient(clinic));
+    expect(booked.startsAt).toBe(startsAt);
+    const { scheduleBlock } = await mustBlock(clinic, { programId: clinic.programId, startsAt, endsAt: booked.endsAt });
+    expect(await run()).toBe(0);
+    const block = { scheduleBlockId: scheduleBlock.scheduleBlockId, expectedVersion: scheduleBlock.version };
+    await mustChange(clinic, "CancelScheduleBlock", block);
+    await cancel(clinic, booked);
+    expect(await run()).toBe(0);
+    const { waitlistEntryId } = await wait(clinic);
+    await freeSlot(clinic);
+    expect(await run()).toBe(1);
+    expect(await onlyOffer(clinic)).toMatchObject({ waitlistEntryId, startsAt });
   });
 
   test("is offered the slot as soon as the offer is released", async () => {

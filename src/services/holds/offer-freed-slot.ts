@@ -6,7 +6,7 @@ import {
   type OfferableSlot,
   type WaitingEntry,
 } from "../../postgres/tables/holds/offerable-slots.js";
-import { deferFreedSlot, forgetFreedSlot } from "../../postgres/tables/schedule/freed-slots.js";
+import { deferFreedSlot, stopOffers } from "../../postgres/tables/schedule/freed-slots.js";
 import { findTenantSettings } from "../../postgres/tables/settings/tenant-settings.js";
 import { periodOf } from "../../scheduling/day-periods.js";
 import { instantMsOf } from "../../scheduling/local-clock.js";
@@ -27,8 +27,8 @@ const OPERATION = "offer_freed_slot";
  * - if holds take the time of the slot or the last capacity of its day, when these holds have expired
  * - otherwise, when the slot starts
  *
- * Deletes the slot's row in `freed_slots` if the slot can no longer be offered, or if the tenant makes no such offers.
- * Throws a CupoError if the slot or the patient changed since they were read.
+ * If the slot cannot be offered, or if the tenant makes no such offers, stops the offers of the slot
+ * ({@link stopOffers}). Throws a CupoError if the slot or the patient changed since they were read.
  */
 export async function offerFreedSlot(transaction: Transaction, slotId: string, nowMs: number): Promise<boolean> {
   const [{ freedSlotOfferMinutes: minutes }, slot] = await Promise.all([
@@ -36,7 +36,7 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
     findOfferableSlot(transaction, slotId, nowMs),
   ]);
   if (minutes === undefined || slot === undefined || isTooLate(slot, nowMs, minutes)) {
-    forgetFreedSlot(transaction, slotId);
+    stopOffers(transaction, slotId, new Date(nowMs));
     return false;
   }
   const later = slot.offeredFrom.getTime() > nowMs ? slot.offeredFrom : slot.heldUntil;

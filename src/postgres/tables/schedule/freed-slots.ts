@@ -58,7 +58,19 @@ const defer = prepared(["tenantId", "slotId", "dueAt", "entryIds"], (names) =>
   ),
 );
 
-const forget = prepared(["tenant_id", "slot_id"], (key) => sql("freed_slots").where(key).delete());
+const STOPPED = ["tenantId", "slotId", "now"] as const;
+
+const forget = prepared(STOPPED, (names) =>
+  sql.raw(
+    `DELETE FROM freed_slots WHERE tenant_id = :tenantId AND slot_id = :slotId
+       AND (starts_at <= :now OR offered_to = '{}')`,
+    names,
+  ),
+);
+
+const rest = prepared(["tenantId", "slotId"], (names) =>
+  sql.raw("UPDATE freed_slots SET due_at = starts_at WHERE tenant_id = :tenantId AND slot_id = :slotId", names),
+);
 
 const DUE = `SELECT tenant_id AS "tenantId", slot_id AS "slotId" FROM freed_slots
   WHERE due_at <= ? AND tenant_id <> ALL(?::uuid[]) ORDER BY due_at LIMIT ?`;
@@ -111,9 +123,14 @@ export function deferFreedSlot(
   transaction.send(defer({ tenantId: transaction.tenantId, slotId, dueAt, entryIds }));
 }
 
-/** Deletes the row of a freed slot, so that the slot is not offered any more. */
-export function forgetFreedSlot(transaction: Transaction, slotId: string): void {
-  transaction.send(forget({ tenant_id: transaction.tenantId, slot_id: slotId }));
+/**
+ * Stops the offers of a freed slot until an appointment frees the slot again. Deletes the row of the slot. If the slot
+ * was offered before and starts after `now`, keeps the row until the start, so that no entry is offered the slot twice.
+ */
+export function stopOffers(transaction: Transaction, slotId: string, now: Date): void {
+  const { tenantId } = transaction;
+  transaction.send(forget({ tenantId, slotId, now }));
+  transaction.send(rest({ tenantId, slotId }));
 }
 
 /**
