@@ -72,11 +72,14 @@ function judge(difference: Difference): Finding {
 /**
  * Whether a difference is a failure. The other differences are warnings:
  * - a missing or changed index that is not unique, because it affects only speed
- * - an added index, column or function, because an operator may have added it on purpose
+ * - an added index, column or function, because an operator may have added it on purpose. It is a failure if it can
+ *   make the service's writes fail: a unique index, or a column that is NOT NULL without a default
  */
-function isGuarantee({ kind, recorded }: Difference): boolean {
-  if (recorded === undefined) return !["index", "column", "function"].includes(kind);
-  return kind !== "index" || recorded.definition.startsWith("CREATE UNIQUE");
+function isGuarantee({ kind, recorded, found = "" }: Difference): boolean {
+  if (kind === "index") return (recorded?.definition ?? found).startsWith("CREATE UNIQUE");
+  if (recorded !== undefined) return true;
+  if (kind === "column") return found.endsWith(" NOT NULL") && !/ DEFAULT | GENERATED /.test(found);
+  return kind !== "function";
 }
 
 const RESTORE = "Restore the database from an earlier backup: see Restore in docs/operate/deploy.md";

@@ -71,6 +71,21 @@ describe("the doctor compares the catalog with the one of the migrations and rep
       /^warning schema: index patients\.mine was not created by a migration: .*Unless it was added on purpose, run as the owner: DROP INDEX "mine"$/,
     ],
     [
+      "an additional unique index",
+      "CREATE UNIQUE INDEX mine ON patients (tenant_id, created_at)",
+      /^failure schema: index patients\.mine was not created by a migration: .*Run as the owner: DROP INDEX "mine"$/,
+    ],
+    [
+      "an additional column that the service does not fill",
+      "ALTER TABLE notes ADD COLUMN mine text NOT NULL",
+      /^failure schema: column notes\.mine was not created by a migration: .*Run as the owner: ALTER TABLE notes DROP COLUMN "mine"$/,
+    ],
+    [
+      "an additional column with a default",
+      "ALTER TABLE notes ADD COLUMN mine text NOT NULL DEFAULT ''",
+      /^warning schema: column notes\.mine was not created by a migration: .*Unless it was added on purpose, run as the owner/,
+    ],
+    [
       "a foreign key that is dropped",
       "ALTER TABLE appointment_history DROP CONSTRAINT appointment_history_appointment_fkey",
       /^failure schema: constraint appointment_history\.appointment_history_appointment_fkey is missing; 0031-history-partitioned created it/,

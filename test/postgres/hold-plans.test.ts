@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findFreeOption } from "../../src/postgres/tables/holds/free-options.js";
+import { transactionOn } from "../support/client-transaction.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { expectFewBlocks } from "./explained-reads.js";
 import { FIRST_START, fillSchedule, numbered } from "./schedule-fill.js";
@@ -50,3 +51,28 @@ test.each(["force_custom_plan", "force_generic_plan"])(
     expect(options.map(({ slotId }) => slotId)).toContain(found);
   },
 );
+
+test.each([
+  ["one slot is locked", [20, 40], 1],
+  ["several slots is not locked, and neither is another", [40, 20], 0],
+])("the first free option of %s", async (_, minutes, locked) => {
+  const transaction = transactionOn(() => client, tenantId);
+  const { rows } = await client.query<{ id: string; generation: number }>(
+    `SELECT s.id, s.generation FROM slots s JOIN slots n USING (tenant_id, program_id, practitioner_id)
+     WHERE s.appointment_id IS NULL AND n.appointment_id IS NULL AND n.starts_at = s.ends_at AND s.starts_at > $1
+     ORDER BY s.starts_at, s.id LIMIT 2`,
+    [start],
+  );
+  const options = rows.map(({ id: slotId, generation }, i) => ({
+    jti: randomUUID(),
+    slotId,
+    minutes: minutes[i] ?? 0,
+    generation,
+  }));
+  await client.query("BEGIN");
+  const found = await findFreeOption(transaction, options, { patientId: numbered(1) }, start.getTime());
+  const ofMine = await client.query("SELECT id FROM slots WHERE xmax = pg_current_xact_id()::xid");
+  await client.query("ROLLBACK");
+  expect(found).toBe(options[0]?.slotId);
+  expect(ofMine.rows).toEqual(options.slice(0, locked).map(({ slotId }) => ({ id: slotId })));
+});

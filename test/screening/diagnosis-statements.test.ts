@@ -41,6 +41,7 @@ describe("a condition is a diagnosis", () => {
     ["in English, that somebody was told", "the doctor said it is Parkinson's"],
     ["in English, of a survivor", "I am a cancer survivor"],
     ["in English, after a verb in Spanish", "tengo multiple sclerosis"],
+    ["after a number with a decimal point", "she was diagnosed 2.5 years ago with epilepsy"],
   ])("%s: %s", (_, text) => {
     expect(screenText(text)).toEqual(refused);
   });

@@ -14,6 +14,8 @@ export interface Word {
 
 const wordPattern = /[a-z0-9]+/g;
 const sentenceEnd = /[.!?;](?=\s|$)|\n/;
+/** The point of a number such as `7.5`, with the digits beside it. */
+const DECIMAL_POINT = /^[0-9]\.[0-9]$/;
 const LABELS: ReadonlySet<string> = new Set(["dx", "idx", "dxs", "diag", "diagn"]);
 
 /**
@@ -28,7 +30,8 @@ export function readWords(plain: string): Word[] {
   for (const { 0: text, index } of lower.matchAll(wordPattern)) {
     const between = lower.slice(end, index);
     const isLabel = LABELS.has(words.at(-1)?.text ?? "") || /[:=]\s*$/.test(between.slice(-8));
-    if (!isLabel && sentenceEnd.test(between)) sentence += 1;
+    const isInNumber = DECIMAL_POINT.test(lower.slice(end - 1, index + 1));
+    if (!isLabel && !isInNumber && sentenceEnd.test(between)) sentence += 1;
     words.push({ text, key: keyOf(text), sentence });
     end = index + text.length;
   }

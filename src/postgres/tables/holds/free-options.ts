@@ -40,11 +40,8 @@ export async function findFreeOption(
     appointmentId: "appointmentId" in by ? by.appointmentId : null,
     now: new Date(nowMs),
   };
-  const [[untouched], [free]] = await Promise.all([
-    transaction.rows<{ readonly id: string }>(lockUntouched(values)),
-    transaction.rows<{ readonly id: string; readonly isSingle: boolean }>(firstFree(values)),
-  ]);
-  return free?.isSingle === true ? (untouched ?? free).id : free?.id;
+  const [found] = await transaction.rows<{ readonly id: string }>(chooseFree(values));
+  return found?.id;
 }
 
 const NAMES = ["tenantId", "slotIds", "minutes", "generations", "tokens", "patientId", "appointmentId", "now"] as const;
@@ -103,12 +100,12 @@ const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LA
     AND (${busyTime("patient_id", { ...TIME, personId: PATIENT })}) IS NULL
     AND NOT (${DAY_FULL})`;
 
-const firstFree = prepared(NAMES, (names) => sql.raw(`${FREE} ORDER BY ${PLACE} LIMIT 1`, names));
-
-const lockUntouched = prepared(NAMES, (names) =>
+const chooseFree = prepared(NAMES, (names) =>
   sql.raw(
-    `${FREE} AND ${IS_SINGLE}
-     ORDER BY ${PLACE} LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED`,
+    `WITH first_free AS MATERIALIZED (${FREE} ORDER BY ${PLACE} LIMIT 1),
+       untouched AS (${FREE} AND ${IS_SINGLE} AND (SELECT "isSingle" FROM first_free)
+         ORDER BY ${PLACE} LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED)
+     SELECT coalesce(u.id, f.id) AS id FROM first_free f LEFT JOIN untouched u ON true`,
     names,
   ),
 );
