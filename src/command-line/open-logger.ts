@@ -19,7 +19,7 @@ export async function openLogger(
 }
 
 /**
- * The format of text lines. A line begins with the local time. A line about a request continues with its status,
+ * The format of text lines. A line begins with the local time and the level. A line about a request continues with its status,
  * operation and duration, and any other line with its message. All other fields follow.
  */
 const forPeople: PrettyOptions = {

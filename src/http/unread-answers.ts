@@ -12,7 +12,10 @@ export interface UnreadAnswer {
 /** Properties of the connection that an {@link AnswerAccount} belongs to. */
 export interface AccountOptions {
   readonly network: string;
-  /** Destroys the connection. Called when the client reads nothing, not even the end of an answer. */
+  /**
+   * Destroys the connection. Called if the service has ended an unread answer early, and the client does not read this
+   * end either.
+   */
   readonly cutConnection: () => void;
 }
 

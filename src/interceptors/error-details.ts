@@ -4,8 +4,8 @@ import type { ConnectError } from "@connectrpc/connect";
 import { type CupoError, errorTable, isExplainedByItem, reasonOf } from "../errors.js";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../gen/google/rpc/error_details_pb.js";
 
-/** A detail message of a Connect, gRPC or gRPC-Web error. */
-type Detail = ConstructorParameters<typeof ConnectError>[3];
+/** The detail messages of a Connect, gRPC or gRPC-Web error; undefined if there are none. */
+type Details = ConstructorParameters<typeof ConnectError>[3];
 
 const DOMAIN = "cupo";
 /**
@@ -22,7 +22,7 @@ const MAX_FIELD_VIOLATIONS = 20;
  * - BadRequest: the first 20 field errors, for any error except a 409 or 503.
  * - RetryInfo: the delay, if the error has `Retry-After`.
  */
-export function errorDetailsOf(error: CupoError): NonNullable<Detail> {
+export function errorDetailsOf(error: CupoError): NonNullable<Details> {
   return [errorInfo(error), ...badRequest(error), ...retryInfo(error)];
 }
 

@@ -26,14 +26,18 @@ export function soundOf(word: string): string {
   return sounds.reduce((text, [written, sound]) => text.replace(written, sound), word);
 }
 
-/** Returns a known sound that equals `sound` or resembles it; undefined if there is none. */
+/**
+ * Takes the phonetic spelling of a word ({@link soundOf}). Returns a known phonetic spelling that is equal or differs by
+ * one letter; undefined if there is none.
+ */
 export type MeantWord = (sound: string) => string | undefined;
 
 /**
- * Creates a search among known sounds. A sound matches an equal sound. A sound of 6 to 24 letters also matches if one
- * letter after the first is missing, superfluous, wrong or moved. The search leaves out one letter of each sound and
- * compares the remaining letters (symmetric-delete spelling correction). A search takes at most as many steps as the
- * sound has letters, however many sounds are known.
+ * Creates a search among known phonetic spellings ({@link soundOf}). An equal one matches. A spelling of 6 to 24 letters
+ * also matches a known one of at least 6 letters if a single letter is missing, superfluous, wrong or moved. The first
+ * letter must be the same. The search leaves out one letter of each spelling and compares the remaining letters
+ * (symmetric-delete spelling correction). A search takes at most as many steps as the spelling has letters, however many
+ * are known.
  */
 export function createMeantWord(known: Iterable<string>): MeantWord {
   const words = new Set(known);

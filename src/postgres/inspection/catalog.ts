@@ -16,10 +16,10 @@ interface Row {
  * A query for the tables of the schema `public` and their partitions. Omits the two tables in which Knex records the
  * migrations.
  *
- * Of a partition, the {@link Catalog} contains only the policies, triggers and constraints that its parent table does
- * not have. Cupo's partitions have none of these. The catalog omits the partition itself, its columns and its indexes.
- * The set of partitions changes every month, and PostgreSQL derives the definition of a partition from its parent
- * table.
+ * The {@link Catalog} contains all policies and triggers of a partition, and the constraints that do not come from its
+ * parent table. The migrations create no such objects. The catalog omits the partition itself, its columns and its
+ * indexes. The set of partitions changes every month, and PostgreSQL derives the definition of a partition from its
+ * parent table.
  */
 const TABLES = `SELECT c.oid, c.relname, c.relpersistence, c.relispartition, coalesce(p.relname, c.relname) AS root,
     CASE WHEN c.relispartition THEN ' in partition ' || c.relname ELSE '' END AS place

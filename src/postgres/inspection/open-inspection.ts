@@ -3,7 +3,8 @@ import { Client, type QueryResultRow } from "pg";
 /** A connection that only reads. */
 export interface Inspection {
   /**
-   * Returns the rows of one query, which runs in its own read-only transaction. Rejects after 10 s without an answer.
+   * Returns the rows of one query, which runs in its own read-only transaction. Rejects if there is no answer for 10 s.
+   * A ROLLBACK then waits up to 10 s more.
    */
   rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /**

@@ -60,8 +60,8 @@ export function oldestReleaseWith(
 }
 
 /**
- * A row of `schema_compatibility`. The release with the last migration `oldest_release`, and newer ones, can serve with
- * `migration`.
+ * A row of `schema_compatibility`: which releases can run on a database that has the migration `migration`.
+ * `oldest_release` is the name of the last migration of the oldest such release. All newer releases can run too.
  */
 export interface Compatibility {
   readonly migration: string;

@@ -27,7 +27,7 @@ import { closedEntry } from "../appointments/served-entry.js";
 import { offeredAt, optionGone, requireSlots } from "../appointments/take-slots.js";
 import { capacityExhausted, isAny, refusalOf } from "../appointments/time-conflicts.js";
 
-/** The terms of a hold: the limit for its principal, its duration, and the current time. */
+/** How many unexpired holds a principal may have, how long a hold lasts, and the current time. */
 export interface HoldTerms {
   /** The highest number of unexpired holds of the principal. Undefined for an offer, which is not counted. */
   readonly perPrincipal: number | undefined;

@@ -48,7 +48,10 @@ export interface ServiceMetrics {
   disabledWebhook(reason: WebhookFault): void;
   /** Measures whether the database accepts writes. Reports an unknown state (undefined) like a read-only database. */
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
-  /** Measures the age of the issuer's keys. `ageMs` returns it in milliseconds; undefined if no keys are loaded. */
+  /**
+   * Measures the age of the issuer's keys. `ageMs` returns it in milliseconds; undefined before the first load and for
+   * keys that never change.
+   */
   watchKeys(ageMs: () => number | undefined): void;
   /** Measures how many calls wait to run. */
   watchWaiting(count: () => number): void;

@@ -16,7 +16,7 @@ export interface AppointmentPlacement {
   readonly startsAt: Date;
   /** The end of the appointment's slots. It includes the buffer of the appointment type. */
   readonly endsAt: Date;
-  /** The end of the visit, as the patient sees it. Undefined if the type had no buffer at the time of booking. */
+  /** The end of the visit, as the patient sees it. Undefined without a buffer, and if overbooked or imported. */
   readonly visitEndsAt: Date | undefined;
 }
 

@@ -119,7 +119,10 @@ export function bookHeldCapacity(
   transaction.require(bookUnit({ ...keyOf(transaction, day), now: new Date(nowMs), until }), refusal);
 }
 
-/** Frees the unit of a hold that expires at `until`. Changes nothing if the counter no longer has the hold. */
+/**
+ * Frees the unit of the day's capacity that a hold with the expiry `until` uses. Changes nothing if the counter has no
+ * such hold.
+ */
 export function dropHeldCapacity(transaction: Transaction, day: DayOfRule, until: Date): void {
   transaction.send(dropUnit({ ...keyOf(transaction, day), until }));
 }

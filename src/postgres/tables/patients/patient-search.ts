@@ -41,8 +41,9 @@ const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 const LAST = "\u{10ffff}";
 
 /**
- * Counts for each item of `beginnings` the tenant's words that begin with it. Returns the item with the lowest count.
- * Each count stops at 1,000. If several items have the lowest count, returns the longest of them.
+ * Counts for each item of `beginnings` the search words of the tenant's patients that begin with it. A word counts once
+ * for each patient who has it. Each count stops at 1,000. Returns the item with the lowest count, and of several such
+ * items the longest.
  */
 export async function rarestBeginning(transaction: Transaction, beginnings: readonly string[]): Promise<string> {
   const [only = ""] = beginnings;

@@ -93,9 +93,9 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 }
 
 /**
- * Makes freed slots due at once if they start within one of these times of their practitioner. Call this when holds at
- * these times have ended. Does not change slots whose next due time is their start or later. When such a slot was last
- * checked, it was not open or no waitlist entry was found for it, so the end of a hold does not matter.
+ * Makes freed slots due for an offer at once. Selects the slots of a practitioner that start within one of the
+ * practitioner's `times`. Call this when holds at these times have ended. Skips slots with a due time at or after their
+ * start: they were not open, no waitlist entry was found for them, or their offers were stopped.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));

@@ -10,7 +10,7 @@ export interface TenantTable {
 }
 
 /**
- * Reads the tables from PostgreSQL's catalog, so that no table is forgotten. Partitions are omitted, because their
+ * Reads the tables with a column `tenant_id` from PostgreSQL's catalog, so that no table is forgotten. Partitions are omitted, because their
  * partitioned table is listed.
  */
 const TABLES = `SELECT c.relname::text AS name, k.keys, k.types, ARRAY(

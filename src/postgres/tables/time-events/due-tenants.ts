@@ -25,8 +25,8 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
  * appointments, because this addition is not leakproof. Inside the subquery, row-level security would evaluate the
  * addition after its own conditions, and no index could serve the comparison.
  *
- * With the LIMIT, PostgreSQL searches appointments by index for each number of minutes. It would plan a plain join as a
- * scan of all appointments of the tenant. `tenant_settings` is joined in the innermost subquery, because Citus does not
+ * Each reminder offset and the no-show grace is a number of minutes. With the LIMIT, PostgreSQL searches the index of
+ * appointments once for each of these numbers. It would plan a plain join as a scan of all appointments of the tenant. `tenant_settings` is joined in the innermost subquery, because Citus does not
  * push down unnest() over a table with a row-level security policy.
  */
 const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
