@@ -19,8 +19,8 @@ export async function openLogger(
 }
 
 /**
- * The format of text lines. A line begins with the local time and the level. A line about a request continues with its status,
- * operation and duration, and any other line with its message. All other fields follow.
+ * The format of text lines. A line begins with the local time and the level. A line about a request continues with its
+ * status, operation and duration, and any other line with its message. All other fields follow.
  */
 const forPeople: PrettyOptions = {
   sync: true,

@@ -10,8 +10,8 @@ export interface TenantTable {
 }
 
 /**
- * Reads the tables with a column `tenant_id` from PostgreSQL's catalog, so that no table is forgotten. Partitions are omitted, because their
- * partitioned table is listed.
+ * Reads the tables with a column `tenant_id` from PostgreSQL's catalog, so that no table is forgotten. Partitions are
+ * omitted, because their partitioned table is listed.
  */
 const TABLES = `SELECT c.relname::text AS name, k.keys, k.types, ARRAY(
     SELECT DISTINCT r.relname::text FROM pg_constraint f JOIN pg_class r ON r.oid = f.confrelid

@@ -26,8 +26,9 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
  * addition after its own conditions, and no index could serve the comparison.
  *
  * Each reminder offset and the no-show grace is a number of minutes. With the LIMIT, PostgreSQL searches the index of
- * appointments once for each of these numbers. It would plan a plain join as a scan of all appointments of the tenant. `tenant_settings` is joined in the innermost subquery, because Citus does not
- * push down unnest() over a table with a row-level security policy.
+ * appointments once for each of these numbers. It would plan a plain join as a scan of all appointments of the tenant.
+ * `tenant_settings` is joined in the innermost subquery, because Citus does not push down unnest() over a table with a
+ * row-level security policy.
  */
 const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
   WHERE p.tenant_id = ANY(?::uuid[]) AND (
