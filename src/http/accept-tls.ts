@@ -11,7 +11,9 @@ export interface TlsIdentity {
   readonly key: Buffer;
 }
 
-/** Makes browsers use only TLS for one year (in seconds) after their last visit (RFC 6797 section 6.1.1). */
+/**
+ * Makes browsers use only TLS for one year after their last visit (RFC 6797 section 6.1.1). `max-age` is in seconds.
+ */
 const STRICT_TRANSPORT = { "Strict-Transport-Security": "max-age=31536000" };
 
 /**
@@ -62,8 +64,9 @@ const CIPHERS = [
 
 /**
  * Creates a server for handshakes on connections that are accepted elsewhere. It requires TLS 1.2 or later. ALPN (RFC
- * 7301) selects HTTP/2 if the client offers it. A client without ALPN gets HTTP/1.1. Throws when the certificate or the
- * key is unreadable, or when the key does not belong to the certificate.
+ * 7301) selects HTTP/2 if the client offers it. A client without ALPN gets HTTP/1.1. The handshake fails if the client
+ * offers only other protocols. Throws when the certificate or the key cannot be parsed, or when the key does not belong
+ * to the certificate.
  */
 export function createTlsServer(tls: TlsIdentity): Server {
   const ciphers = CIPHERS.join(":");

@@ -5,8 +5,8 @@ import { afterPoll } from "./sockets.js";
 
 /**
  * The connections without a request, longest idle first. Each value is a function that ends the connection. It does
- * nothing if a request has begun to arrive. The HTTP server adds a connection that becomes idle. The server removes a
- * connection when a request arrives or the connection closes.
+ * nothing if a request has begun to arrive. A connection is added when it is accepted and whenever it becomes idle. It
+ * is removed when a request arrives, when it closes, or when a new connection ends it.
  */
 export type IdleConnections = Map<Duplex, () => void>;
 

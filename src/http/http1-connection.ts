@@ -16,7 +16,10 @@ export interface Http1Connection {
   readonly account: AnswerAccount;
   /** The response to the newest request, until both the request and the response are complete. */
   newest: WatchedResponse | undefined;
-  /** Value of `socket.bytesRead` when the connection last became idle. If it is larger now, a request has begun. */
+  /**
+   * Value of `socket.bytesRead` when the connection last became idle. If `bytesRead` is larger now, a request has
+   * begun, unless the new bytes belong to the body of `newest`.
+   */
   bytesWhenIdle: number;
   /** Sends the answer to unreadable input, after all earlier responses. Undefined until input is unreadable. */
   lastWord: LastWord | undefined;
@@ -33,8 +36,8 @@ export interface Http1Connection {
 export type Ending = "not yet" | "announced" | "draining";
 
 /**
- * Ends a connection with an answer to input that could not be read. `broken` is the request whose body was unreadable,
- * if any.
+ * Ends a connection with an answer to input that could not be read. `broken` is the request whose body was unreadable
+ * or late, if any.
  */
 export type LastWord = (broken: IncomingMessage | undefined) => void;
 

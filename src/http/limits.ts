@@ -14,12 +14,13 @@ export interface ListenLimits {
   readonly maxConnectionsPerNetwork: number;
   /**
    * Maximum time from the accepted connection to the bytes that show its protocol (cleartext) or to the end of the
-   * handshake (TLS). After this time, the connection is closed.
+   * handshake (TLS). After this time, the connection is closed. A cleartext client that sent bytes first receives 408.
    */
   readonly openingMs: number;
   /**
-   * Maximum time from the first byte of an HTTP/1.1 request to the end of its headers. After this time, the answer is
-   * 408. Must not exceed `requestMs`.
+   * Maximum time from the first byte of an HTTP/1.1 request to the end of its headers. For the first request after a
+   * TLS handshake, the time begins at the end of the handshake. After this time, the answer is 408, but a connection
+   * without a byte is closed without an answer. Must not exceed `requestMs`.
    */
   readonly headersMs: number;
   /**
@@ -33,14 +34,14 @@ export interface ListenLimits {
    */
   readonly checkEveryMs: number;
   /**
-   * How long an HTTP/1.1 connection may stay without a request. It must exceed the 60 s after which nginx and the load
-   * balancers of the large clouds close their connections. The proxy must be the side that closes. Otherwise the proxy
-   * may send a request on a closing connection and has to answer 502.
+   * How long an HTTP/1.1 connection may stay without a request after an answer. It must exceed the 60 s after which
+   * nginx and the load balancers of the large clouds close their connections. The proxy must be the side that closes.
+   * Otherwise the proxy may send a request on a closing connection and has to answer 502.
    */
   readonly keepAliveMs: number;
   /**
-   * An HTTP/1.1 connection is destroyed after this long without progress during a request or its answer, for example
-   * because the client does not read.
+   * An HTTP/1.1 connection is destroyed after this long without a byte in either direction during a request or its
+   * answer, for example because the client does not read.
    */
   readonly stalledMs: number;
   /**
@@ -74,8 +75,8 @@ export interface ListenLimits {
   readonly unreadMs: number;
   /**
    * When a limit of unread bytes is reached, unread answers that have made no progress for this time end without their
-   * remaining bytes. If the client then does not read the end of such an answer within this time, the connection is
-   * destroyed.
+   * remaining bytes. A connection is also destroyed if its client does not read the early end of an answer within this
+   * time.
    */
   readonly unreadGraceMs: number;
   /**

@@ -62,8 +62,8 @@ export interface Listener {
 }
 
 /**
- * Listens for HTTP on one port. Rejects when the address is unavailable, or when the certificate or key is unusable. If
- * the address is unavailable, the message names it.
+ * Listens for HTTP on one port. Rejects when the address is unavailable, when the certificate or key is unusable, or
+ * when `answerAt` throws. If the address is unavailable, the message names it.
  *
  * No client can make the process fail. Requests that Node would refuse with an empty answer are answered by
  * `socketError` of the {@link Answerer}.

@@ -21,7 +21,7 @@ import { WatchedResponse } from "./watched-responses.js";
  * to parser errors, exceeded limits of time or size, too many unread answers, CONNECT, and requests that
  * {@link isWellFormed} rejects.
  *
- * `Upgrade`, and expectations other than 100-continue, are ignored (RFC 9110 sections 10.1.1 and 7.8).
+ * `Upgrade`, and expectations other than 100-continue, are ignored (RFC 9110 sections 7.8 and 10.1.1).
  */
 export function serveHttp1(options: ServeOptions): ProtocolServer {
   const connections = new Map<Duplex, Http1Connection>();

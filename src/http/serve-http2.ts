@@ -124,8 +124,8 @@ function admitting(accounts: Accounts, { limits, socketError, refused }: ServeOp
 
 /**
  * Creates Node's HTTP/2 server without a port of its own. It reads header lists of up to twice the limit, so that a
- * list slightly above the limit is answered with 431. Node itself would reset the stream. The number of headers is
- * limited only by their size, as over HTTP/1.1.
+ * list between the limit and its double is answered with 431. Node itself would reset the stream. The number of headers
+ * is limited only by their size, as over HTTP/1.1.
  */
 function createFramer({ limits }: ServeOptions) {
   const maxHeaderListSize = 2 * limits.maxHeaderBytes;

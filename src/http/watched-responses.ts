@@ -105,8 +105,8 @@ function sizeOf(answer: Watched): number {
 }
 
 /**
- * Ends an answer whose body is longer than one piece. Returns false for any other answer. The caller must then end the
- * answer.
+ * Ends an answer whose body is longer than one piece, and returns true. Returns false for any other answer. The caller
+ * must then end that answer.
  */
 function endInPieces(answer: Watched, body: unknown): boolean {
   if (!(typeof body === "string" || body instanceof Uint8Array) || body.length <= PIECE_BYTES) return false;

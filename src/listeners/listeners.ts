@@ -28,7 +28,7 @@ export interface ListenerParts {
   readonly services: readonly ServiceEntry[];
   readonly observe: ErrorObserver;
   readonly log: (listener: "public" | "internal", handler: HttpHandler) => HttpHandler;
-  /** Called when a listener closes a connection or refuses a request, because a limit of the listener is reached. */
+  /** Called when a listener closes a new connection at once or refuses a request, because it has reached a limit. */
   readonly onRefused: () => void;
   readonly metricsPage: () => Promise<Buffer | undefined>;
   readonly demoTokens: DemoTokens | undefined;

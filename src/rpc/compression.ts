@@ -23,8 +23,8 @@ const minCompressedBytes = 1024;
 export type NamedCompression = (typeof compressions)[number];
 
 /**
- * Returns the compression that a header names, or undefined if the header names none. Throws Code.Unimplemented for an
- * unknown compression; the header `acceptHeader` of the error names the supported ones.
+ * Returns the compression that a header names, or undefined without the header or for `identity`. Throws
+ * Code.Unimplemented for an unknown compression; the header `acceptHeader` of the error names the supported ones.
  */
 export function namedCompression(encoding: string | undefined, acceptHeader: string): NamedCompression | undefined {
   if (encoding === undefined || encoding === "identity") return undefined;
@@ -51,7 +51,10 @@ export async function inflate(bytes: Buffer, compression: NamedCompression, maxB
   }
 }
 
-/** Returns the first supported compression that a caller accepts, or undefined if it accepts none. */
+/**
+ * Returns the first supported compression that a caller accepts, or undefined if it accepts none. A name with
+ * parameters, such as `gzip;q=0.5`, does not count.
+ */
 export function acceptedCompression(acceptEncoding: string | null): NamedCompression | undefined {
   if (acceptEncoding === null) return undefined;
   const accepted = new Set(acceptEncoding.split(",").map((name) => name.trim()));

@@ -59,8 +59,7 @@ const acceptStreamPost = "application/connect+json, application/connect+proto, a
  * - the `interceptors`
  * - the implementation
  *
- * Over Connect, unary methods without side effects can also be called by GET. Other methods cannot be called by GET,
- * because proxies log URLs.
+ * Over Connect, unary methods marked NO_SIDE_EFFECTS can also be called by GET. All other calls are POST.
  *
  * Not supported on purpose:
  * - JSON over gRPC and gRPC-Web: Connect has it
@@ -124,7 +123,7 @@ function compileMethod(spec: MethodImplSpec, options: RpcHandlerOptions): Method
   return { isStream: true, allowed: ["POST"], connect: createConnectStream(spec, interceptors, options), grpc };
 }
 
-/** Whether Connect may call a method by GET: the method is unary and has no side effects. */
+/** Whether Connect may call a method by GET: the method is unary and marked NO_SIDE_EFFECTS. */
 export function isReadable({ methodKind, idempotency }: DescMethod): boolean {
   return methodKind === "unary" && idempotency === Level.NO_SIDE_EFFECTS;
 }

@@ -9,10 +9,11 @@ import { DeliveryRun } from "./delivery-run.js";
 /**
  * The result of {@link deliverWebhook}.
  *
- * - BUSY: another process sends the events of the webhook.
+ * - BUSY: the webhook has a lease that has not expired. Another run holds it, or it was kept after RESTING.
  * - MORE: sending ended early, so there may be more to send now.
  * - LATER: the next attempt is due at `at`, by the clock of the database.
- * - RESTING: the receiver accepted nothing. The lease is kept, and nothing is sent until it expires.
+ * - RESTING: eight attempts failed and the receiver accepted nothing. The lease is kept; nothing is sent until it
+ *   expires.
  * - DONE: nothing is left to send, or the webhook or its tenant is not active.
  */
 export type DeliveryResult =

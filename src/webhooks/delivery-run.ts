@@ -59,7 +59,7 @@ export class DeliveryRun {
     this.#fanOut = new FanOut(tenantId, webhook, ports);
   }
 
-  /** Whether the webhook was disabled. Nothing more is sent then. */
+  /** Whether an attempt of this run disabled the webhook. Nothing more is sent then. */
   get isOver(): boolean {
     return this.#isOver;
   }

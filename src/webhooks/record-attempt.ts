@@ -29,8 +29,8 @@ export async function recordDrop(
 export type Recorded = "ACCEPTED" | "FAILED" | "DISABLED";
 
 /**
- * Stores the result of an attempt. Disables the webhook if the receiver answered 410 Gone, or if it did not accept the
- * event for 72 h.
+ * Stores the result of an attempt. A status from 200 to 299 accepts the event. Disables the webhook if the receiver
+ * answered 410 Gone, or if it did not accept the event for 72 h.
  */
 export async function recordAttempt(
   tenantId: string,

@@ -1,7 +1,10 @@
 import { demo } from "./demo-ids.js";
 import { example, exampleOf, type RequestExamples } from "./request-example.js";
 
-/** Examples of the patient directory, eligibility decisions, staff notes and the change feed. */
+/**
+ * Examples of the patient directory, the records of a patient's changes, consents and accesses, eligibility decisions
+ * and staff notes.
+ */
 export const patientExamples: RequestExamples = {
   GetPatient: example({ patientId: demo.patient.quintero }),
   BatchGetPatients: example({ patientIds: [demo.patient.quintero, demo.patient.ospina] }),

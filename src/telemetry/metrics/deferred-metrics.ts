@@ -6,7 +6,7 @@ export interface DeferredMetrics {
   tell(record: (metrics: LiveMetrics) => void): void;
   /** Creates the instruments once. After a failure the next call tries again. */
   load(): Promise<LiveMetrics>;
-  /** Closes the instruments if they exist. */
+  /** Closes the instruments if `load` was called. Waits first until they exist. */
   close(): Promise<void>;
 }
 

@@ -6,8 +6,8 @@ import { type TokenFault, tokenFaults } from "../../token-faults.js";
 /** The state of background work, webhooks and holds, for all tenants together. */
 export interface Backlog {
   /**
-   * The largest number of days between the end of a schedule and its horizon; 0 if every schedule is up to date. The
-   * horizon is the date up to which slots are planned.
+   * The largest number of days by which a program's schedule ends before the horizon; 0 if every schedule is up to
+   * date. The horizon is the date up to which schedules should have slots.
    */
   readonly scheduleDays: number;
   readonly jobs: Waiting;

@@ -1,4 +1,7 @@
-/** The summary of an SQL statement: its verb, and the first table after the verb. */
+/**
+ * The summary of an SQL statement: its verb, and its first table. The table is undefined for verbs other than SELECT,
+ * INSERT, UPDATE and DELETE, and for a SELECT without FROM.
+ */
 export interface StatementSummary {
   /** In upper case, such as SELECT, INSERT or COMMIT. */
   readonly verb: string;
