@@ -35,7 +35,7 @@ export interface Config extends LimitsConfig {
   readonly issuer: IssuerConfig | undefined;
   readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
   readonly tokenTypes: readonly string[];
-  /** The callers of this tenant manage all tenants. If undefined, only callers of the development issuer do. */
+  /** The tenant whose callers may manage all tenants; undefined to allow only callers of the development issuer. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
   /** CHECKED_IN and ATTENDED are allowed from these minutes before the start, NO_SHOW from these minutes after it. */

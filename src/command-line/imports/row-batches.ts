@@ -13,7 +13,7 @@ const ROW_OVERHEAD = 4;
 
 /**
  * Groups rows into batches that the service accepts. Rows with errors are part of a batch but are not sent, so their
- * bytes do not count.
+ * bytes do not count. A row of more than {@link MOST_BYTES} is alone in its batch, and the service refuses this batch.
  */
 export async function* batchesOf(rows: AsyncIterable<SourceRow>): AsyncGenerator<readonly SourceRow[]> {
   let batch: SourceRow[] = [];

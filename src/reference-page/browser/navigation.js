@@ -1,8 +1,8 @@
 import { element } from "./elements.js";
 
 /**
- * Sets up the sidebar. The search shows only operations that contain every word of the entered text. The menu opens the
- * sidebar on narrow screens.
+ * Sets up the sidebar. The search shows only operations with every entered word in their service, name, method or path.
+ * The menu opens the sidebar on narrow screens.
  */
 export function openNavigation() {
   const navigation = element("navigation", HTMLElement);
@@ -33,7 +33,7 @@ function find(navigation, text) {
   element("found", HTMLElement).textContent = text.trim() === "" ? "" : `${count} found`;
 }
 
-/** Opens the operation or schema that the address names, and scrolls to it. */
+/** Opens the operation or schema that the fragment of the page's URL names, and scrolls to it. */
 export function openTarget() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!(target instanceof HTMLDetailsElement)) return;
