@@ -11,9 +11,9 @@ const hiddenNoun =
   /^(?<before>.*?)(?<noun>contrasen?as?|password|[ck]la[vb]es?|usuario)(?:es|is|was|era)?(?<after>.*)$/;
 
 /**
- * Matches a word of 4 to 14 letters, digits, `@` and `$`, which may be a disguised name of a secret: `p4ssw0rd`. Does
- * not match directly after `:`, `=`, `>`, `es` or a similar verb, because a word there is a value, such as a real
- * password.
+ * Matches a word of 4 to 14 letters, digits, `@` and `$` that does not begin with a digit. It may be a disguised name
+ * of a secret: `p4ssw0rd`. Does not match directly after `:`, `=`, `>`, `es` or a similar verb, because a word there is
+ * a value, such as a real password.
  */
 const disguised = /(?<![a-z0-9@$])(?<!(?:[:=>]|\s(?:es|is|era|fue|was))\s?)[a-z@$][a-z0-9@$]{3,13}(?![a-z0-9@$])/gi;
 const letters: Readonly<Record<string, string>> = {

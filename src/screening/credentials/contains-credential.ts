@@ -98,8 +98,8 @@ const isTheir = String.raw`(?:,?\s(?<that>esa|ese|esta|este))?\s(?:es|era|fue|is
 const reversed = new RegExp(String.raw`(?<![^\s"'(])(?<value>\S{4,64})${isTheir}(?:${NAMES})${wordEnd}`, "giu");
 
 /**
- * Matches years and Colombian telephone numbers. Directly after the name of a credential, such as `clave`, they are not
- * secrets. After a sign or verb, as in `clave: 1990`, they can be secrets.
+ * Matches years and Colombian telephone numbers. Without a sign or verb between them and the name of a credential, as
+ * in `clave 1990`, they are not secrets. With one, as in `clave: 1990`, they can be secrets.
  */
 const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
 

@@ -43,9 +43,9 @@ function isStated(text: Text, condition: Condition): boolean {
 }
 
 /**
- * Whether a word for a diagnosis stands before the condition. Returns false if the word means a service (`centro de
- * diagnóstico`) or an aim (`diagnóstico temprano`). Also returns false if a service or a topic stands between the word
- * and the condition.
+ * Whether a word for a diagnosis stands before the condition, with at most seven words between (three for UNCLEAR).
+ * Returns false if the word means a service (`centro de diagnóstico`) or an aim (`diagnóstico temprano`). Also returns
+ * false if a service or a topic stands between the word and the condition.
  */
 function isDiagnosed({ words }: Text, { kind, start }: Condition): boolean {
   const reach = kind === "UNCLEAR" ? CLOSE : NEAR;
