@@ -4,9 +4,9 @@ import type { ListenLimits } from "./limits.js";
 import { afterPoll } from "./sockets.js";
 
 /**
- * The connections without a request, longest idle first. Each value is a function that ends the connection. It does
- * nothing if a request has begun to arrive. A connection is added when it is accepted and whenever it becomes idle. It
- * is removed when a request arrives, when it closes, or when a new connection ends it.
+ * The connections without a request, longest idle first. Each value is a function that ends the connection, unless a
+ * request has begun to arrive. A connection is added when it is accepted and whenever it becomes idle. It is removed
+ * when a request arrives, when it closes, or when a new connection ends it.
  */
 export type IdleConnections = Map<Duplex, () => void>;
 

@@ -20,8 +20,9 @@ export interface ProtocolServer {
    */
   announceEnd(): void;
   /**
-   * Finishes the requests in progress, notifies the peers, and ends each connection when its requests are answered.
-   * Idle HTTP/1.1 connections stay open until the closing listener ends them. Idle HTTP/2 connections end soon.
+   * Finishes the requests in progress, asks the clients to send no more, and ends each connection when its requests
+   * are answered. Idle HTTP/1.1 connections stay open until the closing listener ends them. Idle HTTP/2 connections end
+   * soon.
    */
   drain(): void;
   /** Stops the server's timers. Call this after its connections are closed. */

@@ -14,7 +14,7 @@ export interface AccountOptions {
   readonly network: string;
   /**
    * Destroys the connection. Called if the service has ended an unread answer early, and the client does not read this
-   * end either.
+   * end within `unreadGraceMs`.
    */
   readonly cutConnection: () => void;
 }
@@ -56,7 +56,8 @@ export interface AnswerAccount {
 
 /**
  * Limits the unread answers of a listener. An answer without progress for `unreadMs` is ended, even when the client
- * sends other frames such as PING. A connection is destroyed if its client does not even read the end of an answer.
+ * sends other frames such as PING. A connection is destroyed if its client does not read such an early end within
+ * `unreadGraceMs`.
  */
 export class UnreadAnswers {
   private readonly all: Scope;

@@ -8,8 +8,8 @@ import type { AnswerAccount, UnreadAnswer } from "./unread-answers.js";
  */
 const ANSWER_BYTES = 16 * 1024;
 /**
- * Longer bodies are written in pieces of this size, each after the client has read the previous piece. The pieces show
- * the client's progress, and TLS does not copy the whole body at once.
+ * Bodies above this size are written in pieces of this size, each after the client has read the previous piece. The
+ * pieces show the client's progress, and TLS does not copy the whole body at once.
  */
 const PIECE_BYTES = 64 * 1024;
 

@@ -79,7 +79,7 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
 
 /**
  * Creates the handler of health and reflection. The handler needs no access tokens, as supervisors and tools expect. So
- * every caller of the internal listener can read the service definitions and their health.
+ * every caller of the internal listener can read the definitions of the services and their health.
  */
 function createIntrospection({ services, isReady, stopping, reflection }: InternalApiOptions): RouterHandler {
   const published = services.map(({ service }) => service);

@@ -14,8 +14,8 @@ export interface ProblemOptions {
 }
 
 /**
- * Returns a function that renders the Problem for an error of a connection. If the headers of a request were read, the
- * Problem has the correlation id of the request's call.
+ * Returns a function that renders the Problem for a request or other input that a connection refuses. If the headers of
+ * a request were read, the Problem has the correlation id of the request's call.
  */
 export function socketProblems(options: ProblemOptions): SocketError {
   const errors = {

@@ -22,7 +22,7 @@ export type DeliveryResult =
 
 /** Hooks of {@link deliverWebhook}, for the job queue. */
 export interface DeliveryHooks {
-  /** Called with the end of the lease, before anything is sent. */
+  /** Called with the time at which the lease ends, before anything is sent. */
   readonly onLeased: (leasedUntil: Date) => Promise<void>;
 }
 

@@ -26,7 +26,7 @@ const PARALLEL = 8;
 const FETCHED = 64;
 /** With this many pending deliveries, a webhook gets no new deliveries. */
 const MAX_PENDING = 500;
-/** Milliseconds between two queries for due events, while all fetched events wait for answers of the receiver. */
+/** Milliseconds between two queries for due events, while every fetched event waits for the receiver's answer. */
 const LOOK_MS = 500;
 
 /**

@@ -6,7 +6,7 @@ import type { ReceiverPolicy } from "./receiver-policy.js";
 /** Returns the addresses of a host name. Rejects if it has none. */
 export type ResolveHost = (name: string) => Promise<readonly string[]>;
 
-/** The error for a host name with a forbidden address. */
+/** The error for a host name that has a forbidden address or no address. */
 export class AddressRefused extends Error {
   override readonly name = "AddressRefused";
   readonly code = "CUPO_ADDRESS_REFUSED";
@@ -30,8 +30,8 @@ export function createDnsResolver(): ResolveHost {
 }
 
 /**
- * Returns a lookup for sockets that fails if any address of a name is not allowed. The socket connects to an address
- * that was checked. So an attacker gains nothing by changing the addresses of a name (DNS rebinding).
+ * Returns a lookup for sockets that fails if a name has no address, or has one that is not allowed. The socket connects
+ * to an address that was checked. So an attacker gains nothing by changing the addresses of a name (DNS rebinding).
  */
 export function createGuardedLookup(
   policy: Pick<ReceiverPolicy, "allowsAddress">,

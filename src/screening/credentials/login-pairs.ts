@@ -12,9 +12,9 @@ const joint = String.raw`(?:[ ,;/|]{1,3}| - )(?:(?:y|e|and|con|mi|la|su|esta|el)
 const open = String.raw`["'“(]{0,2}`;
 
 const patterns = [
-  // usuario ana clave abc
+  // Matches `usuario ana clave abc`.
   String.raw`${wordStart}${USER}(?:${sign}| )${open}(?<user>[^\s,;/|]{2,64}(?<!\.))${joint}${SECRET}${wordEnd}(?:${sign}| )${open}(?<value>\S{1,256})(?: (?<next>\S{1,20}))?`,
-  // usuario y clave: ana / abc
+  // Matches `usuario y clave: ana / abc`.
   String.raw`${wordStart}(?:${either} ?(?:[/&,+]|y|e|and) ?(?:(?:la|mi|su) )?${either}|(?<data>datos|credenciales|credentials|accesos?|ingreso|login)(?: (?:de|para|del|for|to) [a-z]{2,12}){0,2})${wordEnd}(?:${sign})${open}(?<user>[^\s,;/|]{2,64}(?<!\.))(?: ?[/|,;\p{Pd}] ?| (?:y|e) | )(?<pair>\S{1,256})`,
 ].map((source) => new RegExp(source, "giu"));
 

@@ -13,8 +13,8 @@ export interface SecretValue {
 }
 
 /**
- * Matches times, quantities, ordinals, amounts, dates, versions, telephone numbers, email and web addresses. They are
- * not secrets.
+ * Matches times, quantities, ordinals, amounts, dates, versions, telephone numbers with a plus sign, email and web
+ * addresses. They are not secrets.
  */
 const ordinary = new RegExp(
   [

@@ -31,33 +31,33 @@ const byWay = anyOf(
 );
 
 const patterns = [
-  // la clave para entrar a mi cuenta es luna55
+  // Matches `la clave para entrar a mi cuenta es luna55`.
   String.raw`${notKeyNoun}${wordStart}(?:${SECRETS}|codigo ${ofSecurity})${words}${toldAs}(?<value>\S{4,64})(?: (?<next>\S{1,20}))?`,
-  // cambien la contraseña, la de ahora es luna55
+  // Matches `cambien la contraseña, la de ahora es luna55`.
   String.raw`${notKeyNoun}${wordStart}(?:${SECRETS}), (?:la|el|esa|ese|y|the)${words}${toldAs}(?<value>\S{4,64})(?: (?<next>\S{1,20}))?`,
-  // mi clave, luna55, no abre
+  // Matches `mi clave, luna55, no abre`.
   String.raw`${notKeyNoun}${wordStart}(?:${SECRETS}), ["'“(]?(?<value>\S{4,64})(?<=,) `,
-  // clave 4 4 2 1
+  // Matches `clave 4 4 2 1`.
   String.raw`${wordStart}(?:${SECRETS}|codigo ${ofSecurity})(?:${toldAs}| )(?<spaced>[0-9]{1,3}(?:[ -][0-9]{1,3}){2,5})(?![0-9/.-])`,
-  // uso luna55 como contraseña
+  // Matches `uso luna55 como contraseña`.
   String.raw`(?<!\S)(?<value>\S{4,64}) (?:como|de|as) (?:(?:mi|la|my|the|a) )?${SECRETS}${wordEnd}`,
-  // el código para entrar a la videollamada es 778120
+  // Matches `el código para entrar a la videollamada es 778120`.
   String.raw`${wordStart}codigo${wordEnd}${words} (?:entrar|ingresar|acceder|verificar|${SENT})${words}${toldAs}${number}${notOther}`,
-  // me llegó el código 482913
+  // Matches `me llegó el código 482913`.
   String.raw`${wordStart}${SENT} (?:[a-z]{1,12} ){0,3}codigos?(?: ${byWay}){0,5}:? ${number}${notOther}`,
-  // me dieron el código 482913 por mensaje
+  // Matches `me dieron el código 482913 por mensaje`.
   String.raw`${wordStart}${GIVEN} (?:[a-z]{1,12} ){0,3}codigos?:? ${number}${byMessage}`,
-  // pongan mi clave en 445566
+  // Matches `pongan mi clave en 445566`.
   String.raw`${wordStart}${CHANGE}(?: [a-z]{1,8}){0,2} ${SECRETS}${words} (?:en|a|por|to|como) ["'“(]?(?<value>\S{4,64})(?: (?<next>\S{1,20}))?`,
-  // they texted me the code 334455
+  // Matches `they texted me the code 334455`.
   String.raw`${wordStart}(?:sent|texted|emailed|mailed|gave|got|received|get) (?:[a-z]{1,12} ){0,3}codes? (?:(?:is|of|number) ){0,2}:? ?${number}${notOther}`,
-  // el código 778120 que me enviaron
+  // Matches `el código 778120 que me enviaron`.
   String.raw`${wordStart}codigo ${number} (?:${ofSecurity}${notOther}|que (?:(?:me|nos) )?${SENT}(?! (?:a|en|de) (?:la )?(?:cita|fila|entrada)))`,
-  // the code that you texted me is 334455
+  // Matches `the code that you texted me is 334455`.
   String.raw`${wordStart}code(?: [a-z]{1,8}){1,3} (?:sent|texted|emailed|mailed|gave)(?: [a-z]{1,12}){0,4} (?:is|was) ${number}${notOther}`,
-  // code 334455 that you sent me
+  // Matches `code 334455 that you sent me`.
   String.raw`${wordStart}code ${number}(?: (?:that|which|you|they|was|i|he|she)){1,2} (?:sent|texted|emailed|got|received)(?! (?:a|for|at) )`,
-  // 778120 como código de verificación
+  // Matches `778120 como código de verificación`.
   String.raw`(?<![0-9])${number} (?:como|es|era|fue) (?:(?:el|mi|un) )?codigo (?:${ofSecurity}|otp)${notOther}`,
 ].map((source) => new RegExp(source, "giu"));
 

@@ -20,18 +20,18 @@ const notPaid = String.raw`(?<!${wordStart}(?:pague|pago|pagamos|pagaron|paid) (
  * patterns expect text in lower case.
  */
 export const paymentKeyPatterns: readonly string[] = [
-  // mi nequi es 300 123 4567
+  // Matches `mi nequi es 300 123 4567`.
   `${notPaid}${wordStart}${WALLET}${wordEnd}${upTo(5, FILLERS)}${gap}${mobile}`,
-  // le giré a su nequi, el mío es el 300 123 4567
+  // Matches `le giré a su nequi, el mío es el 300 123 4567`.
   `${wordStart}${WALLET}${wordEnd}, (?:el|la|the) (?:mio|mia|mine)${upTo(4, FILLERS)}${gap}${mobile}`,
-  // 300 123 4567 es mi nequi, 3001234567 (nequi)
+  // Matches `300 123 4567 es mi nequi` and `3001234567 (nequi)`.
   String.raw`(?<![0-9])${mobile},? ?[(]?(?:(?:es|is|de|of|en|on|mi|my|el|por) ){0,3}${WALLET}${wordEnd}`,
-  // llave bre-b @usuario
+  // Matches `llave bre-b @usuario`.
   `${wordStart}${SCHEME}${wordEnd}(?: ${KEY})?${upTo(5, FILLERS)}${gap}${keyValue}`,
-  // mi llave es @usuario en bre-b
+  // Matches `mi llave es @usuario en bre-b`.
   `${wordStart}${KEY}${wordEnd}${upTo(5, FILLERS)}${gap}${keyValue}[, ]{0,2}(?:(?:de|en|para|por|for|on|in|con|mi|my) ){0,3}${SCHEME}${wordEnd}`,
-  // mi llave es 300 123 4567
+  // Matches `mi llave es 300 123 4567`.
   String.raw`${wordStart}${KEY}(?: ?:| (?:es|is)(?: (?:el|la|mi|number|numero|celular)){0,2}) ${mobile}`,
-  // transfieran a la llave @usuario
+  // Matches `transfieran a la llave @usuario`.
   `${wordStart}${KEY}${wordEnd}${upTo(3, FILLERS)}${gap}${handle}`,
 ];

@@ -2,7 +2,9 @@ import type { LiveMetrics } from "./live-metrics.js";
 
 /** Metrics that accept measurements before their instruments exist. */
 export interface DeferredMetrics {
-  /** Records a measurement now, or when the instruments exist. */
+  /**
+   * Records a measurement now, or when the instruments exist. Drops it if {@link MAX_KEPT} measurements already wait.
+   */
   tell(record: (metrics: LiveMetrics) => void): void;
   /** Creates the instruments once. After a failure the next call tries again. */
   load(): Promise<LiveMetrics>;

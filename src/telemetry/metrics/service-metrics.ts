@@ -26,7 +26,7 @@ export interface Backlog {
 
 const HOLD_STATES = ["live", "offered", "expired"] as const;
 
-/** The number of waiting items and the age of the oldest one. */
+/** The number of waiting items and the age of the oldest one. Both are 0 if nothing waits. */
 export interface Waiting {
   readonly count: number;
   readonly oldestSeconds: number;
@@ -42,7 +42,7 @@ export interface ServiceMetrics {
   refusedToken(fault: TokenFault): void;
   /** Records the outcome of a read that was offered to the replica. */
   readFromReplica(outcome: ReplicaOutcome): void;
-  /** Records an attempt to send an event to a webhook. */
+  /** Records the outcome of an attempt to send an event to a webhook. */
   sentToWebhook(outcome: DeliveryOutcome): void;
   /** Records that a webhook was disabled. */
   disabledWebhook(reason: WebhookFault): void;

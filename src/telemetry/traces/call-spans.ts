@@ -6,9 +6,9 @@ import { asCupoError } from "../../problems/problem.js";
 import { summarize } from "./statement-summary.js";
 
 /**
- * Creates the trace of a call, with a span for each part of its work and for each SQL statement. A part that begins
- * within another part gets a nested span. `context` holds the span of the request. Creates no spans for a request that
- * is not sampled.
+ * Creates the trace of a call. `begin` starts the span of a step of the call, and `beginStatement` that of an SQL
+ * statement. A step that begins within another step gets a nested span. `context` holds the span of the request.
+ * Creates no spans for a request that is not sampled.
  */
 export function createCallTrace(tracer: Tracer, span: Span, context: Context): CallTrace {
   const { traceId, spanId } = span.spanContext();
