@@ -17,7 +17,8 @@ export type Refuse = (request: HttpRequest, response: HttpResponse, error: CupoE
 
 /**
  * Returns a function that answers requests for these resources. The function ignores the query of a request. It returns
- * false if no resource has the path, otherwise true. Methods that the resource does not allow are answered with 405.
+ * false if no resource has the path, otherwise true. Methods that the resource does not allow (405) and errors of the
+ * resource are answered by `refuse`.
  */
 export function serveResources(
   resources: Resources,

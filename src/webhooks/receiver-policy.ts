@@ -32,8 +32,9 @@ const LOCAL_NAME = /^[^.]*$|(^|\.)(localhost|local|internal|home\.arpa)$/;
 
 /**
  * Creates a {@link ReceiverPolicy}. It allows https to public addresses, at port 443 or a port from 1024. The settings
- * can also allow other networks, names of hosts in local networks, and http. With http, port 80 is allowed too. The URL
- * parser of Node.js turns decimal, octal and hexadecimal addresses into the usual form before the check.
+ * can also allow other networks, names of hosts in local networks, and http. With http, port 80 is allowed too. A URL
+ * must have no user, password or fragment. The URL parser of Node.js turns decimal, octal and hexadecimal addresses
+ * into the usual form before the check.
  */
 export function createReceiverPolicy({ allowHttp, allowAddresses }: ReceiverSettings): ReceiverPolicy {
   const allowed = networksOf(allowAddresses);

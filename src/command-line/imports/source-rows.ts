@@ -35,7 +35,10 @@ const MAX_DEPTH = 16;
 const read = createMessageReader(ImportRowSchema);
 const validate = createMessageValidator()(ImportRowSchema);
 
-/** Reads the rows of a file one by one. The file is never in memory as a whole. Blank lines are skipped. */
+/**
+ * Reads the rows of a file one by one. The file is never in memory as a whole. Blank lines are skipped. Rejects if the
+ * file cannot be read, or if a CSV file is malformed.
+ */
 export async function* readRows({ path, mapping }: SourceFile): AsyncGenerator<SourceRow> {
   const file = createReadStream(path);
   const records = mapping === undefined ? linesOf(file) : recordsOf(file, mapping);

@@ -10,7 +10,10 @@ import { WorkerMetrics } from "./worker-metrics.js";
 export interface WorkerPool {
   readonly publicUrl: string;
   readonly internalUrl: string;
-  /** Replaces each worker, one after the other. A new worker listens before the old one stops. */
+  /**
+   * Replaces each worker, one after the other. A new worker listens before the old one stops. If a new worker does not
+   * start, rejects and keeps the workers that are not yet replaced.
+   */
   restart(): Promise<void>;
   /**
    * Stops all workers gracefully. If `drainMs` is above 0, each worker first drains. The time to drain comes from the
