@@ -27,8 +27,9 @@ export interface HealthOptions {
  * the whole server. A service is SERVING only while the server is SERVING too. When the server stops, every status
  * becomes NOT_SERVING.
  *
- * Watchers receive a change within two times `watchIntervalMs`, and NOT_SERVING when the server stops. All watchers
- * share the results of the same checks, so more watchers do not cause more checks.
+ * Watchers receive a change within two times `watchIntervalMs` plus the duration of the checks. When the server stops,
+ * the watchers of known services receive NOT_SERVING, unless this was their last status. All watchers share the results
+ * of the same checks, so more watchers do not cause more checks.
  */
 export function createHealth(options: HealthOptions): ServiceImpl<typeof Health> {
   const { isServing, watchIntervalMs, openStream, stopping } = options;

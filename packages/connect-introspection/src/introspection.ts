@@ -26,9 +26,9 @@ export interface IntrospectionOptions {
    */
   readonly isServiceServing?: ((service: string) => boolean | Promise<boolean>) | undefined;
   /**
-   * Aborts when the server stops. Every status is then NOT_SERVING, watchers receive NOT_SERVING, and open streams end.
-   * Without this option, the `shutdownSignal` of a Connect adapter ends streams, but watchers do not receive
-   * NOT_SERVING.
+   * Aborts when the server stops. Every status is then NOT_SERVING, the watchers of known services receive NOT_SERVING,
+   * and open streams end. Without this option, the `shutdownSignal` of a Connect adapter ends streams, but watchers do
+   * not receive NOT_SERVING.
    */
   readonly stopping?: AbortSignal | undefined;
   /** Whether health (grpc.health.v1) is registered. Defaults to true. */
@@ -36,15 +36,15 @@ export interface IntrospectionOptions {
   /** Whether reflection (grpc.reflection v1 and v1alpha) is registered. Defaults to true. */
   readonly reflection?: boolean | undefined;
   /**
-   * Maximum number of open streams. Health watches and reflection streams count together. Further streams fail with
-   * resource_exhausted. Defaults to 100.
+   * Maximum number of open streams of one router. Health watches and reflection streams count together. Further streams
+   * fail with resource_exhausted. Defaults to 100.
    */
   readonly maxStreams?: number | undefined;
   /** Milliseconds between two checks of a service that is watched. Defaults to 1000. */
   readonly watchIntervalMs?: number | undefined;
   /**
-   * The interceptors of health and reflection. They replace the interceptors of the router, so with an empty list
-   * callers need no token. Defaults to the interceptors of the router.
+   * The interceptors of health and reflection. They replace the interceptors of the router, so with an empty list no
+   * interceptor authenticates the callers. Defaults to the interceptors of the router.
    */
   readonly interceptors?: readonly Interceptor[] | undefined;
 }
@@ -52,9 +52,9 @@ export interface IntrospectionOptions {
 const MAX_MESSAGE_BYTES = 64 * 1024;
 
 /**
- * Returns a function that registers gRPC health and server reflection on a Connect router, and returns the router. Both
- * services refuse request messages over 64 KiB. Throws a RangeError at once if `maxStreams` or `watchIntervalMs` is not
- * a positive integer.
+ * Returns a function that registers gRPC health and server reflection on a Connect router. The function returns the
+ * router. Both services refuse request messages over 64 KiB. `introspection` itself throws a RangeError if `maxStreams`
+ * or `watchIntervalMs` is not a positive integer.
  */
 export function introspection(options: IntrospectionOptions = {}): (router: ConnectRouter) => ConnectRouter {
   const { health = true, reflection = true, maxStreams = 100, watchIntervalMs = 1_000 } = options;

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 
 /**
  * Opens a stream. `call` is the abort signal of the stream's RPC. Returns the signal of the stream, which aborts when
- * `call` aborts or the server stops. Throws resource_exhausted if the maximum number of streams is open.
+ * `call` aborts or the server stops. Throws resource_exhausted if the maximum number of streams is already open.
  */
 export type OpenStream = (call: AbortSignal) => AbortSignal;
 
@@ -11,7 +11,7 @@ export type OpenStream = (call: AbortSignal) => AbortSignal;
  *
  * A stream counts as open until the signal of its call aborts. The end of its implementation does not matter, because
  * some servers never resume an implementation whose caller has disconnected. All streams share one listener of
- * `stopping`, because Node.js reports more than ten listeners as a leak.
+ * `stopping`, because Node.js 20 warns of a memory leak if a signal has more than ten listeners.
  */
 export function createOpenStreams(max: number, stopping: AbortSignal | undefined): OpenStream {
   const open = new Set<AbortController>();

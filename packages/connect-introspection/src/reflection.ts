@@ -46,7 +46,7 @@ interface Reflected<Q extends Question> {
 
 /** Options of the reflection services. */
 export interface ReflectionOptions {
-  /** Returns the services to publish. Called only at the first request. */
+  /** Returns the services to publish. Called only when the first stream begins. */
   readonly services: () => readonly DescService[];
   readonly openStream: OpenStream;
 }

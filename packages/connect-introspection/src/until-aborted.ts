@@ -1,6 +1,6 @@
 /**
- * Resolves or rejects as the promise does. Resolves with undefined if the signal aborts first. The listener on the
- * signal is removed when the promise settles.
+ * Resolves or rejects as `promise` does. Resolves with undefined if the signal aborts first. The listener on the signal
+ * is removed when `promise` settles, even if this is after the abort.
  */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
@@ -21,7 +21,7 @@ export async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSig
   }
 }
 
-/** Resolves after `ms` milliseconds, or when the signal aborts. Then removes its timer and its listener. */
+/** Resolves after `ms` milliseconds or when the signal aborts, and removes its timer and its listener. */
 export function delay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

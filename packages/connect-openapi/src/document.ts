@@ -10,19 +10,19 @@ import { createMessageSchemas, type MessageSchemas } from "./schemas/message-sch
 
 const OPENAPI_VERSION = "3.1.1";
 
-/** The HTTP methods that a path item can have. */
+/** The HTTP methods that OpenAPI 3.1 has. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"]);
 
-/** The order of the kinds in `components`. Other kinds follow them. */
+/** The first members of `components`, in their order. All other kinds of components follow. */
 const KINDS = ["securitySchemes", "parameters", "headers", "responses", "schemas"] as const;
 
 /**
  * Returns an OpenAPI 3.1 document that describes the routes. Paths, parameters and bodies come from the HTTP rules, and
- * schemas from the messages. Rules of protovalidate become keywords of the schemas. Descriptions come from the options
- * `comment` and `operation`.
+ * schemas from the messages. Rules of protovalidate become keywords of the schemas, or sentences in descriptions. All
+ * other descriptions come from the options `comment` and `operation`.
  *
- * Throws for a route whose HTTP method OpenAPI does not have, for two routes with the same path and method, and for a
- * route outside of `basePath`.
+ * Throws for a route whose HTTP method OpenAPI does not have, for a route outside of `basePath`, and for two routes of
+ * the same HTTP method whose paths differ at most in the names of parameters.
  */
 export function openApiDocument<R extends OpenApiRoute>(options: OpenApiOptions<R>): JsonObject {
   const services = [...new Set(options.routes.map(({ method }) => method.parent))];

@@ -20,15 +20,16 @@ export interface RequestExample {
 }
 
 /**
- * The parts of an OpenAPI operation that the caller provides. A member replaces the generated member of the same name,
- * unless the comment of the member says otherwise.
+ * The parts of an OpenAPI operation that the option `operation` returns. A member replaces the generated member of the
+ * same name, unless the comment of the member says otherwise.
  */
 export interface OperationParts {
   /**
-   * Defaults to the method's name in lowerCamelCase. If another route has this name, the service or a number is added.
+   * Defaults to the method's name in lowerCamelCase. If another route has this name, the name of the service, a number
+   * or both are added.
    */
   readonly operationId?: string;
-  /** Defaults to the name of the service. */
+  /** Defaults to the name of the service, or to its full name if another service has the same name. */
   readonly tags?: string[];
   /** Defaults to the name of the method in words: "Create book". */
   readonly summary?: string;
@@ -55,8 +56,8 @@ export interface OperationParts {
 }
 
 /**
- * The generated texts of an operation, which the caller can use in its own texts. `refer` returns a reference to the
- * schema of a message.
+ * The generated texts of an operation, which the option `operation` can use in its own texts. `refer` returns a
+ * reference to the schema of a message.
  */
 export interface OperationDefaults {
   /** The name of the method in words: "Create book". */
@@ -68,12 +69,12 @@ export interface OperationDefaults {
 
 /** The options of an OpenAPI document. All except `routes` and `info` have a default. */
 export interface OpenApiOptions<R extends OpenApiRoute = OpenApiRoute> extends SchemaOptions {
-  /** The routes to describe: the result of `restRoutes()` of `@cupo/connect-rest`, or of `connectRoutes`. */
+  /** The routes to describe, such as the result of `restRoutes()` of `@cupo/connect-rest`, or of `connectRoutes()`. */
   readonly routes: readonly R[];
   readonly info: DocumentInfo;
   /**
-   * The literal segments at the start of every route, such as "/api/v1". The URL of the server contains them, and the
-   * paths do not. Defaults to "".
+   * The literal segments at the start of every route, such as "/api/v1". The paths of the document do not contain them,
+   * so the URLs in `servers` must end with them. Defaults to "".
    */
   readonly basePath?: string;
   /**
@@ -82,10 +83,10 @@ export interface OpenApiOptions<R extends OpenApiRoute = OpenApiRoute> extends S
   readonly servers?: JsonObject[];
   /**
    * The `security` of the document. It applies to operations without their own `security`. Defaults to `[]` (no
-   * requirement). If any operation has its own `security`, the document has none by default.
+   * requirement). If any operation has its own `security`, the document has no member `security` by default.
    */
   readonly security?: JsonObject[];
-  /** Returns the parts that the caller adds to the operation of a route. */
+  /** Returns the parts that replace or extend the generated operation of a route. */
   readonly operation?: (route: NoInfer<R>, defaults: OperationDefaults) => OperationParts;
   /** Describes the errors of operations. Defaults to `problemErrors()`. */
   readonly errors?: DescribeErrors<NoInfer<R>>;

@@ -1,6 +1,6 @@
 import type { DescField, DescMethod } from "@bufbuild/protobuf";
 
-/** The pattern of one path segment: a decoded text, any one segment (`*`), or zero or more segments (`**`). */
+/** One item of a path template: a decoded literal text, any one segment (`*`), or zero or more segments (`**`). */
 export type RouteSegment =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "single" }
@@ -33,7 +33,7 @@ export interface OpenApiRoute {
   readonly responseBody: DescField | undefined;
 }
 
-/** Returns the name of a route in error messages: `GET /v1/books/{} (library.v1.LibraryService/GetBook)`. */
+/** Returns the name of a route for error messages: `GET /v1/books/{} (library.v1.LibraryService/GetBook)`. */
 export function describeRoute({ httpMethod, template, method }: OpenApiRoute): string {
   const segments = template.segments.map((segment) => (segment.kind === "literal" ? segment.text : "{}"));
   const verb = template.verb === undefined ? "" : `:${template.verb}`;

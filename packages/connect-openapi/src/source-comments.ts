@@ -26,8 +26,8 @@ export function sourceComments({ file: files }: FileDescriptorSet): (definition:
 }
 
 /**
- * Returns the names and paths of all definitions in a file. A path consists of field numbers in
- * google/protobuf/descriptor.proto, each followed by the index of an item.
+ * Returns the names and paths of all services, methods, messages, fields, enums and enum values in a file. A path
+ * consists of field numbers in google/protobuf/descriptor.proto, each followed by the index of an item of that field.
  */
 function placesIn({ package: name, messageType, enumType, service }: FileDescriptorProto): Place[] {
   const prefix = name === "" ? "" : `${name}.`;

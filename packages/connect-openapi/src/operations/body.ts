@@ -81,8 +81,8 @@ function updateMaskField({ method, httpMethod, body }: OpenApiRoute): DescField 
 }
 
 /**
- * Returns the schema of a body that consists of one field. For a field of a message type, returns a reference to the
- * schema of the message, without the comment of the field.
+ * Returns the schema of a body that consists of one field. For a singular field of a message type, returns the schema
+ * of the message or a reference to it, without the comment of the field.
  */
 function fieldBody(
   field: DescField,

@@ -5,7 +5,7 @@ import type { MessageSchemas } from "../schemas/message-schemas.js";
 import type { FieldPath } from "../schemas/schema-context.js";
 import { type PathParameter, type RoutePath, variableName } from "./route-path.js";
 
-/** An example request in ProtoJSON. Each parameter shows the value of its field as an example. */
+/** An example request in ProtoJSON; undefined for none. Each parameter shows the value of its field as an example. */
 export type ExampleRequest = JsonObject | undefined;
 
 /** Message types whose JSON can have any shape, so no query parameter can hold them. */
@@ -32,8 +32,8 @@ export function pathParameters(path: RoutePath, schemas: MessageSchemas, example
 /**
  * Returns the query parameters of a route: one for each field of the request that is neither in the path nor in the
  * body. The fields of a nested message are separate parameters, such as `filter.author`. Leaves out maps, lists of
- * messages, recursive messages and types whose JSON can have any shape (google.protobuf.Struct), because a query cannot
- * contain them.
+ * messages without a special JSON form, recursive messages and types whose JSON can have any shape
+ * (google.protobuf.Struct), because a query cannot contain them.
  */
 export function queryParameters(route: OpenApiRoute, schemas: MessageSchemas, example: ExampleRequest): JsonObject[] {
   if (route.body === "message") return [];
@@ -98,7 +98,7 @@ function isSamePath(one: FieldPath, other: FieldPath): boolean {
 
 /**
  * Returns the value at a path of fields in a message in ProtoJSON. Returns undefined if the message does not contain
- * it.
+ * the value.
  */
 export function valueAt(json: JsonValue | undefined, path: readonly DescField[]): JsonValue | undefined {
   const [field, ...below] = path;

@@ -23,8 +23,9 @@ export interface RoutePath {
  * Returns the OpenAPI path of a route without its first `skipped` segments.
  *
  * In OpenAPI a parameter is one segment. A variable with several segments, such as `{name=shelves/*\/books/*}`, becomes
- * one parameter for each wildcard. A `*` after a literal gets the singular of the literal as its name (AIP-122):
- * `shelf` and `book`. Any other wildcard gets the name of the variable.
+ * one parameter for each wildcard. A `*` after a literal of the variable gets the singular of the literal as its name
+ * (AIP-122): `shelf` and `book`. Any other wildcard in a variable gets the name of the variable. A wildcard outside of
+ * variables gets the singular of the literal before it, or `segment`. A name that is already used gets a number.
  */
 export function routePath({ template, variables }: OpenApiRoute, skipped: number): RoutePath {
   const parameters: PathParameter[] = [];

@@ -19,9 +19,9 @@ export interface CelRule {
 }
 
 /**
- * Translates one condition of a CEL rule to schemas. `groups` are the texts that the capture groups of the matching
- * expression in {@link forms} found. Returns "PATTERN" if JSON Schema tools could read the condition's pattern in
- * another way than CEL. Returns undefined if no keyword expresses the condition.
+ * Translates one condition of a CEL rule to schemas. {@link forms} pairs this function with a regular expression that
+ * matches the condition, and `groups` are the texts of its capture groups. Returns "PATTERN" if JSON Schema tools could
+ * read the condition's pattern in another way than CEL. Returns undefined if no keyword expresses the condition.
  */
 type Translate = (groups: readonly string[], rule: CelRule, kind: ValueKind) => JsonObject[] | "PATTERN" | undefined;
 

@@ -34,8 +34,8 @@ const number =
   (value) =>
     keywords({ [keyword]: Number(value) });
 /**
- * Translates a rule to no keyword, because the schema expresses it elsewhere: rules of enumerations, list items and map
- * entries.
+ * Translates a rule to no keyword. The schemas of enumerations, list items and map entries express such rules. Only the
+ * examples of an enumeration are left out of the document.
  */
 const saidElsewhere: Translate = () => SAID;
 
@@ -68,7 +68,8 @@ const zeros: Readonly<Record<string, JsonObject>> = {
 
 /**
  * Translates the rules of a field, of a list's items, or of a map's keys or values to keywords of JSON Schema. The
- * keywords accept every value that the rules accept. `unsaid` lists the rules that the keywords do not express in full.
+ * keywords accept every value that the rules accept. `unsaid` of the result lists the rules that the keywords do not
+ * express in full.
  */
 export function fieldRules(rules: FieldRules, subject: RuleSubject): ValueRules {
   if (rules.ignore === Ignore.ALWAYS) return { keywords: {}, unsaid: [] };

@@ -4,8 +4,9 @@ const LOWER_BOUNDS = new Set(["minimum", "exclusiveMinimum", "minLength", "minIt
 const UPPER_BOUNDS = new Set(["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"]);
 
 /**
- * Merges schemas that must all hold into one schema. Of two bounds it keeps the narrower one. A schema whose keyword is
- * already used, such as a second `pattern`, goes into `allOf`. All `not` schemas are combined in one `not`.
+ * Merges schemas that must all hold into one schema. If two schemas have the same bound, such as `minLength`, the
+ * narrower value is kept. A schema whose keyword already has another value, such as a second `pattern`, goes into
+ * `allOf`. All `not` schemas are combined in one `not`.
  */
 export function mergeKeywords(all: readonly JsonObject[]): JsonObject {
   const isPattern = (schema: JsonObject) => "pattern" in schema;

@@ -3,7 +3,7 @@ import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { ruleSentence } from "./rule-sentence.js";
 import type { Translation, Unsaid } from "./translation.js";
 
-/** The types whose JSON form is a number. 64-bit integers are not among them: in JSON they are strings of digits. */
+/** The protobuf types that are numbers in JSON. 64-bit integers are missing, because in JSON they are strings. */
 const NUMBERS: ReadonlySet<string> = new Set(["float", "double", "int32", "uint32", "sint32", "fixed32", "sfixed32"]);
 
 /** Returns whether values of this protobuf type, such as "int32", are numbers in JSON. */
@@ -41,8 +41,8 @@ export function numberRules(typeName: string, rules: ReflectMessage): Translatio
 }
 
 /**
- * Returns the schemas of a range. If the lower limit is above the upper limit, the rule allows only numbers outside of
- * the range.
+ * Returns the schemas of a range. If the lower limit is above the upper limit, protovalidate allows the numbers that
+ * satisfy one of the two limits.
  */
 function rangeSchemas(range: Readonly<Record<string, number>>): JsonObject[] {
   const sides = Object.entries(range).map(([keyword, limit]) => ({ [keyword]: limit }));

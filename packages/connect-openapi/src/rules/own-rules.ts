@@ -17,7 +17,7 @@ export function ownRules(field: DescField): FieldRules {
 
 /**
  * Returns whether the rules skip the zero value of a field. In a field with explicit presence the rules apply to zero,
- * because such a zero was set by the caller.
+ * because the caller has set this zero.
  */
 export function ignoresZero({ ignore }: FieldRules, { presence }: DescField): boolean {
   return ignore === Ignore.IF_ZERO_VALUE && presence === FeatureSet_FieldPresence.IMPLICIT;

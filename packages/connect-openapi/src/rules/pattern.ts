@@ -6,7 +6,7 @@ const oneClass = /^\[[^^\]](?:[^\]\\]|\\.)*\]$/su;
 /**
  * Converts an RE2 expression to a `pattern` of JSON Schema, with all characters outside printable ASCII escaped. If
  * `isForbidden` is true, values must not match the pattern. Returns undefined if JSON Schema tools could read the
- * expression in another way: if it has Unicode classes (`\p{L}`), flags or other syntax of RE2.
+ * expression in another way or reject it: if it has Unicode classes (`\p{L}`), flags or other syntax of RE2.
  *
  * A tool without Unicode mode reads a character above U+FFFF as two characters. So the function returns undefined for
  * an expression with such a character. Exception: if `isForbidden` is true and the expression is a single character

@@ -46,8 +46,8 @@ const translations: Readonly<Record<string, Translate>> = {
 };
 
 /**
- * The patterns of HTTP header names and values by KnownRegex: one for protovalidate's `strict` rule, one for
- * `strict: false`.
+ * The patterns of HTTP header names and values by KnownRegex. The first pattern is protovalidate's default, the second
+ * is for `strict: false`.
  */
 const headers: Readonly<Record<number, readonly [strict: string, loose: string]>> = {
   [KnownRegex.HTTP_HEADER_NAME]: ["^:?[0-9a-zA-Z!#$%&'*+.^_|~\\u0060-]+$", "^[^\\u0000\\u000a\\u000d]+$"],

@@ -4,15 +4,15 @@ import type { DescField, DescMessage, JsonObject } from "@bufbuild/protobuf";
 export interface UntranslatedRule {
   /** The rule's name, such as `string.max_bytes`, or the id of a CEL rule. */
   readonly id: string;
-  /** An English sentence about the rule; "" for a CEL rule without a message. */
+  /** A sentence about the rule. For a CEL rule, its message or the text in its expression; "" if it has neither. */
   readonly message: string;
   /** The expression of a CEL rule, otherwise "". */
   readonly expression: string;
   /** The field or the message that has the rule. */
   readonly definition: DescField | DescMessage;
   /**
-   * - FORM: JSON Schema has no keyword for the rule.
-   * - PATTERN: the rule has a pattern that JSON Schema tools could read in another way than RE2.
+   * - FORM: JSON Schema has no keyword for the rule, or this package does not recognize the rule's expression.
+   * - PATTERN: the rule has a pattern that JSON Schema tools could reject or read in another way than RE2.
    */
   readonly reason: "FORM" | "PATTERN";
 }

@@ -6,8 +6,9 @@ const snakeCase = /\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g;
 export type CommentText = (comment: string) => string;
 
 /**
- * Returns a function that converts comments. It joins wrapped lines, and keeps empty lines and list items. It replaces
- * proto names of fields (`page_size`) by their JSON names (`pageSize`), for the messages in `files` and their imports.
+ * Returns a function that converts comments. It joins wrapped lines, and keeps empty lines and list items that begin
+ * with `-`. It replaces proto names of fields (`page_size`) by their JSON names (`pageSize`), for the messages in
+ * `files` and their imports.
  */
 export function createCommentText(files: Iterable<DescFile>): CommentText {
   const all = new Set(files);

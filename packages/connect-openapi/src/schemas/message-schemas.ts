@@ -33,7 +33,8 @@ interface CollectedUse extends SchemaUse {
 const PREFIX = "#/components/schemas/";
 
 /**
- * Creates a collection of schemas. In comments, the names of fields in `files` get their JSON spelling.
+ * Creates a collection of schemas. In comments, the names of fields in `files` and their imports get their JSON
+ * spelling.
  *
  * A message has a separate schema for each direction and for each set of excluded fields. The name of a schema depends
  * on the others, so references contain temporary names until `named` is called.

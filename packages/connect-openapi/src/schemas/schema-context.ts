@@ -4,8 +4,8 @@ import type { CommentText } from "./comment-text.js";
 import type { Definition, Direction, SchemaOptions } from "./schema-options.js";
 
 /**
- * A path to a field. The first item is a field of the message. Each further item is a field of the message that the
- * previous item contains.
+ * A path from a message to a field that it contains, directly or in a nested message. The first item is a field of the
+ * message. Each further item is a field of the message that the previous item contains.
  */
 export type FieldPath = readonly DescField[];
 
@@ -18,7 +18,8 @@ export interface SchemaContext {
   /** Returns the schema after the option `schema` has changed it. */
   finished(definition: DescMessage | DescField | DescEnum, schema: JsonObject): JsonObject;
   /**
-   * Returns sentences for the description of `definition`. They state the rules that keywords do not express in full.
+   * Returns sentences for the description of `definition`. They state the rules in `unsaid`, which keywords do not
+   * express in full.
    */
   sentences(unsaid: readonly Unsaid[], definition: DescField | DescMessage): string[];
   /**

@@ -2,7 +2,8 @@ import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
 import type { Direction } from "./schema-options.js";
 
 /**
- * A message or enumeration that needs a schema. A message needs one for each direction and each set of excluded fields.
+ * A message or enumeration that needs a schema. A message needs one for each combination of direction and excluded
+ * fields with which the document uses it.
  */
 export interface SchemaUse {
   readonly definition: DescMessage | DescEnum;

@@ -9,13 +9,13 @@ import type {
 } from "@bufbuild/protobuf";
 import type { UntranslatedRule } from "../rules/translation.js";
 
-/** A proto definition that can have a comment. */
+/** A proto definition that the document describes. */
 export type Definition = DescService | DescMethod | DescMessage | DescField | DescEnum | DescEnumValue;
 
 /**
  * The place where a message occurs: a request, a response or an error. The schema of a request forbids unknown members.
- * In a response, a member is required if the server always sends it. In an error, a member is required only if its
- * proto says so.
+ * In a response, a member is required if the server always sends it. In an error, a member is required only if the
+ * proto file requires the field.
  */
 export type Direction = "request" | "response" | "error";
 
@@ -26,8 +26,8 @@ export type Refer = (message: DescMessage, direction: Direction) => JsonObject;
 export interface SchemaOptions {
   /**
    * Returns the comment of a definition as it is in the proto file, or undefined for none. The document joins wrapped
-   * lines and writes the names of fields in their JSON spelling. By default there are no comments, because generated
-   * code does not contain them. {@link sourceComments} provides them.
+   * lines and writes the names of fields in their JSON spelling. By default the document has no comments, because
+   * generated code does not contain them. {@link sourceComments} reads them from descriptors.
    */
   readonly comment?: (definition: Definition) => string | undefined;
   /**
@@ -47,8 +47,8 @@ export interface SchemaOptions {
   /** Returns the values of an enumeration that the document shows. Defaults to all. */
   readonly enumValues?: (definition: DescEnum) => readonly DescEnumValue[];
   /**
-   * Keywords for CEL rules, by the id of the rule. They replace the keywords that are derived from the expression of
-   * the rule.
+   * Keywords for the CEL rules of fields, by the id of the rule. They replace the keywords and the sentence that are
+   * derived from the rule.
    */
   readonly keywordsByRule?: Readonly<Record<string, JsonObject>>;
   /**
@@ -58,7 +58,10 @@ export interface SchemaOptions {
   readonly untranslated?: (rule: UntranslatedRule) => string | undefined;
 }
 
-/** Returns the full name of a definition, such as `library.v1.Book` or `library.v1.Book.title`. */
+/**
+ * Returns the full name of a definition, such as `library.v1.Book` or `library.v1.Book.title`. The name of an enum
+ * value contains the name of its enum: `library.v1.State.OPEN`.
+ */
 export function definitionName(definition: Definition): string {
   return "typeName" in definition ? definition.typeName : `${definition.parent.typeName}.${definition.name}`;
 }

@@ -26,7 +26,7 @@ const scalars: Readonly<Record<ScalarType, JsonObject>> = {
   [ScalarType.FIXED64]: uint64,
 };
 
-/** The schemas of well-known types with a special JSON form. */
+/** The schemas of well-known types with a special JSON form, except wrapper types such as StringValue. */
 const wellKnown: Readonly<Record<string, JsonObject>> = {
   "google.protobuf.Timestamp": { type: "string", format: "date-time" },
   "google.protobuf.FieldMask": { type: "string" },
