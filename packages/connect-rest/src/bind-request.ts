@@ -19,12 +19,13 @@ export interface BindOptions extends BodyLimits, ProfileOptions, Pick<ReadRules,
   /**
    * Compiles a validator for a message type. The validator is called only for a body whose JSON has violations. It
    * receives a message with only the values that could be read. It returns all violations of this message, in any
-   * order. The answer lists them together with the violations of the JSON. Defaults to none.
+   * order. The answer lists them together with the violations of the JSON, except those of values that could not be
+   * read. If any of them is of a path field, the answer lists only those of path fields. Defaults to none.
    */
   validate?<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**
-   * Returns whether a top-level string field in the path accepts every text, including U+0000. The implementation then
-   * receives even a text that no id can have. For all other fields, such a text is a violation. Defaults to no field.
+   * Returns whether a top-level string field in the path accepts every text, including U+0000. In the strict profile, a
+   * text with U+0000 is a violation in every other field. Defaults to no field.
    */
   takesAnyText?(field: DescField): boolean;
 }
@@ -38,19 +39,23 @@ export interface RoutedRequest {
   readonly query: string;
 }
 
-/** Builds the request message of a route. Rejects with a {@link RestError} if the request is invalid. */
+/**
+ * Builds the request message of a route. Rejects with a {@link RestError} if the request is invalid, and with the error
+ * of `readBody` if the body cannot be received.
+ */
 export type BindRequest = (request: RoutedRequest) => Promise<Message>;
 
 /**
- * Compiles a function that builds the request message of a route. In the strict profile each field is read only from
- * the path, the query or the body. In the protojson profile a field of the path may also be in the query or the body;
- * it is ignored there.
+ * Compiles a function that builds the request message of a route. In the strict profile each field is read from one
+ * place: the path, the query or the body. In the protojson profile a field of the path may also be in the query or the
+ * body; it is ignored there.
  *
- * The function rejects with the first of these errors:
+ * The function rejects with the first of these errors, which list at most 100 violations:
  * - MALFORMED: a parameter of the path or the query is invalid. The error lists all such violations.
- * - UNSUPPORTED_MEDIA_TYPE, TOO_LONG or MALFORMED: the body cannot be read, see {@link readJsonBody}.
+ * - UNSUPPORTED_MEDIA_TYPE, TOO_LONG or MALFORMED: the body cannot be read, see {@link readJsonBody} and
+ *   {@link httpBodyReader}. MALFORMED also if the route has no body and the request has one.
  * - MALFORMED: the body violates the schema, and `validate` reports a field of the path. The path is then wrong for
- *   every body.
+ *   every body. The error lists only the violations of path fields.
  * - INVALID: the body violates the schema. The error lists every violation, including those of `validate`.
  */
 export function createBinder(route: Route, options: BindOptions): BindRequest {

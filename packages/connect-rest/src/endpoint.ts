@@ -23,8 +23,8 @@ export interface EndpointOptions extends BindOptions, EntityTagOptions, EventIdO
   successStatus?(method: DescMethod): number;
   /**
    * The format of streams: "ndjson" is one JSON object `{"result": …}` per line; "sse" is server-sent events. By
-   * default, the Accept header of the request decides. It selects "sse" if it names text/event-stream with at least the
-   * quality of application/x-ndjson, otherwise "ndjson".
+   * default, the Accept header of the request decides. It selects "sse" if it names text/event-stream with a quality
+   * above 0 and at least that of application/x-ndjson, otherwise "ndjson".
    */
   readonly streamFormat?: StreamFormatName;
 }

@@ -31,11 +31,11 @@ export interface RestHandlerOptions extends Partial<EndpointOptions>, TableOptio
   readonly basePath?: string;
   /** Maximum bytes of a request body. Defaults to 4 MiB. */
   readonly maxBodyBytes?: number;
-  /** Maximum nesting depth of JSON objects and arrays. Defaults to 100. */
+  /** Maximum nesting depth of JSON, and of the names in a query parameter such as `a.b.c`. Defaults to 100. */
   readonly maxDepth?: number;
   /** Renders the answer to an error. Defaults to {@link problemJson} with the `registry`. */
   readonly errors?: RenderError;
-  /** Headers that every answer has. Defaults to none. */
+  /** Headers of every answer. A header of the same name that the answer sets replaces them. Defaults to none. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /**
    * Returns the request headers that interceptors and implementations receive. Defaults to all headers. Override this
@@ -46,7 +46,7 @@ export interface RestHandlerOptions extends Partial<EndpointOptions>, TableOptio
 
 /** Serves the routes of services. */
 export interface RestHandler {
-  /** All routes, in the order of their declaration. */
+  /** All served routes, in the order of their declaration. */
   readonly routes: readonly Route[];
   readonly maxBodyBytes: number;
   /** Returns whether any route matches the path of this request target, with any HTTP method. */
@@ -69,8 +69,8 @@ interface Compiled {
 const DEFAULTS = { maxBodyBytes: 4 * 1024 * 1024, maxDepth: 100 };
 
 /**
- * Compiles services into a handler that serves them by their google.api.http options. Throws if an option is invalid,
- * if a method is implemented twice, or if the routes are invalid (see {@link createRouteTable}).
+ * Compiles services into a handler that serves them by their google.api.http options and by `options.rules`. Throws if
+ * an option is invalid, if a method is implemented twice, or if the routes are invalid (see {@link createRouteTable}).
  *
  * A request passes these steps in order:
  * - The route is found by path and method. If there is none, the answer is 404, or 405 if the path supports only other

@@ -11,7 +11,7 @@ const parameter = /;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=([!#$%&'*+\-.^_`|~0-
  *   utf-8 (RFC 9110 section 8.3).
  * - There is at most one Content-Encoding, and it is identity.
  *
- * `rawHeaders` is Node's flat list of names and values: unlike `headers`, it contains duplicate headers.
+ * `rawHeaders` is a flat list: name, value, name, value. Unlike `headers` of Node.js, it contains duplicate headers.
  */
 export function checkJsonHeaders(rawHeaders: readonly string[]): void {
   const { types, encodings } = contentHeaders(rawHeaders);

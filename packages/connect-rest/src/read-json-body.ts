@@ -15,10 +15,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Reads the body of a request as JSON in UTF-8. Rejects with:
- * - UNSUPPORTED_MEDIA_TYPE if the headers declare another format
+ * - UNSUPPORTED_MEDIA_TYPE if {@link checkJsonHeaders} refuses the headers
  * - TOO_LONG if the body is longer than `maxBodyBytes`
- * - MALFORMED if the body is empty, is not JSON in UTF-8, begins with a byte order mark, or nests deeper than
- *   `maxDepth`
+ * - MALFORMED if the body is empty, is not UTF-8, begins with a byte order mark, or is not JSON that {@link readJson}
+ *   accepts
  */
 export async function readJsonBody(request: RestRequest, { maxBodyBytes, maxDepth }: BodyLimits): Promise<JsonTree> {
   checkJsonHeaders(request.rawHeaders);
@@ -27,7 +27,7 @@ export async function readJsonBody(request: RestRequest, { maxBodyBytes, maxDept
 
 /**
  * Parses the bytes of a body as JSON in UTF-8. Throws a MALFORMED {@link RestError} if they are not such JSON, or if
- * objects and arrays nest deeper than `maxDepth`.
+ * {@link readJson} refuses it: for a repeated member name, and for nesting deeper than `maxDepth`.
  */
 export function parseJsonBody(bytes: Uint8Array, maxDepth: number): JsonTree {
   if (bytes.length === 0) throw malformed("The body is empty; JSON was expected.");

@@ -15,13 +15,13 @@ type FieldNames = readonly DescField[];
 /** The parameters that a query may have. */
 export interface QueryRules extends ParameterRules {
   readonly schema: DescMessage;
-  /** Paths of fields that parameters may name, but whose values are not read. */
+  /** Paths of fields that parameters may name, with the fields below them. Their values are not read. */
   readonly ignored: readonly FieldNames[];
-  /** Paths of fields that no parameter may name. */
+  /** Paths of fields that no parameter may name, nor the fields below them. */
   readonly excluded: readonly FieldNames[];
   /** Names of parameters that are ignored, unless the name is a field that the query may set. */
   readonly ignoredNames: ReadonlySet<string>;
-  /** Maximum number of names in a parameter's path. */
+  /** Maximum number of field names in a parameter's name: `a.b` has two. */
   readonly maxDepth: number;
 }
 
@@ -53,8 +53,8 @@ interface Parameter extends FieldTarget {
  * recursive messages have any number of paths.
  *
  * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding that clients' query builders
- * write. A name that is not an allowed field is a violation, unless `ignoredNames` or the profile ignores the name. A
- * value that its field rejects is a violation too.
+ * write. A name that is not an allowed field is a violation, unless `ignoredNames` or the profile ignores the name. Bad
+ * percent-encoding and a value that its field rejects are violations too.
  */
 export function createQueryReader(rules: QueryRules): ReadQuery {
   const { schema, ignoredNames, profile } = rules;

@@ -2,11 +2,11 @@ import type { JsonProfile } from "./json/json-profile.js";
 import { protoJsonProfile } from "./json/protojson/protojson-profile.js";
 import { strictProfile } from "./json/strict/strict-profile.js";
 
-/** Options that decide which spellings and unknown names a handler accepts. */
+/** Options that decide which forms of values and which unknown names a handler accepts. */
 export interface ProfileOptions {
   /**
-   * - "strict": each value has one spelling, each field is read from one place (path, query or body), and nothing is
-   *   ignored except `ignoredParameters`.
+   * - "strict": ProtoJSON with JSON names, names of enum values, padded base64 and no `null`. Each field is read from
+   *   one place (path, query or body), and nothing is ignored except `ignoredParameters`.
    * - "protojson": everything that the ProtoJSON specification allows. A field of the path may also be in the query or
    *   the body, where it is ignored. So clients can read a resource, change it and send it back, as with Google's APIs.
    *

@@ -6,7 +6,7 @@ import type { ContextValues } from "@connectrpc/connect";
  */
 export interface RestRequest {
   readonly method: string;
-  /** The request target, as the caller sent it: raw path and query (RFC 9112 section 3.2). */
+  /** The request target, as the server received it: raw path and query (RFC 9112 section 3.2). */
   readonly url: string;
   /** The headers as a flat list: name, value, name, value. A header can occur several times. */
   readonly rawHeaders: readonly string[];
@@ -27,7 +27,7 @@ export interface RestRequest {
 
 /**
  * The body of an answer, as a whole or in chunks. Adapters send a whole body with its Content-Length. They send a chunk
- * as soon as the source provides it and the caller can receive it. If the caller disconnects, they call `return` of the
+ * as soon as the iterator yields it and the caller can receive it. If the caller disconnects, they call `return` of the
  * iterator.
  */
 export type RestBody = string | Uint8Array | AsyncIterable<Uint8Array>;

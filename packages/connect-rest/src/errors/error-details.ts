@@ -8,7 +8,7 @@ type ConnectDetail = ConnectError["details"][number];
 
 /**
  * Types whose JSON can be any object. In the JSON of a google.protobuf.Any, this object is the value of the member
- * `value`. Objects of other types are not: their members stand beside `@type`.
+ * `value`. For other types whose JSON is an object, the members of the object stand beside `@type`.
  */
 const typesOfAnyObject = new Set(["google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value"]);
 

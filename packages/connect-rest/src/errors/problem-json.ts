@@ -14,9 +14,9 @@ export interface Problem {
   readonly detail: string;
   /** The name of the google.rpc.Code of the error, such as "INVALID_ARGUMENT". */
   readonly code: string;
-  /** The transcoder's reason for rejecting the request. Absent for an error of the application. */
+  /** The reason of a RestError. Absent for every other error. */
   readonly reason?: RestErrorReason;
-  /** The violations that the transcoder found in the request. Absent if there are none. */
+  /** The violations of a RestError. Absent if there are none. */
   readonly errors?: readonly Violation[];
   /** The details of a ConnectError, see {@link errorDetails}. Absent if there are none. */
   readonly details?: readonly ErrorDetail[];

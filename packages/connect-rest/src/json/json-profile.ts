@@ -15,9 +15,9 @@ export type ReadInto = (tree: JsonTree, into: Fields, at: FieldPath | undefined,
 export type ReadName = (name: string, at: FieldPath, violations: Violations) => string | undefined;
 
 /**
- * The JSON dialect of a handler: the spellings of values that it reads, and the spelling that it writes. A profile
- * provides the readers of single values. The readers of messages, lists and maps are the same in all profiles. They get
- * the readers of the profile when they are compiled, not for each value.
+ * The JSON dialect of a handler: the forms of values that it reads, and the form of Timestamps that it writes. A
+ * profile provides the readers of single values. The readers of messages, lists and maps are the same in all profiles.
+ * They get the readers of the profile when they are compiled, not for each value.
  */
 export interface JsonProfile {
   /** Returns the member names that JSON may use for this field. The first is the JSON name. */

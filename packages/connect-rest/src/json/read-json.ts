@@ -44,7 +44,7 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads JSON text (RFC 8259) in linear time. Throws a {@link JsonSyntaxError}. Unlike JSON.parse:
+ * Reads JSON text (RFC 8259) in linear time. Throws a {@link JsonSyntaxError} for all other text. Unlike JSON.parse:
  * - Two members of an object with the same unescaped name are an error (RFC 7493 section 2.3).
  * - Objects and arrays nested deeper than `maxDepth` are an error.
  * - Numbers are not rounded.

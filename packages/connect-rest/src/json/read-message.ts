@@ -21,7 +21,7 @@ type FieldNames = readonly DescField[];
 
 /** Rules for reading, in addition to the schema. */
 export interface ReadRules {
-  /** The spellings of values that are accepted. Defaults to the strict profile. */
+  /** The profile that decides which forms of values are accepted. Defaults to the strict profile. */
   readonly profile?: JsonProfile;
   /** The types that google.protobuf.Any may contain. Defaults to none: no Any can be read. */
   readonly registry?: Registry | undefined;
@@ -37,12 +37,12 @@ export interface ReadRules {
 
 /**
  * Compiles the reader of a message. It reads ProtoJSON as the profile requires; the default is the strict profile.
- * - A member must have the name of a field that is not excluded.
+ * - A member must have the name of a field that is not excluded, unless the profile ignores unknown names.
  * - At most one member of a oneof may be present.
  * - If the profile requires it, a list or map with the google.api.field_behavior REQUIRED must be present. The reader
  *   checks this because a message does not show whether an empty list was present.
  *
- * The reader reports every violation and still reads all valid values.
+ * The reader reports every violation and still reads the valid values. It reads no item of a list that is too long.
  */
 export function createMessageReader(schema: DescMessage, rules: ReadRules = {}): ReadInto {
   return messageReader(schema, compilationOf(rules));

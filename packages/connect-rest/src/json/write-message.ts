@@ -107,8 +107,9 @@ function itemWriter(field: DescField, compilation: Compilation): Write {
 }
 
 /**
- * Returns the writer of a message type with a special JSON form; undefined for other types. Timestamp, and Any if there
- * is a `registry`, have writers of their own. All others use `toJson` of protobuf-es, because few answers contain them.
+ * Returns the writer of a type of the package google.protobuf, except Empty; undefined for other types. Timestamp, and
+ * Any if there is a `registry`, have writers of their own. All others use `toJson` of protobuf-es, because few answers
+ * contain them.
  */
 function wellKnownWriter(schema: DescMessage, compilation: Compilation): Write | undefined {
   const { profile, registry } = compilation;

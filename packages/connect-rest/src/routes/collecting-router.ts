@@ -5,7 +5,7 @@ import type { RestService } from "./rest-service.js";
 /**
  * Returns the services and single methods that a function registers on a router. The function receives a router that
  * keeps the implementations, because Connect's own router does not. Interceptors of a registration run last. Other
- * options of a registration are ignored, because they do not concern REST.
+ * options of a registration, such as `readMaxBytes`, are ignored.
  */
 export function servicesOfRouter(register: ((router: ConnectRouter) => void) | undefined): readonly RestService[] {
   const services: RestService[] = [];

@@ -26,9 +26,9 @@ export type RulesBySelector = ReadonlyMap<string, HttpRule>;
 
 /**
  * Reads HTTP rules from outside the proto files. If several rules select one method, the last one counts, as in service
- * configurations. Throws if a rule has an unknown member or selects more than one method. Also throws if a selector
- * names an unknown method in a service of `methods`. Rules for other services are ignored, because a configuration may
- * describe services that are served elsewhere.
+ * configurations. Throws if a rule has an unknown or invalid member or selects more than one method. Also throws if a
+ * selector names an unknown method in a service of `methods`. Rules for other services are ignored, because a
+ * configuration may describe services that are served elsewhere.
  */
 export function rulesBySelector(rules: readonly HttpRuleJson[], methods: readonly DescMethod[]): RulesBySelector {
   const bySelector = new Map(rules.map((rule) => [rule.selector, readRule(rule)]));

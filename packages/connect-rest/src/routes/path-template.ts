@@ -1,6 +1,6 @@
 import { percentDecode } from "./percent-decode.js";
 
-/** The pattern of one path segment: a decoded text, any one segment (`*`), or zero or more segments (`**`). */
+/** One item of a path template: a decoded literal text, any one segment (`*`), or zero or more segments (`**`). */
 export type PathSegment =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "single" }

@@ -52,10 +52,10 @@ export interface TableOptions extends BindingOptions {
   readonly onInvalidRoute?: (problem: RouteProblem) => void;
   /**
    * Receives each pair of routes that match the same request while neither is narrower. The handler then serves both
-   * routes. If a request matches both, a route with a verb answers before a route without a verb. Otherwise, the route
-   * answers that has a literal at the leftmost segment where the other has a wildcard. Of two equal routes only the
-   * first is served. Without this callback, the creation of the handler throws an Error that lists the first 100
-   * conflicts.
+   * routes. If a request matches both, a route with a verb answers before a route without a verb. Otherwise, the
+   * leftmost segment at which the routes differ decides: a literal answers before `*`, and `*` before `**`. Of two
+   * equal routes only the first is served. Without this callback, the creation of the handler throws an Error that
+   * lists the first 100 conflicts.
    */
   readonly onConflict?: (problem: RouteProblem) => void;
 }
@@ -94,8 +94,8 @@ export function createRouteTable(
  * Each segment is decoded once and compared to the decoded literals. A segment with a bad escape equals no literal, but
  * a wildcard accepts it: the reader of the path reports the escape.
  *
- * A raw ":" in the last segment starts a verb when a route has that verb; otherwise it is part of the segment. A `**`
- * before a verb takes at least the segment that contains the verb.
+ * The last raw ":" in the last segment starts a verb when a matching route has that verb; otherwise it is part of the
+ * segment. A `**` before a verb takes at least the segment that contains the verb.
  *
  * The path `/` has no segments, so only `/` and `/**` match it. Empty segments (a double or trailing slash) match
  * nothing.

@@ -55,7 +55,7 @@ export interface BindingOptions {
    * false.
    */
   readonly defaultBindings?: boolean;
-  /** The types that google.protobuf.Any may contain. Without a registry, no binding may use Any. */
+  /** The types that google.protobuf.Any may contain. Without a registry, only a raw google.api.HttpBody may use Any. */
   readonly registry?: Registry | undefined;
 }
 

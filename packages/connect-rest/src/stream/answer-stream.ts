@@ -30,8 +30,8 @@ const encoder = new TextEncoder();
  * it. There is no such frame if the caller has left, or if the messages are google.api.HttpBody, which have no frames.
  * The iteration of the body then rejects.
  *
- * The implementation gets a signal that aborts when `init.signal` aborts, when the caller leaves, or when the stream
- * fails.
+ * The implementation gets a signal that aborts when `init.signal` aborts, when the iteration of the body ends early, or
+ * when the stream fails.
  */
 export async function answerStream(
   { render, invoke, format: name, eventIds }: StreamMethod,

@@ -23,12 +23,13 @@ export interface EventIds {
    */
   readonly requestField: string;
   /**
-   * Fields of the request that are cleared if Last-Event-ID is sent, such as a field that says where the first call
-   * begins. Defaults to none.
+   * Fields of the request that are cleared if Last-Event-ID is sent and not empty, such as a field that says where the
+   * first call begins. Defaults to none.
    */
   readonly removedFields?: readonly string[];
   /**
-   * The `retry` of the stream: a client calls again after this many milliseconds. Defaults to the client's own value.
+   * The `retry` of the stream: a client whose stream has ended or broken off calls again after this many milliseconds.
+   * It is sent with the first message. Defaults to the client's own value.
    */
   readonly retryMs?: number;
 }
@@ -37,7 +38,7 @@ export interface EventIds {
 export interface EventIdOptions {
   /**
    * Returns the fields with the event ids of a server-streaming method, or undefined for no event ids. Runs once per
-   * route, when the handler is created. Last-Event-ID is read whatever format the answer has. Defaults to no event ids.
+   * route, when the handler is created. Last-Event-ID is read in every format of the answer. Defaults to no event ids.
    */
   eventIds?(method: DescMethod): EventIds | undefined;
 }

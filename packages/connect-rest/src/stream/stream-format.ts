@@ -4,8 +4,8 @@ import { headerValues } from "../raw-headers.js";
 export interface StreamFormat {
   readonly contentType: string;
   /**
-   * Returns the text before the first message. For server-sent events, this text sets the time after which a client
-   * calls again. For NDJSON it is empty.
+   * Returns the text before the first message. For server-sent events, this text sets the milliseconds after which a
+   * client calls again; it is empty if `retryMs` is undefined. For NDJSON it is always empty.
    */
   opening(retryMs: number | undefined): string;
   /**

@@ -15,8 +15,9 @@ interface Ordered<V extends Violation> {
 
 /**
  * Lists the violations of a request for its answer, in the order of the fields in the descriptor. Unknown members
- * follow their siblings, in the order in which they were sent. Every answer uses this function. It lists at most
- * {@link maxViolations}. If there are more, one MORE_ERRORS with an empty field states the number of the others.
+ * follow their siblings, in the order in which they were sent. Every answer that lists violations of fields uses this
+ * function. It lists at most {@link maxViolations}. If there are more, one additional violation with the code
+ * MORE_ERRORS and an empty field states how many are missing.
  *
  * `judged` are violations that a validator found in the message. `found` are violations that were met while reading. If
  * a value could not be read, the validator saw a value that was never sent. So violations in `judged` of this value, of

@@ -7,8 +7,8 @@ import { wellKnownReader } from "./read-well-known.js";
 import { writeTimestamp } from "./write-time.js";
 
 /**
- * ProtoJSON with one spelling for each value: JSON names, names of enum values, padded base64, no `null`, and
- * Timestamps of a fixed width.
+ * ProtoJSON without most of its alternatives: JSON names, names of enum values, padded base64 and no `null`. Timestamps
+ * are written with a fixed width.
  */
 export const strictProfile: JsonProfile = {
   memberNames: ({ jsonName }) => [jsonName],
