@@ -70,8 +70,8 @@ export function createHealth(options: HealthOptions): ServiceImpl<typeof Health>
 const unknown = Promise.resolve(Status.SERVICE_UNKNOWN);
 
 /**
- * Returns the probe of each service by the name of the service. Undefined means that the status of the server decides
- * alone. This holds for the name "", which stands for the server, and for all names without `isServiceServing`.
+ * Returns the probe of each service by the name of the service. The probe is undefined if the status of the server
+ * alone decides: for the name "", which stands for the server, and for every name if there is no `isServiceServing`.
  */
 function probesOf({ services, isServiceServing, watchIntervalMs }: HealthOptions): Map<string, Probe | undefined> {
   const probeOf = (name: string) => isServiceServing && createProbe(() => isServiceServing(name), watchIntervalMs);

@@ -15,9 +15,9 @@ type FieldNames = readonly DescField[];
 /** The parameters that a query may have. */
 export interface QueryRules extends ParameterRules {
   readonly schema: DescMessage;
-  /** Paths of fields that parameters may name, with the fields below them. Their values are not read. */
+  /** Paths of fields. Parameters may name them and the fields below them, but the values are not read. */
   readonly ignored: readonly FieldNames[];
-  /** Paths of fields that no parameter may name, nor the fields below them. */
+  /** Paths of fields. No parameter may name them or the fields below them. */
   readonly excluded: readonly FieldNames[];
   /** Names of parameters that are ignored, unless the name is a field that the query may set. */
   readonly ignoredNames: ReadonlySet<string>;

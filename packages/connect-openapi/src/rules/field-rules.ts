@@ -34,8 +34,8 @@ const number =
   (value) =>
     keywords({ [keyword]: Number(value) });
 /**
- * Translates a rule to no keyword. The schemas of enumerations, list items and map entries express such rules. Only the
- * examples of an enumeration are left out of the document.
+ * Translates a rule of an enumeration, of list items or of map entries to no keyword, because other functions translate
+ * the rule. The rule `enum.example` is left out of the document.
  */
 const saidElsewhere: Translate = () => SAID;
 

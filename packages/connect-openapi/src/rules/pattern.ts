@@ -10,7 +10,7 @@ const oneClass = /^\[[^^\]](?:[^\]\\]|\\.)*\]$/su;
  *
  * A tool without Unicode mode reads a character above U+FFFF as two characters. So the function returns undefined for
  * an expression with such a character. Exception: if `isForbidden` is true and the expression is a single character
- * class, these characters are removed from the class. The pattern then forbids fewer values.
+ * class, such characters are removed from the class. The pattern then forbids fewer values.
  */
 export function patternOf(expression: string, isForbidden: boolean): string | undefined {
   if (re2Only.test(withoutEscapedBackslashes(expression))) return undefined;

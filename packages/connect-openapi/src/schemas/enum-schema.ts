@@ -3,7 +3,7 @@ import { EnumRulesSchema, type FieldRules, Ignore } from "../gen/buf/validate/va
 import { ignoresZero } from "../rules/own-rules.js";
 import type { SchemaContext } from "./schema-context.js";
 
-/** Returns the schema of an enumeration: the names of the shown values, and a description with their comments. */
+/** Returns the schema of an enumeration: the names of the values that `enumValues` returns, and their comments. */
 export function enumSchema(definition: DescEnum, { comment, enumValues, finished }: SchemaContext): JsonObject {
   const values = enumValues(definition);
   const listed = values.flatMap((value) => {
@@ -18,7 +18,10 @@ export function enumSchema(definition: DescEnum, { comment, enumValues, finished
   });
 }
 
-/** Returns an `enum` of the values that the rules of a field allow. Returns {} if they allow all shown values. */
+/**
+ * Returns an `enum` of the values that the rules of a field allow. Returns {} if they allow all values that
+ * `enumValues` returns.
+ */
 export function allowedValues(
   field: DescField,
   definition: DescEnum,

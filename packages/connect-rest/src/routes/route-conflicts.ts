@@ -17,7 +17,7 @@ export interface RouteConflict {
  * {@link RouteConflict}. The pairs are in the order of their second route.
  *
  * A narrower route is no conflict, because it answers the requests that both routes match. `/books/search` and
- * `/books/{id}:rename` are narrower than `/books/{id}`, and GET is narrower than every method.
+ * `/books/{id}:rename` are narrower than `/books/{id}`. A GET route is narrower than a route for every HTTP method.
  */
 export function findConflicts(routes: readonly Route[], limit = Number.POSITIVE_INFINITY): RouteConflict[] {
   const conflicts: RouteConflict[] = [];
@@ -81,7 +81,7 @@ function lengths(a: Route, b: Route): number[] {
 
 /**
  * Returns the segments of a route's template for a path of `length` segments, or undefined if the route matches no such
- * path. `**` becomes as many `*` as fit. A verb becomes part of the last segment if that is a literal.
+ * path. `**` becomes as many `*` as `length` allows. A verb becomes part of the last segment if that is a literal.
  */
 function expand({ template: { segments, verb } }: Route, length: number): PathSegment[] | undefined {
   const fixed = segments.filter(({ kind }) => kind !== "rest");
