@@ -1,6 +1,6 @@
 /**
- * Publishes a service, and asks for its health and its definitions as a client without protos does: by `buf curl`, which
- * must be in the PATH. The test of the packed packages runs this where only the tarballs are installed.
+ * Publishes a service, and asks for its health and its definitions as a client without protos does: by `buf curl`,
+ * which must be in the PATH. The test of the packed packages runs this where only the tarballs are installed.
  */
 import { execFile } from "node:child_process";
 import { createServer } from "node:http2";

@@ -1,6 +1,6 @@
 /**
- * Describes a service by the routes that connect-rest serves and prints the document. The test of the packed packages runs
- * this where only the tarballs are installed.
+ * Describes a service by the routes that connect-rest serves and prints the document. The test of the packed packages
+ * runs this where only the tarballs are installed.
  */
 import { openApiDocument, problemErrors } from "@cupo/connect-openapi";
 import { restRoutes } from "@cupo/connect-rest";

@@ -13,7 +13,7 @@ import { listen, type Received, type SendInit, sendHttp1, sendHttp2 } from "./st
 /** A REST handler, served by one adapter. */
 export interface Served {
   send(method: string, path: string, init?: SendInit): Promise<Received>;
-  /** The address, unless the adapter has no server of its own. */
+  /** The TCP port, unless the adapter has no server of its own. */
   readonly port?: number;
 }
 

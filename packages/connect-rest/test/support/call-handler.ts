@@ -15,7 +15,7 @@ export interface CallOutcome {
   readonly text: string;
 }
 
-/** Calls a handler without a server. Requests with a body have the Content-Type application/json unless they say otherwise. */
+/** Calls a handler without a server. A request with a body but no headers has the Content-Type application/json. */
 export async function call(
   options: RestHandlerOptions,
   method: string,

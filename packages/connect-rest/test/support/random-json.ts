@@ -93,8 +93,8 @@ export function pick<T>(random: Random, from: readonly T[]): T {
 }
 
 /**
- * Returns a random message as a client would write it: half of its fields, fewer at each level, and one member of each
- * oneof. Required lists and maps are always present.
+ * Returns a random message as a client would write it: half of its fields, fewer at each level, and at most one member
+ * of each oneof. Required lists and maps are always present.
  */
 export function randomMessage(schema: DescMessage, random: Random, depth = 0): JsonObject {
   const oneofs = new Set<string>();

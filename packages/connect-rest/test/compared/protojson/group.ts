@@ -1,4 +1,7 @@
-/** JSON that is read, as the message library.v1.Kinds, Names, Aliases or Envelope, and the same in its canonical form. */
+/**
+ * JSON that is read as a message library.v1.Kinds, Names, Aliases or Envelope, and the same in its canonical form.
+ * Without a canonical form, the JSON is canonical itself.
+ */
 export type Accepted = readonly [json: string, canonical?: Readonly<Record<string, unknown>>];
 
 /** Cases of one subject. */
