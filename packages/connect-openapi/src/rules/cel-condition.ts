@@ -21,8 +21,9 @@ const escape = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|[xX]([0-9a-fA-F]{2})|([
  * is one condition.
  */
 export function celCondition(expression: string): CelCondition {
-  const [condition = "", otherwise] = splitTop(expression, "?");
-  const isText = otherwise !== undefined && emptyThen.test(otherwise);
+  const [condition = "", otherwise, ...nested] = splitTop(expression, "?");
+  const isText = otherwise !== undefined && emptyThen.test(otherwise) && nested.length === 0;
+  if (otherwise !== undefined && !isText) return { conditions: [expression], text: "" };
   const text = isText ? (quoted.exec(otherwise.replace(emptyThen, "")) ?? []) : [];
   const [alternative = "", switchedOff, ...others] = splitTop(isText ? condition : expression, "||");
   const isSwitch = switchedOff?.trim() === "!rule" && others.length === 0;

@@ -55,6 +55,8 @@ describe("a condition without a keyword is left unsaid, and not guessed:", () =>
     ["an unknown function", "this.matches('a') && this.lowerAscii() == this", [{ pattern: "a" }]],
     ["a length of another kind", "size(this) <= 3", [], "other"],
     ["a range of a text", "this > 'a'", []],
+    ["a text for what is allowed", "this.matches('a') && this != '' ? 'bad' : ''", []],
+    ["a choice within a choice", "this.matches('a') ? '' : this == '' ? '' : 'bad'", []],
     ["a condition that is not the whole", "this.matches('a') == false", []],
     ["a condition on a part", "this.all(x, x.matches('a'))", [], "list"],
   ])("%s", (_, expression, schemas, kind) => {

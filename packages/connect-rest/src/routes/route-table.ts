@@ -77,11 +77,10 @@ export function createRouteTable(
   const problems: string[] = [];
   const refuse = (problem: RouteProblem) => void problems.push(describeProblem(problem));
   const routes = collectRoutes(basePath, methods, options.onInvalidRoute ?? refuse, options);
-  const conflicts = findConflicts(routes, options.onConflict === undefined ? mostConflicts : undefined);
-  for (const conflict of conflicts) (options.onConflict ?? refuse)(conflictProblem(conflict));
-  if (options.onConflict === undefined && conflicts.length === mostConflicts) {
-    problems.push(`only the first ${mostConflicts} conflicts are listed`);
-  }
+  const most = options.onConflict === undefined ? mostConflicts : Number.POSITIVE_INFINITY;
+  const conflicts = findConflicts(routes, most + 1);
+  for (const conflict of conflicts.slice(0, most)) (options.onConflict ?? refuse)(conflictProblem(conflict));
+  if (conflicts.length > most) problems.push(`only the first ${most} conflicts are listed`);
   if (problems.length > 0) throw new Error(`the REST routes cannot be served:\n  ${problems.join("\n  ")}`);
   const root = createNode();
   return { root, routes: routes.filter((route) => addRoute(root, route)) };
