@@ -103,6 +103,22 @@ test("an option that lost its second slot cannot be held or booked: 410", async 
   expectRefusal(await book(clinic, patientId, token, { appointmentTypeId }), 410);
 });
 
+test("callers who hold one of the same long options at the same time all get one", async () => {
+  const appointmentTypeId = await fixtures.appointmentType.create(service, clinic.as);
+  await mustCall(clinic, "UpdateAppointmentTypeBuffer", { appointmentTypeId, bufferMinutes: 30, expectedVersion: 1 });
+  const requests = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const options = await optionsFor(clinic, { patientId: await newPatient(), appointmentTypeId });
+      return [0, 2, 4].map((index) => `${options[index]?.optionToken}`);
+    }),
+  );
+  const answers = await Promise.all(
+    requests.map(([first, ...alternativeOptionTokens]) => hold(clinic, `${first}`, { alternativeOptionTokens })),
+  );
+  const starts = answers.map((answer) => holdIn(answer).startsAt.slice(11, 16));
+  expect(starts.toSorted()).toEqual(["13:00", "14:00", "15:00"]);
+});
+
 function newPatient(): Promise<string> {
   return fixtures.createPatient(service, {}, clinic.as);
 }
