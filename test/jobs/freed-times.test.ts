@@ -107,6 +107,25 @@ describe("a freed slot", () => {
     expect(await dueOf(clinic)).toEqual(due);
   });
 
+  test("that is booked again is due when it begins, and one that a client holds is due when the hold expires", async () => {
+    await wait(clinic);
+    const { startsAt } = await freeSlot(clinic);
+    const held = await holdFirst(clinic);
+    expect([await run(clinic), await dueOf(clinic)]).toEqual([0, [Date.parse(held.expiresAt)]]);
+    service.stopAt(Date.parse(held.expiresAt));
+    await bookAt(clinic);
+    expect([await run(clinic), await dueOf(clinic)]).toEqual([0, [Date.parse(startsAt)]]);
+  });
+
+  test("is offered to a patient who has reached a limit of the tenant, which counts when the offer is booked", async () => {
+    const { patientId } = await wait(clinic);
+    await mustCall(clinic, "UpdateTenantSettings", { maxAppointmentsAhead: 1, expectedVersion: 2 });
+    await bookAt(clinic, "BookAppointmentAt", { patientId, startsAt: `${day(clinic, 4)}T08:00:00-05:00` });
+    await freeSlot(clinic);
+    expect(await run(clinic)).toBe(1);
+    expect(await onlyOffer(clinic)).toMatchObject({ patientId });
+  });
+
   test("waits while a hold has the last unit of its day", async () => {
     const small = await openOfferingClinic(service, async () => ({ rule: { dailyCapacity: 1 } }));
     await wait(small);

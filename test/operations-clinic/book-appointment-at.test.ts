@@ -165,6 +165,12 @@ describe("the resources in a request", () => {
     expect([foreign.status, foreign.body["errors"]]).toEqual([404, items]);
   });
 
+  test("must exist also if only the appointment type is unknown, by which the length is not known: 404", async () => {
+    const request = await timedBooking(await openClinic(service), { appointmentTypeId: randomUUID() });
+    for (const changes of [{}, { durationMinutes: 30 }])
+      expectRefusal(await send({ ...request, ...changes }), 404, ["appointmentTypeId NOT_FOUND"]);
+  });
+
   test("must match: the program must offer the service and have the practitioner: 422", async () => {
     const serviceId = await fixtures.healthcareService.create(service, {});
     expectRefusal(await send(await timedBooking(clinic, { serviceId })), 422, ["serviceId INVALID_VALUE"]);

@@ -77,6 +77,19 @@ describe("ListDisplacedAppointments", () => {
     await expectSoundness(clinic);
   });
 
+  test("has an appointment after its confirmation, and no longer after its cancellation, as their answers say", async () => {
+    const [appointmentId] = await bookSeveral(clinic, 1);
+    await fallIll(clinic);
+    const of = (expectedVersion: number) => ({ appointmentId: `${appointmentId}`, expectedVersion });
+    const confirmed = await mustCall(clinic, "ConfirmAppointment", of(1));
+    expect(confirmed).toMatchObject({ appointment: { displaced: true, displacedBy: "BLOCK" } });
+    expect(await listed(clinic)).toEqual([appointmentId]);
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, clinic.as);
+    const cancelled = await mustCall(clinic, "CancelAppointment", { ...of(2), cancellationReasonId });
+    expect(cancelled).toMatchObject({ appointment: { status: "CANCELLED", displaced: false } });
+    expect(await listed(clinic)).toEqual([]);
+  });
+
   test("has those of a holiday, and of the rules if these have no slots then anyway", async () => {
     clinic = await openDisplacedClinic(service, { holidayPolicy: "SKIP" });
     const { programId, ruleId } = clinic;

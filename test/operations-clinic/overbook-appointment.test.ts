@@ -91,6 +91,14 @@ describe("OverbookAppointment", () => {
     expect(await countsOf(service, clinic)).toEqual({ counted: 1, beside: 0 });
   });
 
+  test("books beside a free slot if the practitioner has an appointment in another program then", async () => {
+    const clinic = await openClinic(service);
+    const elsewhere = await openClinic(service, { practitionerIds: clinic.practitionerIds });
+    await bookFirst(elsewhere, await fixtures.createPatient(service));
+    expect(appointmentIn(await send(await overbooking(clinic)))).toMatchObject({ overbooked: true });
+    expect(await countsOf(service, clinic)).toEqual({ counted: 0, beside: 1 });
+  });
+
   test("keeps the practitioner busy to its end, during a shorter appointment that begins later and after it", async () => {
     const clinic = await openClinic(service);
     await bookFirst(clinic, await fixtures.createPatient(service));

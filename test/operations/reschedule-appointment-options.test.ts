@@ -85,6 +85,13 @@ describe("410", () => {
     await expectRefusal(move, {}, 410);
   });
 
+  test("rejects a slot since its program became one for emergencies", async () => {
+    const move = await prepareMove(service);
+    const { programId } = move.clinic;
+    await mustCall(move.clinic, "UpdateProgram", { programId, emergency: true, expectedVersion: 1 });
+    await expectRefusal(move, {}, 410);
+  });
+
   test("rejects a slot in a program that no longer offers the service", async () => {
     const move = await prepareMove(service);
     const { programId } = move.clinic;

@@ -7,7 +7,7 @@ import { type PostgresProxy, startPostgresProxy } from "../support/postgres-prox
 import { recordStatements, type SentStatement } from "../support/sent-statements.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "./clinic.js";
-import { lockedTable, lockSummary } from "./locking-statements.js";
+import { daysCounted, lockedTable, lockSummary } from "./locking-statements.js";
 
 const OF_A_TAKER = [
   "consumed_option_tokens",
@@ -63,7 +63,7 @@ test("a hold of one of several options takes three round trips, and waits for no
   const request = { optionToken: `${first?.optionToken}`, alternativeOptionTokens: [`${second?.optionToken}`] };
   const sent = await send("HoldAppointmentOption", request);
   expect(lockSummary(sent)).toEqual({ locked: ["idempotency_keys", "patients", ...OF_A_TAKER], trips: 3 });
-  const early = sent.filter(({ text }) => text.endsWith(" FOR NO KEY UPDATE OF s SKIP LOCKED"));
+  const early = sent.filter(({ text }) => text.includes(" FOR NO KEY UPDATE OF s SKIP LOCKED"));
   expect(early.map(({ text }) => lockedTable(text))).toEqual([undefined]);
 });
 
@@ -86,6 +86,27 @@ test("a release locks the hold, then the counters, in two round trips", async ()
   const { holdId } = await holdFirst(clinic, { patientId });
   const locked = ["idempotency_keys", "appointment_holds", "day_counters", "hold_holders"];
   expect(lockSummary(await send("ReleaseHold", { holdId }))).toEqual({ locked, trips: 2 });
+});
+
+test("a merge that ends holds of several days locks the counters in the order of their dates", async () => {
+  const survivorPatientId = await fixtures.createPatient(service);
+  for (const days of [4, 2, 3])
+    await holdFirst(clinic, { patientId, dateFrom: day(clinic, days), dateTo: day(clinic, days) });
+  const versions = { survivorExpectedVersion: 1, duplicateExpectedVersion: 1 };
+  const request = { survivorPatientId, duplicatePatientId: patientId, ...versions, reason: "Dos registros" };
+  expect(daysCounted(await send("MergePatients", request))).toEqual([2, 3, 4].map((days) => day(clinic, days)));
+});
+
+test("a hold locks the expired holds at its time by their ids before it ends them", async () => {
+  const { expiresAt } = await holdFirst(clinic, { patientId });
+  service.stopAt(Date.parse(expiresAt));
+  const [option] = await optionsFor(clinic, { patientId });
+  const sent = await send("HoldAppointmentOption", { optionToken: `${option?.optionToken}` });
+  const ofHolds = sent.map(({ text }) => text).filter((text) => lockedTable(text) === "appointment_holds");
+  expect(ofHolds.map((text) => /^(\w+).*?( ORDER BY id FOR NO KEY UPDATE)?$/s.exec(text)?.slice(1))).toEqual([
+    ["SELECT", " ORDER BY id FOR NO KEY UPDATE"],
+    ["UPDATE", undefined],
+  ]);
 });
 
 /** Calls an RPC that must succeed. Returns the statements that the service sent. */

@@ -18,7 +18,7 @@ export function isClaim(text: string): boolean {
 
 /** Returns the table whose rows a statement waits for and locks. Undefined if there is none. */
 export function lockedTable(text: string): string | undefined {
-  if (text.endsWith(" SKIP LOCKED")) return undefined;
+  if (text.includes(" SKIP LOCKED")) return undefined;
   const plain = withoutReads(WRAPPED.exec(text)?.[1] ?? text);
   return LOCKS.map((lock) => lock.exec(plain)?.[1]).find((table) => table !== undefined);
 }
@@ -40,7 +40,7 @@ export function daysCounted(statements: readonly SentStatement[]): string[] {
   const changes = statements.filter(({ text }) =>
     /^(insert into|update|with "written" as \(update) "?day_counters/i.test(text),
   );
-  return [...new Set(changes.map(({ values }) => values.find((value) => /^\d{4}-\d\d-\d\d/.test(`${value}`)) ?? ""))];
+  return [...new Set(changes.map(({ values }) => values.find((value) => /^\d{4}-\d\d-\d\d$/.test(`${value}`)) ?? ""))];
 }
 
 /** The lock order. A transaction may skip tables, but never locks one after a later one. */

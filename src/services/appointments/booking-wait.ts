@@ -59,7 +59,7 @@ export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number
     readWaitLimit(transaction, { appointmentTypeId }, { from: earliestStart(given, today), through: today }),
   ]);
   const dates = [today, given.requestedOn, dateOf(entry), replaced?.requestedOn ?? dateOf(replaced)];
-  const requestedOn = dates.filter((date) => date !== undefined).toSorted()[0] ?? today;
+  const [requestedOn = today] = dates.filter((date) => date !== undefined).toSorted();
   const dueOn = limit && lastDayOfWait(requestedOn, limit, limit.holidays);
   const isUnknown = replacesAppointmentId !== undefined && replaced === undefined;
   return {

@@ -134,11 +134,11 @@ async function requireSubject(
   call: ReadyCall,
   nowMs: number,
 ): Promise<SlotSubject & { readonly dueOn: string | undefined }> {
-  const { appointmentId, subjectField: field } = criteria;
+  const { patientId = "", appointmentId, subjectField: field } = criteria;
   if (appointmentId !== undefined) return requireMovableSubject(appointmentId, criteria, call, nowMs);
   const { appointmentTypeId } = criteria;
   const [patient, type, dueOn] = await Promise.all([
-    findPatient(call.transaction, criteria.patientId ?? ""),
+    findPatient(call.transaction, patientId),
     appointmentTypeId && findResource(call.transaction, call.principal, appointmentTypes, appointmentTypeId),
     dueDateOf(criteria, call, nowMs),
   ]);

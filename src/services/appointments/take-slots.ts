@@ -115,17 +115,17 @@ export function requireSlots(
 }
 
 /**
- * Whether slots are adjacent and together last at least `minutes`. The slots must be ordered by start. `minutes` must
- * be at least 1, so the result is false without slots.
+ * Whether slots are adjacent and together last at least `minutes`. The slots must be ordered by start. Returns false
+ * without slots.
  */
-export function fill(slots: readonly SlotRecord[], minutes: number): boolean {
-  const first = slots[0]?.startsAt.getTime() ?? 0;
-  let end = first;
-  for (const { startsAt, endsAt } of slots) {
+export function fill([first, ...others]: readonly SlotRecord[], minutes: number): boolean {
+  if (first === undefined) return false;
+  let end = first.endsAt.getTime();
+  for (const { startsAt, endsAt } of others) {
     if (startsAt.getTime() !== end) return false;
     end = endsAt.getTime();
   }
-  return end - first >= minutes * 60_000;
+  return end - first.startsAt.getTime() >= minutes * 60_000;
 }
 
 /**
@@ -138,8 +138,8 @@ export function placementOf(
   visitMinutes: number | undefined,
 ): AppointmentPlacement {
   const [first] = slots;
-  const last = slots.at(-1);
-  if (first === undefined || last === undefined) throw new Error("an appointment must have at least one slot");
+  if (first === undefined) throw new Error("an appointment must have at least one slot");
+  const [last = first] = slots.toReversed();
   const { programId, ruleId, practitionerId, localDate, startsAt } = first;
   const visitEndsAt = visitMinutes === undefined ? undefined : visitEndIn(slots, visitMinutes);
   const place = { programId, ruleId, practitionerId, locationId, localDate };
@@ -151,7 +151,9 @@ export function placementOf(
  * without slots. The slots must be adjacent and ordered by start.
  */
 export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): Date | undefined {
-  const endMs = (slots[0]?.startsAt.getTime() ?? 0) + visitMinutes * 60_000;
+  const [first] = slots;
+  if (first === undefined) return undefined;
+  const endMs = first.startsAt.getTime() + visitMinutes * 60_000;
   return (slots.find(({ endsAt }) => endsAt.getTime() >= endMs) ?? slots.at(-1))?.endsAt;
 }
 

@@ -73,7 +73,7 @@ export async function bookVisits(
 ): Promise<readonly AppointmentRecord[]> {
   const { transaction } = call;
   const found = await findPlaces(transaction, wanted, horizonDays, nowMs);
-  const [locked, offered, read] = await Promise.all([
+  const [locked, offered, visits] = await Promise.all([
     lockTimesInOrder(transaction, {
       patientIds: found.map(({ patientId }) => patientId),
       waitlistEntryIds: found.map(({ waitlistEntryId }) => waitlistEntryId).filter((id) => id !== undefined),
@@ -85,15 +85,16 @@ export async function bookVisits(
   ]);
   const conflicting = requireSubjects(found, locked, errors);
   const locationId = requireOffered(offered, locked.activePractitioners.has(target.practitionerId));
-  const visits = countOneAfterTheOther(read);
-  const places = visits.map(({ visit, busy, limits }) => {
-    const place = judgePlace(visit, locked, { locationId, busy });
-    return { ...place, found: [...limitConflicts(limits, call.principal, visit.field), ...place.found] };
-  });
-  const taken = await takePlaces(transaction, places, conflicting, nowMs);
-  return taken
-    .map((slots, index) => book(visits[index], slots, locked, call, nowMs))
-    .filter((each) => each !== undefined);
+  const places = countOneAfterTheOther(visits).map((read) => judgeVisit(read, locked, locationId, call));
+  const all = await takePlaces(transaction, places, conflicting, nowMs);
+  return all.map(({ read, taken }) => book(read, taken, locked, call, nowMs));
+}
+
+/** Returns the slots and the conflicts of a visit, and the visit itself. */
+function judgeVisit(read: ReadVisit, locked: LockedTimes, locationId: string, { principal }: ReadyCall) {
+  const { visit, busy, limits } = read;
+  const place = judgePlace(visit, locked, { locationId, busy });
+  return { ...place, read, found: [...limitConflicts(limits, principal, visit.field), ...place.found] };
 }
 
 async function readVisit(visit: WantedVisit & FoundPlace, call: ReadyCall, nowMs: number): Promise<ReadVisit> {
@@ -176,16 +177,14 @@ function more(limit: CountedLimit | undefined, visits: number): CountedLimit | u
 }
 
 function book(
-  read: ReadVisit | undefined,
+  { visit, firstVisit }: ReadVisit,
   { slots, placement }: TakenSlots,
   { waitlistEntries }: LockedTimes,
   call: ReadyCall,
   nowMs: number,
 ): AppointmentRecord {
-  if (read === undefined) throw new Error("a visit must have slots");
-  const { wait, waitlistEntryId, seriesId } = read.visit;
-  const { firstVisit } = read;
-  const appointment = { ...newAppointment(call, read.visit, { ...placement, ...wait, firstVisit }, nowMs), seriesId };
+  const { wait, waitlistEntryId, seriesId } = visit;
+  const appointment = { ...newAppointment(call, visit, { ...placement, ...wait, firstVisit }, nowMs), seriesId };
   addAppointment(call, appointment);
   occupySlots(call.transaction, slots, appointment.id);
   if (waitlistEntryId !== undefined) closeServedEntry(call, waitlistEntries.get(waitlistEntryId), appointment);

@@ -78,21 +78,25 @@ export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly Read
     );
     const arrived = earlier.filter(({ localDate }) => localDate === read.localDate);
     const { onDay } = read.limits;
-    const count = (onDay?.count ?? 0) - left.length + arrived.length;
+    const counted = onDay && { ...onDay, count: onDay.count - left.length + arrived.length };
     const isYearTaken = earlier.some(({ localDate }) => yearOf(localDate) === yearOf(read.localDate));
     const isFirst = read.isFirst && !isYearTaken;
-    return { ...read, limits: { ...read.limits, onDay: onDay && { ...onDay, count } }, isFirst };
+    return { ...read, limits: { ...read.limits, onDay: counted }, isFirst };
   });
 }
 
-/** Returns the slots and the conflicts of a move. Does not check the capacity of the new day; `takePlaces` does. */
+/**
+ * Returns the slots and the conflicts of a move, and the move itself. Does not check the capacity of the new day;
+ * `takePlaces` does.
+ */
 export function judgeMove(
-  { move, offer, busy, limits }: ReadMove,
+  read: ReadMove,
   locked: LockedTimes,
   leaving: ReadonlySet<string | undefined>,
   { principal }: ReadyCall,
   nowMs: number,
-): JudgedPlace {
+): JudgedPlace & { readonly read: ReadMove } {
+  const { move, offer, busy, limits } = read;
   const { field, appointment } = move;
   const slots = slotsHeldBy(appointment, locked.slots);
   const isActive = locked.activePractitioners.has(move.practitionerId);
@@ -100,5 +104,5 @@ export function judgeMove(
   const place = judgePlace(move, locked, { locationId, busy, held: slots, leaving });
   const change = { principal, slots, nowMs };
   const late = lateConflicts(appointment, "be rescheduled", limits.latestHours, { ...change, field });
-  return { ...place, found: [...late, ...roomConflicts(limits, principal, field), ...place.found] };
+  return { ...place, read, found: [...late, ...roomConflicts(limits, principal, field), ...place.found] };
 }

@@ -63,11 +63,10 @@ export async function moveSeries(
     Promise.all(moves.map((move) => readMove(move, movedIds, call, nowMs))),
   ]);
   const leaving = new Set(movedIds);
-  const counted = countOneAfterTheOther(read);
-  const places = counted.map((each) => judgeMove(each, locked, leaving, call, nowMs));
+  const places = countOneAfterTheOther(read).map((each) => judgeMove(each, locked, leaving, call, nowMs));
   const [patient] = patients.values();
   const taken = await takePlaces(transaction, places, inactivePatient(patient, FROM), nowMs);
-  return carryOut(counted, taken, locked, call, nowMs);
+  return carryOut(taken, locked, call, nowMs);
 }
 
 async function requirePractitioner({ practitionerId }: MoveSeriesRequestValid, call: ReadyCall): Promise<void> {
@@ -90,7 +89,7 @@ async function findMoves(
 ): Promise<readonly FoundMove[]> {
   const changeable = changeableFrom(series, request.fromAppointmentId, nowMs);
   const [from] = changeable;
-  requireVersion(series.get(request.fromAppointmentId) ?? from, request.expectedVersion);
+  requireVersion(requireFound(series.get(request.fromAppointmentId), FROM), request.expectedVersion);
   if (from.id !== request.fromAppointmentId) throw conflict(unchangeable(FROM));
   const startMs = timestampMs(request.startsAt);
   const shift = localShift(from.startsAt.getTime(), startMs);
@@ -118,14 +117,13 @@ async function findMoves(
  * appointment may move to slots that another one leaves.
  */
 function carryOut(
-  moves: readonly ReadMove[],
-  taken: readonly TakenSlots[],
+  moves: readonly { readonly read: ReadMove; readonly taken: TakenSlots }[],
   locked: LockedTimes,
   call: ReadyCall,
   nowMs: number,
 ): readonly AppointmentRecord[] {
   const { transaction, principal } = call;
-  const appointments = moves.map(({ move }) => move.appointment);
+  const appointments = moves.map(({ read }) => read.move.appointment);
   releaseSlots(
     transaction,
     appointments.flatMap((appointment) => slotsHeldBy(appointment, locked.slots)),
@@ -134,9 +132,9 @@ function carryOut(
     transaction,
     appointments.map(({ id }) => id),
   );
-  return moves.flatMap(({ move: { appointment }, isFirst = appointment.firstVisit }, index) => {
-    const { slots, placement } = taken[index] ?? {};
-    if (slots === undefined || placement === undefined) return [];
+  return moves.map(({ read, taken: { slots, placement } }) => {
+    const { appointment } = read.move;
+    const { isFirst = appointment.firstVisit } = read;
     const version = appointment.version + 1;
     const changed = { firstVisit: isFirst, overbooked: false, version, updatedAt: new Date(nowMs) };
     const moved: AppointmentRecord = { ...appointment, ...placement, ...changed };
@@ -144,6 +142,6 @@ function carryOut(
     updateAppointment(transaction, moved);
     insertAppointmentChange(transaction, appointment, moved, principal, call);
     call.effects.push({ resourceType: "Appointment", resourceId: moved.id, action: "UPDATE", version });
-    return [moved];
+    return moved;
   });
 }

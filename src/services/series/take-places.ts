@@ -96,17 +96,20 @@ export function judgePlace(
   return { field, taken: { slots, placement: placementOf(slots, locationId, visitMinutes) }, heldDay, found };
 }
 
+/** A requested time with the slots to occupy. */
+type Taken<Place> = Place & { readonly taken: TakenSlots };
+
 /**
  * Takes one unit of capacity for each requested time (`places`), in their order. If the appointment to move already
- * uses a unit (`heldDay`), frees that unit. Returns the slots to occupy. Throws 409 with all conflicts: `found`, the
+ * uses a unit (`heldDay`), frees that unit. Returns the requested times. Throws 409 with all conflicts: `found`, the
  * conflicts of the requested times, and each requested time whose day has no capacity left.
  */
-export async function takePlaces(
+export async function takePlaces<Place extends JudgedPlace>(
   transaction: Transaction,
-  places: readonly JudgedPlace[],
+  places: readonly Place[],
   found: readonly FieldError[],
   nowMs: number,
-): Promise<readonly TakenSlots[]> {
+): Promise<readonly Taken<Place>[]> {
   const days = places.map(({ taken, heldDay }) => ({ wanted: countedDay(taken?.placement), old: heldDay }));
   const haveUnits = await exchangeCapacities(transaction, days, nowMs);
   const all = places.flatMap((place, index) => [
@@ -115,7 +118,11 @@ export async function takePlaces(
   ]);
   const refused = [...found, ...all];
   if (isAny(refused)) throw conflicts(refused);
-  return places.map(({ taken }) => taken).filter((taken) => taken !== undefined);
+  return places.filter(isTaken);
+}
+
+function isTaken<Place extends JudgedPlace>(place: Place): place is Taken<Place> {
+  return place.taken !== undefined;
 }
 
 /** Returns the error item on `field` for a practitioner who has no slots for the time. */

@@ -27,8 +27,8 @@ const HOUR_MS = 3_600_000;
 /** Counts live holds, live offers, and holds and offers that expired in the last hour, over all tenants. */
 export async function countHolds(source: TransactionSource, nowMs: number): Promise<HoldCounts> {
   const bindings = [nowMs, nowMs, nowMs - HOUR_MS].map((ms) => new Date(ms));
-  const [counts] = await runAcrossTenants(source, SCOPE, (transaction) =>
+  const [counts = { live: 0, offered: 0, expired: 0 }] = await runAcrossTenants(source, SCOPE, (transaction) =>
     transaction.rows<HoldCounts>(sql.raw(COUNTS, bindings)),
   );
-  return counts ?? { live: 0, offered: 0, expired: 0 };
+  return counts;
 }
