@@ -29,7 +29,7 @@ afterAll(async () => {
   await service.close();
 });
 
-test("the tenants without summaries are those with a schedule whose summaries are not begun or not complete", async () => {
+test("tenants without summaries have a schedule, and summaries that are not begun or not complete", async () => {
   const [none, begun, complete] = [await openTenant(), await openTenant(), await openTenant()];
   await openTenant({ materialized: false });
   await setBuilt(begun, LEAST_ID);
