@@ -95,6 +95,26 @@ describe("a freed slot", () => {
     expect(await onlyOffer(clinic)).toMatchObject({ startsAt });
   });
 
+  test("is the only one that is offered, not the free one after it", async () => {
+    await wait(clinic);
+    await wait(clinic);
+    await cancel(clinic, await bookAt(clinic));
+    expect(await run(clinic)).toBe(1);
+    expect(await dueOf(clinic)).toHaveLength(1);
+  });
+
+  test("that no further entry wants is due at its start, and then forgotten", async () => {
+    await wait(clinic);
+    const { startsAt } = await freeSlot(clinic);
+    await run(clinic);
+    service.stopAt(Date.parse((await onlyOffer(clinic)).expiresAt));
+    expect(await run(clinic)).toBe(0);
+    expect(await dueOf(clinic)).toEqual([Date.parse(startsAt)]);
+    service.stopAt(Date.parse(startsAt));
+    expect(await run(clinic)).toBe(0);
+    expect(await dueOf(clinic)).toEqual([]);
+  });
+
   test("is due no earlier when a hold of the slot before it ends", async () => {
     await wait(clinic);
     const later = await bookLater(clinic);

@@ -201,6 +201,12 @@ describe("PreviewProgramWindowChange", () => {
     });
   });
 
+  test("counts against the notice of the tenant if the program has none of its own", async () => {
+    await change({ minimumNoticeMinutes: 50 * HOUR });
+    const longer = await previewProgram({ minimumNoticeMinutes: 52 * HOUR });
+    expect(longer).toEqual({ ...NO_EFFECT, hiddenSlotCount: 4 });
+  });
+
   test("rejects an unknown program and values out of range", async () => {
     const unknown = await call(clinic, "PreviewProgramWindowChange", { programId: clinic.serviceId, horizonDays: 10 });
     expectRefusal(unknown, 404);

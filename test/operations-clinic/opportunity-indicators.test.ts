@@ -24,6 +24,8 @@ import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { mustBlock, wholeDay } from "./schedule-block-fixtures.js";
+import { timedBooking } from "./timed-bookings.js";
 
 const { getOpportunityIndicators } = OpportunityService.method;
 const DAY_MS = 86_400_000;
@@ -196,6 +198,17 @@ describe("the slots of GetOpportunityIndicators", () => {
     expect((await only(own))["fillRate"]).toBe(2 / 16);
   });
 
+  test("are all booked if none is free, and none is of an overbooked appointment", async () => {
+    const own = await openOwn({ validTo: day(clinic, 2) });
+    const { startsAt } = await bookFirst(own, await patientOf(own), { dateFrom: day(own, 1), dateTo: day(own, 1) });
+    const overbooking = { startsAt, durationMinutes: 30, reason: "Viaja desde Leticia." };
+    await mustCall(own, "OverbookAppointment", await timedBooking(own, overbooking));
+    expect((await only(own))["fillRate"]).toBe(1 / 16);
+    const bothDays = { startsAt: wholeDay(own, 1).startsAt, endsAt: wholeDay(own, 2).endsAt };
+    await mustBlock(own, { programId: own.programId, ...bothDays });
+    expect((await only(own))["fillRate"]).toBe(1);
+  });
+
   test("tell the days to the third next of them, for the present month", async () => {
     const own = await openOwn();
     expect(await only(own)).toMatchObject({ thirdNextAvailableDays: 1 });
@@ -212,12 +225,52 @@ describe("the slots of GetOpportunityIndicators", () => {
     expect(await only(own, { monthFrom: "2026-12", monthTo: "2027-01" })).toHaveProperty("thirdNextAvailableDays");
     for (const months of [{ monthFrom: "2027-02" }, { monthFrom: "2026-11", monthTo: "2026-12" }])
       expect(await only(own, months)).not.toHaveProperty("thirdNextAvailableDays");
+    await bookFirst(own, await patientOf(own), { dateFrom: "2027-02-01", dateTo: "2027-02-01" });
+    const months = await indicatorsOf(service, own.tenantId, { ...MONTHS, groupBy: ["MONTH"] });
+    expect(months).toMatchObject([{ month: "2027-01", thirdNextAvailableDays: 2 }, { month: "2027-02" }]);
+    expect(months[1]).not.toHaveProperty("thirdNextAvailableDays");
+  });
+
+  test("tell them without emergency programs, full days and a slot that begins at this instant", async () => {
+    const emergency = await openOwn({ program: { emergency: true } });
+    expect(await only(emergency)).not.toHaveProperty("thirdNextAvailableDays");
+    const small = await openOwn({ dailyCapacity: 1 });
+    await bookFirst(small, await patientOf(small), { dateFrom: day(small, 1), dateTo: day(small, 1) });
+    expect(await only(small)).toMatchObject({ thirdNextAvailableDays: 2 });
+    const own = await openOwn();
+    const slotMs = Date.parse(`${day(own, 1)}T10:30:00-05:00`);
+    for (const [ms, days] of [
+      [slotMs - 1, 0],
+      [slotMs, 1],
+    ] as const) {
+      service.stopAt(ms);
+      expect(await only(own)).toMatchObject({ thirdNextAvailableDays: days });
+    }
   });
 });
 
-async function openOwn({ validTo = day({ service }, 40) } = {}): Promise<Clinic & { readonly tenantId: string }> {
+test("a holiday at most two days ahead has the summaries built again, unlike a later one", async () => {
+  const own = await openOwn();
+  await service.query(`INSERT INTO opportunity_states VALUES ('${own.tenantId}')`);
+  const builtAfter = async (days: number) => {
+    await mustCall(own, "CreateHoliday", { date: day(own, days), name: "Fiesta", active: true });
+    return (await service.query(`SELECT FROM opportunity_states WHERE tenant_id = '${own.tenantId}'`)).length;
+  };
+  expect([await builtAfter(3), await builtAfter(2)]).toEqual([1, 0]);
+});
+
+async function openOwn({
+  program = {},
+  validTo = day({ service }, 40),
+  dailyCapacity = 20,
+}: {
+  readonly program?: JsonObject;
+  readonly validTo?: string;
+  readonly dailyCapacity?: number;
+} = {}) {
   const tenantId = randomUUID();
-  return { ...(await openClinic(service, { as: { tenantId }, rule: { validTo } })), tenantId };
+  const rule = { validTo, dailyCapacity };
+  return { ...(await openClinic(service, { as: { tenantId }, program, rule })), tenantId };
 }
 
 function patientOf({ as }: Clinic): Promise<string> {

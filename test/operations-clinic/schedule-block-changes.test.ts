@@ -165,6 +165,7 @@ describe("ListScheduleBlocks", () => {
     expect(await list({ programId })).toEqual([b, c]);
     expect(await list({ kind: "MEETING" })).toEqual([a]);
     expect(await list({ dateFrom: day(clinic, 3), dateTo: day(clinic, 5) })).toEqual([b]);
+    expect(await list({ dateFrom: day(clinic, 3), dateTo: day(clinic, 4) })).toEqual([]);
     await expectTokenIsBound(service, listScheduleBlocks, { request: {}, other: { programId } }, { as });
   });
 });

@@ -8,6 +8,7 @@ import {
   bookFirst,
   type Clinic,
   call,
+  day,
   mustCall,
   openClinic,
 } from "../schedule/clinic.js";
@@ -22,6 +23,7 @@ import {
 import { holdFirst, unitsOf } from "./hold-requests.js";
 import { expectRefusal } from "./rpc-under-test.js";
 import { mustBlock } from "./schedule-block-fixtures.js";
+import { timedBooking } from "./timed-bookings.js";
 
 let service: TestService;
 
@@ -151,6 +153,19 @@ test("an overbooked appointment returns beside the others, without a unit", asyn
   const undone = appointmentIn(await undo(clinic, await cancel(clinic, overbooked), "PENDING"));
   expect(undone).toMatchObject({ overbooked: true, displaced: false });
   expect(await unitsOf(clinic)).toEqual(units);
+});
+
+test("an overbooked appointment after a horizon that was shortened returns", async () => {
+  const clinic = await openClinic(service);
+  const { programId } = clinic;
+  const startsAt = `${day(clinic, 150)}T09:00:00-05:00`;
+  await mustCall(clinic, "UpdateProgramWindow", { programId, horizonDays: 200, expectedVersion: 1 });
+  const request = await timedBooking(clinic, { startsAt, durationMinutes: 30, reason: "Viaja desde Leticia." });
+  const overbooked = appointmentIn(await call(clinic, "OverbookAppointment", request));
+  const cancelled = await cancel(clinic, overbooked);
+  await mustCall(clinic, "UpdateProgramWindow", { programId, horizonDays: 30, expectedVersion: 2 });
+  const undone = appointmentIn(await undo(clinic, cancelled, "PENDING"));
+  expect(undone).toMatchObject({ ...timeOf(overbooked), overbooked: true, displaced: false });
 });
 
 function timeOf({ startsAt, endsAt, practitionerId, locationId }: AppointmentBody): JsonObject {

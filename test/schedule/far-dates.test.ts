@@ -117,6 +117,15 @@ describe("a change of a rule, with a horizon beyond the default", () => {
     expect(await status()).toMatchObject({ openSlotCount: expect.any(Number), pending: false });
   });
 
+  test("that ends the rule a day before the horizon closes the last date", async () => {
+    await changeRule({ validTo: day(clinic, HORIZON - 1) });
+    expect(await runJobs()).toEqual(["COMPARED", "ADDED", "DONE"]);
+    expect([await startsOn(HORIZON - 1), await startsOn(HORIZON)]).toEqual([
+      expect.objectContaining({ length: 8 }),
+      [],
+    ]);
+  });
+
   test("is compared although the tenant has no room for more slots, or the program no service", async () => {
     await beginLater();
     const { programId } = clinic;

@@ -220,6 +220,16 @@ describe("locks in the one order", () => {
     expect(slotLocks(sent)).toEqual([expect.stringMatching(/ORDER BY id FOR UPDATE/)]);
   });
 
+  test("UpdateProgram, which moves the program to another location", async () => {
+    const request = {
+      ...programOf(clinic),
+      locationId: await fixtures.location.create(service, {}),
+      expectedVersion: 1,
+    };
+    const { locked } = await sentBy("UpdateProgram", request);
+    expect(locked).toEqual(["idempotency_keys", "calendars", "programs", "slots"]);
+  });
+
   test("UpdateLocation, which withdraws slots", async () => {
     const { program } = await mustCall(clinic, "GetProgram", programOf(clinic));
     const { locationId = "" } = program as { readonly locationId?: string };

@@ -94,6 +94,25 @@ test("makes a retained slot ordinary when a rule asks for it again", async () =>
   expect(await slotsOn(clinic, 2)).toHaveLength(8);
 });
 
+test("leaves the slots after the last date of the schedule to jobs", async () => {
+  const clinic = await openClinic(service);
+  service.advance(86_400_000);
+  const { materializedThrough, materializedAt } = await statusOf(clinic);
+  expect(materializedThrough).toBe(day(clinic, 89));
+  const oneDate = { validFrom: day(clinic, 90), validTo: day(clinic, 90) };
+  await fixtures.createRule(service, clinic.programId, { ...everyMorning, ...oneDate });
+  expect(await slotsOn(clinic, 90)).toEqual([]);
+  expect(await statusOf(clinic)).toMatchObject({ materializedThrough, materializedAt, pending: true });
+});
+
+test("withdraws the slots of a program that becomes inactive, whose schedule then ended yesterday", async () => {
+  const clinic = await openClinic(service);
+  const { programId } = clinic;
+  await mustCall(clinic, "UpdateProgram", { programId, active: false, expectedVersion: 1 });
+  expect(await allSlots(clinic)).toEqual([]);
+  expect(await statusOf(clinic)).toMatchObject({ materializedThrough: day(clinic, -1), pending: false });
+});
+
 test("withdraws the slots of a practitioner who leaves", async () => {
   const clinic = await openClinic(service);
   const { programId } = clinic;

@@ -8,6 +8,7 @@ import { expectProblem, messagesOf } from "../support/problem.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import { type Clinic, call, day, everyMorning, mustCall, openClinic } from "./clinic.js";
+import { runExtensions } from "./run-extensions.js";
 
 const DAY_MS = 86_400_000;
 
@@ -218,6 +219,29 @@ test("a program and a tenant may reach their limits of slots exactly", async () 
     expectRefusal(await call(clinic, "CreateProgramRule", ofOther), 422, ["slotDurationMinutes TOO_MANY"]);
     exact.stopAt(firstMs);
     await mustCall(clinic, "CreateProgramRule", ofOther);
+  } finally {
+    await exact.close();
+  }
+});
+
+test("free slots after a horizon that was shortened leave room for the plan of another program", async () => {
+  const most = 2 * 91 * 8;
+  const room = { DATABASE_URL: database.url, MAX_PLANNED_SLOTS: "1500", MAX_OPEN_SLOTS: `${most}` };
+  const exact = await startTestService(room);
+  try {
+    const as = { tenantId: randomUUID() };
+    const open = async (materialized: boolean) => {
+      const practitionerIds = [await fixtures.practitioner.create(exact, as)];
+      return openClinic(exact, { as, practitionerIds, materialized, rule: everyMorning });
+    };
+    const jobs = { ...exact, databaseUrl: database.url };
+    const extend = () => runExtensions(jobs, as.tenantId, { maxOpenSlots: most });
+    const clinic = await open(true);
+    await mustCall(clinic, "UpdateTenantSettings", { horizonDays: 180, expectedVersion: 1 });
+    expect(await extend()).toEqual(["ADDED", "DONE"]);
+    await mustCall(clinic, "UpdateTenantSettings", { horizonDays: 90, expectedVersion: 2 });
+    await open(false);
+    expect(await extend()).toEqual(["ADDED", "DONE"]);
   } finally {
     await exact.close();
   }

@@ -57,7 +57,7 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
     return { kind: "COMPARED", programId };
   }
   const room = await countRoom(transaction, maxOpenSlots, nowMs);
-  if (room <= 0) return { kind: "FULL", openSlots: maxOpenSlots - room };
+  if (room <= 0) return { kind: "FULL", openSlots: maxOpenSlots };
   const through = plannedThrough(made, nowMs);
   const part = await planPart(transaction, programId, made, { from: today, through }, room);
   addMissingSlots(transaction, part.plan, now);
@@ -106,7 +106,8 @@ async function planPart(
   horizon: DateSpan,
   maxSlots: number,
 ): Promise<PlanPart> {
-  const next = addCalendarDays(made.through ?? previousDate(horizon.from), 1);
+  const { through = previousDate(horizon.from) } = made;
+  const next = addCalendarDays(through, 1);
   const [from, staff] = next >= horizon.from ? [next, made.staff] : [horizon.from, 0];
   const inputs = await readPlanInputs(transaction, programId, { from, through: horizon.through });
   return nextPartOf(planOn(inputs), staff, maxSlots);

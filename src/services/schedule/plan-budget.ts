@@ -65,10 +65,8 @@ export async function requireRoomForPlan(
   nowMs: number,
 ): Promise<void> {
   const today = localDateAt(nowMs);
-  const [old, planned] = [before, after].map(
-    ({ rules, practitioners }) => practitioners * largestPlan(rules, today, days),
-  );
-  if (planned === undefined || old === undefined || planned <= old) return;
+  const [old, planned] = [slotsIn(before, today, days), slotsIn(after, today, days)];
+  if (planned <= old) return;
   if (planned > perPlan) throw planIsTooLarge(field, planned, days, perPlan);
 
   if (!(await hasRoomFor(transaction, planned - old, perTenant, nowMs))) throw tenantIsFull(field, perTenant);
@@ -142,7 +140,7 @@ export async function fitPlansInto(transaction: Transaction, most: number, nowMs
   return planned <= most;
 }
 
-function slotsIn({ practitioners, rules }: PlannedProgram, today: string, days: number): number {
+function slotsIn({ practitioners, rules }: PlanSizeInputs, today: string, days: number): number {
   return practitioners * largestPlan(rules, today, days);
 }
 

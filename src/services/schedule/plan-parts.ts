@@ -1,7 +1,7 @@
 import type { MaterializationProgress } from "../../postgres/tables/schedule/materialization.js";
 import type { PlannedRun, SlotPlan } from "../../postgres/tables/schedule/planned-slots.js";
 import type { DateSpan } from "../../scheduling/horizon.js";
-import { previousDate } from "../../scheduling/local-date.js";
+import { earlierDate, laterDate, previousDate } from "../../scheduling/local-date.js";
 import type { PlanInputs, ProgramPlan } from "./plan-slots.js";
 
 /** Some slots of a plan, and the state of the schedule after they are added. */
@@ -57,9 +57,9 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
 export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;
   if (mayDifferOnAnyDate(before, after)) return { from, through };
-  const [old, planned] = [before, after].map(byDate);
-  const dates = new Set([...(old?.keys() ?? []), ...(planned?.keys() ?? [])]);
-  return spanOf([...dates].filter((date) => old?.get(date) !== planned?.get(date)));
+  const [old, planned] = [byDate(before), byDate(after)];
+  const dates = new Set([...old.keys(), ...planned.keys()]);
+  return spanOf([...dates].filter((date) => old.get(date) !== planned.get(date)));
 }
 
 /**
@@ -81,11 +81,9 @@ function hasAllSlots(old: PlannedRun | undefined, run: PlannedRun): boolean {
   return Number.isInteger(skipped) && skipped >= 0 && skipped + run.count <= old.count;
 }
 
-function spanOf(dates: readonly string[]): DateSpan | undefined {
-  const sorted = dates.toSorted();
-  const [from] = sorted;
-  const through = sorted.at(-1);
-  return from === undefined || through === undefined ? undefined : { from, through };
+function spanOf([first, ...others]: readonly string[]): DateSpan | undefined {
+  if (first === undefined) return undefined;
+  return { from: others.reduce(earlierDate, first), through: others.reduce(laterDate, first) };
 }
 
 function mayDifferOnAnyDate(before: ProgramPlan, after: ProgramPlan): boolean {

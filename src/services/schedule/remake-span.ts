@@ -22,7 +22,7 @@ import {
 } from "../../postgres/tables/schedule/slot-plan.js";
 import { changeableSpan, commonDates, type DateSpan, widestSpan } from "../../scheduling/horizon.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
-import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
+import { addCalendarDays, laterDate, previousDate } from "../../scheduling/local-date.js";
 import { isMade } from "./materialize.js";
 import { hasRoomFor } from "./plan-budget.js";
 import { inputsWithin, MAX_SLOTS_IN_PART } from "./plan-parts.js";
@@ -44,13 +44,12 @@ export interface SpanChange {
 }
 
 const NO_CHANGES: SlotChanges = { added: 0, withdrawn: 0, displaced: 0, firstDisplacedIds: [] };
-const NOBODY: DisplacedWanted = { limit: 0 };
 
 /** Returns the changes that {@link remakeSpan} would make. Writes nothing. */
 export async function previewSpan(transaction: Transaction, change: SpanChange, nowMs: number): Promise<SlotChanges> {
   const plan = await planSpan(transaction, change, nowMs);
   if (plan === undefined) return NO_CHANGES;
-  return previewSlots(transaction, plan, new Date(nowMs), change.displaced ?? NOBODY);
+  return previewSlots(transaction, plan, new Date(nowMs), change.displaced);
 }
 
 /**
@@ -70,7 +69,7 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
   startNewGeneration(transaction, plan.programIds);
   const [changing, done] = await Promise.all([
     lockChangingSlots(transaction, plan, now),
-    previewSlots(transaction, plan, now, change.displaced ?? NOBODY),
+    previewSlots(transaction, plan, now, change.displaced),
   ]);
   withdrawLockedSlots(transaction, plan, now, changing);
   if (done.added > 0) await addOrAsk(transaction, plan, done.added, change.maxOpenSlots, now);
@@ -139,7 +138,7 @@ async function planSpan(
     Promise.all(programIds.map((id) => readPlanInputs(transaction, id, widest))),
   ]);
   const horizons = [...states.values()].map((state) => changeableSpan(state, nowMs).through);
-  const made = commonDates(widest, { from: widest.from, through: horizons.toSorted().at(-1) ?? widest.through });
+  const made = commonDates(widest, { from: widest.from, through: horizons.reduce(laterDate, "") });
   if (made === undefined) return undefined;
   const parts = inputs.map((each) => {
     const plan = planOn(inputsWithin(each, made), changes);

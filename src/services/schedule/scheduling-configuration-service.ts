@@ -19,7 +19,7 @@ import { programPractitioners, programs } from "../../postgres/tables/schedule/p
 import { plannedDays } from "../../scheduling/horizon.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { changesOf, lockReferring, lockResource, ownerOf, saveResource } from "../resources/resources.js";
-import { askForSchedule, readScheduleInputs, remakeProgram } from "./materialize.js";
+import { readScheduleInputs, remakeProgram } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import { mergeRule, requireValidRule, withRule } from "./program-rule-change.js";
 import type { SchedulePorts } from "./program-service.js";
@@ -63,7 +63,7 @@ async function updateProgram(request: UpdateProgramRequestValid, call: ReadyCall
   if (isOtherwise) {
     const schedule = await readScheduleInputs(call.transaction, program.id, nowMs);
     await remakeProgram(call.transaction, schedule, undefined, nowMs);
-  } else if (updated !== program && updated.active) askForSchedule(call.transaction, program.id, nowMs);
+  }
   return updated;
 }
 

@@ -27,9 +27,10 @@ export async function readPlannedPrograms(transaction: Transaction): Promise<rea
     readRecords<Omit<PlannedProgram, "rules">>(transaction, query),
     readActiveRules(transaction),
   ]);
-  const ofProgram = new Map<string, ProgramRuleAttributes[]>(programs.map(({ programId }) => [programId, []]));
-  for (const rule of rules) ofProgram.get(rule.programId)?.push(rule);
-  return programs.map((program) => Object.assign(program, { rules: ofProgram.get(program.programId) ?? [] }));
+  const planned = programs.map((program) => Object.assign(program, { rules: new Array<ProgramRuleAttributes>() }));
+  const ofId = new Map(planned.map((program) => [program.programId, program]));
+  for (const rule of rules) ofId.get(rule.programId)?.rules.push(rule);
+  return planned;
 }
 
 const STAFF = `(SELECT count(*)::integer FROM program_practitioners m WHERE m.tenant_id = ? AND m.program_id = p.id)`;

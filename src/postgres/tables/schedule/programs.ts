@@ -67,7 +67,7 @@ export async function readProgramSet(
   programId: string,
 ): Promise<ProgramSet> {
   const { tenantId } = transaction;
-  const [programRows, members] = await Promise.all([
+  const [[{ version } = { version: 1 }], members] = await Promise.all([
     transaction.rows<{ version: number }>(
       sql("programs").where({ tenant_id: tenantId, id: programId }).select({ version: set.version }),
     ),
@@ -78,7 +78,7 @@ export async function readProgramSet(
         .select({ id: set.member }),
     ),
   ]);
-  return { ids: members.map(({ id }) => id), version: programRows[0]?.version ?? 1 };
+  return { ids: members.map(({ id }) => id), version };
 }
 
 /** Replaces a {@link ProgramSet} of a program. The transaction must have locked the program. */

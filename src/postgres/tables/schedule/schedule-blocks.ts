@@ -56,7 +56,7 @@ const COLUMNS = {
 export async function findOwnerOf(transaction: Transaction, target: BlockTarget): Promise<Owner> {
   const query = sql(tableOf(target)).where({ tenant_id: transaction.tenantId, id: targetIdOf(target) });
   const owner = await readRecord<Owner>(transaction, query.select(OWNER_COLUMNS));
-  return owner ?? { organizationId: undefined, companyId: undefined };
+  return { organizationId: undefined, companyId: undefined, ...owner };
 }
 
 /** Inserts a block. */

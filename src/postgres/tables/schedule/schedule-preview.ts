@@ -34,12 +34,14 @@ export interface DisplacedWanted {
   readonly blockId?: string | undefined;
 }
 
+const NO_IDS: DisplacedWanted = { limit: 0 };
+
 /** Returns the changes that applying a plan would make. The function itself changes no slots. */
 export async function previewSlots(
   transaction: Transaction,
   plan: SlotPlan,
   now: Date,
-  { limit, blockId }: DisplacedWanted,
+  { limit, blockId }: DisplacedWanted = NO_IDS,
 ): Promise<SlotChanges> {
   const bindings = { ...planBindings(transaction, plan, now), limit, block: blockId ?? null };
   transaction.send(sql.raw(WITHOUT_COMPILING));

@@ -158,7 +158,7 @@ export function exchangeSlots(
 ): void {
   const { going, staying } = parted(held);
   const { tenantId: tenant_id } = transaction;
-  if (going.length > 0) transaction.send(remove({ tenant_id, ids: idsOf(going) }));
+  removeSlots(transaction, going);
   const taken = idsOf(slots);
   const ids = [...new Set([...idsOf(staying), ...taken])];
   transaction.send(exchange({ tenant_id, ids, taken, appointment_id: appointmentId }));
@@ -171,8 +171,12 @@ export function exchangeSlots(
 export function vacateSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   const { going, staying } = parted(slots);
   const { tenantId: tenant_id } = transaction;
-  if (going.length > 0) transaction.send(remove({ tenant_id, ids: idsOf(going) }));
+  removeSlots(transaction, going);
   if (staying.length > 0) transaction.send(occupy({ tenant_id, ids: idsOf(staying), appointment_id: null }));
+}
+
+function removeSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
+  if (slots.length > 0) transaction.send(remove({ tenant_id: transaction.tenantId, ids: idsOf(slots) }));
 }
 
 function parted(slots: readonly SlotRecord[]) {
