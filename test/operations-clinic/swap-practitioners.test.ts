@@ -101,6 +101,28 @@ describe("SwapPractitioners", () => {
     expect(await appointmentOf(clinic, `${id}`)).toMatchObject({ practitionerId: one, version: 1 });
   });
 
+  test("is a conflict with an appointment whose patient is checked in", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const [appointmentId = ""] = await bookSeveral(clinic, 1);
+    const request = swapOf(clinic);
+    service.stopAt(Date.parse(at(clinic, "07:00")));
+    await mustCall(clinic, "CheckInAppointment", { appointmentId, expectedVersion: 1 });
+    expectRefusal(await swap(clinic, request), 409, ["practitionerId STATE_NOT_ALLOWED"]);
+    service.advance(0);
+  });
+
+  test("leaves an appointment that ends when the span begins", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const [one, other] = clinic.practitionerIds;
+    const [before, within] = await bookSeveral(clinic, 2, `${one}`);
+    const { appointments } = await mustCall(clinic, "SwapPractitioners", {
+      ...swapOf(clinic),
+      startsAt: at(clinic, "08:30"),
+    });
+    expect(appointments).toMatchObject([{ appointmentId: within, practitionerId: other }]);
+    expect(await appointmentOf(clinic, `${before}`)).toMatchObject({ practitionerId: one, version: 1 });
+  });
+
   test("is possible until the instant at which the span begins", async () => {
     const clinic = await openDisplacedClinic(service);
     const request = swapOf(clinic);
