@@ -10,7 +10,7 @@ export interface AppointmentRow {
   readonly status?: string;
 }
 
-/** Returns a statement that inserts an appointment of 20 minutes. By default, the first patient visits the first program. */
+/** Returns SQL for an appointment of 20 minutes. Defaults to the first patient, practitioner, program and service. */
 export function appointmentRow(tenantId: string, id: number, row: AppointmentRow): string {
   const { startsAt, patient = 1, practitioner = 1, program = 1, service = 1, status = "PENDING" } = row;
   const [people, place] = [
@@ -20,6 +20,6 @@ export function appointmentRow(tenantId: string, id: number, row: AppointmentRow
   return `INSERT INTO appointments (tenant_id, id, patient_id, practitioner_id, program_id, service_id, status, starts_at,
       ends_at, location_id, request_source_id, appointment_type_id, rule_id, local_date, version, created_at, updated_at)
     SELECT '${tenantId}', '${numbered(id)}', ${people}, ${place}, '${status}', start, start + interval '20 min', one, one,
-      one, one, (start AT TIME ZONE 'America/Bogota')::date, 1, now(), now()
+      one, '${numbered(program)}', (start AT TIME ZONE 'America/Bogota')::date, 1, now(), now()
     FROM (SELECT timestamptz '${startsAt}' AS start, '${numbered(1)}'::uuid AS one) AS given`;
 }
