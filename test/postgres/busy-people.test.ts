@@ -87,6 +87,34 @@ describe("an appointment to move", () => {
   });
 });
 
+test("in the buffer of an appointment, its practitioner is busy and its patient is free", async () => {
+  await insert(1, "07:40", { patient: 1, practitioner: 1 });
+  await client.query("UPDATE appointments SET ends_at = ends_at + interval '20 min', visit_ends_at = ends_at");
+  expect(await findBusyInRun(transaction, run, { patientId }, { nowMs: NOW_MS })).toEqual(practitioner);
+  await client.query(`UPDATE appointments SET practitioner_id = '${numbered(2)}', visit_ends_at = ends_at`);
+  expect(await findBusyInRun(transaction, run, { patientId }, { nowMs: NOW_MS })).toEqual(patient);
+});
+
+describe("a hold in the second slot makes its practitioner busy", () => {
+  test.each([
+    ["until it expires", "08:20", NOW_MS + 60_000, practitioner],
+    ["but not once it has expired", "08:20", NOW_MS, nobodyBusy],
+    ["but not if it ends when the slots begin", "07:40", NOW_MS + 60_000, nobodyBusy],
+    ["but not if it begins when they end", "08:40", NOW_MS + 60_000, nobodyBusy],
+  ])("%s", async (_, time, expiryMs, expected) => {
+    await client.query(`INSERT INTO appointment_holds (tenant_id, id, patient_id, service_id, program_id, rule_id,
+        practitioner_id, location_id, slot_id, local_date, starts_at, ends_at, uses_unit, principal, expires_at, created_at)
+      SELECT '${tenantId}', one, '${numbered(2)}', one, one, one, one, one, one, '2030-01-08', start,
+        start + interval '20 min', false, 'issuer client', '${new Date(expiryMs).toISOString()}', now()
+      FROM (SELECT '${numbered(1)}'::uuid AS one, timestamptz '2030-01-08 ${time}-05' AS start) AS first`);
+    const terms = { nowMs: NOW_MS };
+    expect(await findBusyInRun(transaction, run, { patientId }, terms)).toEqual(expected);
+    expect(await findBusyInRun(transaction, run, { patientId }, { ...terms, holdId: numbered(1) })).toEqual(nobodyBusy);
+    await client.query("UPDATE appointment_holds SET ended_at = created_at");
+    expect(await findBusyInRun(transaction, run, { patientId }, terms)).toEqual(nobodyBusy);
+  });
+});
+
 test("nobody is busy in slots that do not exist, or for an unknown appointment", async () => {
   const unknown = { firstSlotId: numbered(1_009), minutes: 20 };
   const found = [
