@@ -18,6 +18,7 @@ import {
   setProgram,
 } from "./displaced-fixtures.js";
 import { describeAccess, expectTokenIsBound } from "./rpc-under-test.js";
+import { at } from "./timed-bookings.js";
 
 const { listDisplacedAppointments } = DisplacedAppointmentService.method;
 
@@ -100,6 +101,17 @@ describe("ListDisplacedAppointments", () => {
     const weekdays = [1, 2, 3, 4, 5, 6, 7].filter((each) => each % 7 !== new Date(date).getUTCDay());
     await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, weekdays, expectedVersion: 1 });
     expect(await listed(clinic, { displacedBy: "RULES" })).toEqual([id]);
+  });
+
+  test("has an appointment until the instant at which it begins", async () => {
+    const [id] = await bookSeveral(clinic, 1);
+    await fallIll(clinic);
+    const startMs = Date.parse(at(clinic, "08:00"));
+    service.stopAt(startMs - 1);
+    expect(await listed(clinic)).toEqual([id]);
+    service.stopAt(startMs);
+    expect(await listed(clinic)).toEqual([]);
+    service.advance(0);
   });
 
   test("has those of a program that moves, at their former location, until it moves back", async () => {

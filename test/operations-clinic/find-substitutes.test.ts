@@ -44,6 +44,14 @@ describe("FindSubstitutes", () => {
     expect(outcomes.map(({ refusal }) => refusal)).toEqual(["NO_FREE_SLOT", undefined]);
   });
 
+  test("names an appointment once for a colleague who also works in another program", async () => {
+    const clinic = await openTeam(2);
+    const [ill, colleague] = clinic.practitionerIds;
+    await openClinic(service, { as: clinic.as, practitionerIds: [`${ill}`, `${colleague}`] });
+    const appointmentIds = await bookSeveral(clinic, 1, `${ill}`);
+    expect(await found(clinic, appointmentIds)).toEqual([{ practitionerId: colleague, appointmentIds }]);
+  });
+
   test("leaves out those who hold the time for another patient, are not active or work elsewhere", async () => {
     const clinic = await openTeam(4);
     const [ill, inactive, holding, elsewhere] = clinic.practitionerIds;

@@ -179,6 +179,8 @@ describe("VerifyInvariants", () => {
       const dropped = "kept_months = NULL, dropped_before = now()";
       expect(await missingWhere(dropped, "now() + interval '25 hours'")).toEqual(["AUDIT_MISSING"]);
       expect(await missingWhere(dropped, "now()")).toEqual([]);
+      const atInstant = "kept_months = NULL, dropped_before = '2026-01-01T00:00:00Z'";
+      expect(await missingWhere(atInstant, "'2026-01-02T00:00:00Z'")).toEqual(["AUDIT_MISSING"]);
     } finally {
       await missingWhere("kept_months = NULL, dropped_before = NULL", "now()");
     }

@@ -3,6 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DisplacedAppointmentService } from "../../src/gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
+import { holdRow, waitingForLock } from "../jobs/time-events-under-test.js";
 import { bookFirst, type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -99,6 +100,42 @@ describe("SwapPractitioners", () => {
     await mustCall(clinic, "CreateScheduleBlock", { ...span(clinic), practitionerId: `${other}`, kind: "MEETING" });
     expectRefusal(await swap(clinic), 409, ["practitionerId SLOT_OCCUPIED"]);
     expect(await appointmentOf(clinic, `${id}`)).toMatchObject({ practitionerId: one, version: 1 });
+  });
+
+  test("is a conflict with an appointment whose patient is checked in", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const [appointmentId = ""] = await bookSeveral(clinic, 1);
+    const request = swapOf(clinic);
+    service.stopAt(Date.parse(at(clinic, "07:00")));
+    await mustCall(clinic, "CheckInAppointment", { appointmentId, expectedVersion: 1 });
+    expectRefusal(await swap(clinic, request), 409, ["practitionerId STATE_NOT_ALLOWED"]);
+    service.advance(0);
+  });
+
+  test("is a conflict if another appointment of the span is booked while the call waits", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const [one, other] = clinic.practitionerIds;
+    const [id = ""] = await bookSeveral(clinic, 1, `${one}`);
+    const holder = await holdRow(clinic, "appointments", id);
+    const swapped = swap(clinic);
+    await waitingForLock(service);
+    const booking = { practitionerId: `${other}`, startsAt: at(clinic, "08:30") };
+    await mustCall(clinic, "BookAppointmentAt", await timedBooking(clinic, booking));
+    await holder.query("ROLLBACK");
+    expectRefusal(await swapped, 409, ["practitionerId SLOT_OCCUPIED"]);
+    expect(await appointmentOf(clinic, id)).toMatchObject({ practitionerId: one, version: 1 });
+  });
+
+  test("leaves an appointment that ends when the span begins", async () => {
+    const clinic = await openDisplacedClinic(service);
+    const [one, other] = clinic.practitionerIds;
+    const [before, within] = await bookSeveral(clinic, 2, `${one}`);
+    const { appointments } = await mustCall(clinic, "SwapPractitioners", {
+      ...swapOf(clinic),
+      startsAt: at(clinic, "08:30"),
+    });
+    expect(appointments).toMatchObject([{ appointmentId: within, practitionerId: other }]);
+    expect(await appointmentOf(clinic, `${before}`)).toMatchObject({ practitionerId: one, version: 1 });
   });
 
   test("is possible until the instant at which the span begins", async () => {

@@ -20,7 +20,7 @@ import { pageOfAppointments } from "../appointments/appointment-pages.js";
 import { findOptions } from "../appointments/option-search.js";
 import { nameIn } from "../resources/enum-names.js";
 import { acceptDisplaced } from "./displaced-acceptance.js";
-import { Refusal, refusalOf } from "./displaced-refusals.js";
+import { refusalOf } from "./displaced-refusals.js";
 import { substitutePractitioner } from "./displaced-substitution.js";
 import { swapPractitioners } from "./practitioner-swap.js";
 
@@ -107,7 +107,7 @@ async function offerFor(
   const patient = appointment && (await findPatient(transaction, appointment.patientId));
   const refusal = refusalOf({ appointment, held, patient }, appointment?.version, nowMs);
   if (refusal !== undefined || appointment === undefined) {
-    return create(DisplacedAppointmentOfferSchema, { appointmentId, refusal: refusal ?? Refusal.NOT_FOUND });
+    return create(DisplacedAppointmentOfferSchema, { appointmentId, refusal });
   }
   const { dateFrom, dateTo, practitionerId, optionsPerAppointment } = request;
   const criteria = {

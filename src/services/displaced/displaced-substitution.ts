@@ -92,7 +92,7 @@ function withSlots(decision: Decision, free: readonly SlotRecord[]): Chosen {
       programId === appointment.programId && startsAt.getTime() >= startMs && endsAt.getTime() <= endMs,
   );
   const wanted = inTime.filter(({ ruleId }) => ruleId === inTime[0]?.ruleId);
-  if (wanted[0]?.startsAt.getTime() !== startMs || !fill(wanted, (endMs - startMs) / 60_000)) {
+  if (!fill(wanted, (endMs - startMs) / 60_000)) {
     return { appointmentId: appointment.id, refusal: Refusal.NO_FREE_SLOT };
   }
   return { appointment, held, wanted };

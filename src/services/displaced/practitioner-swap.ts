@@ -112,7 +112,7 @@ function exchangeOf(id: string, span: SwappedSpan, { appointments, slots }: Lock
       slot.startsAt.getTime() >= startMs &&
       slot.endsAt.getTime() <= endMs,
   );
-  if (wanted[0]?.startsAt.getTime() !== startMs || !fill(wanted, (endMs - startMs) / 60_000)) {
+  if (!fill(wanted, (endMs - startMs) / 60_000)) {
     throw refused("SLOT_OCCUPIED", `the other practitioner has no slots for appointment ${id}`);
   }
   return { appointment, held, wanted };

@@ -88,8 +88,7 @@ export function wantedAppointments(
   const ofEach = all.flatMap((read) =>
     statuses.length === 0 ? [read()] : statuses.map((status) => read().where({ "a.status": status })),
   );
-  const [first] = ofEach;
-  return first !== undefined && ofEach.length === 1 ? first : sql.queryBuilder().unionAll(ofEach, true);
+  return sql.queryBuilder().unionAll(ofEach, true);
 }
 
 function matching({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
