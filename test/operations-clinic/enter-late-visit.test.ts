@@ -82,6 +82,16 @@ describe("EnterLateVisit", () => {
     expect(await countsOf(service, full.clinic)).toEqual({ counted: 1, beside: 1 });
   });
 
+  test("awaits no decision of staff under a block", async () => {
+    morning.goTo("07:30");
+    const block = { practitionerId: `${morning.clinic.practitionerIds[0]}`, kind: "ILLNESS" };
+    const [startsAt, endsAt] = [morning.at("08:00"), morning.at("12:00")];
+    await mustCall(morning.clinic, "CreateScheduleBlock", { ...block, startsAt, endsAt });
+    morning.goTo("12:30");
+    const accepted = { displaced: true, displacedBy: "BLOCK", displacementAccepted: true };
+    expect(appointmentIn(await enter())).toMatchObject(accepted);
+  });
+
   test("takes no free slot of the future", async () => {
     morning.goTo("09:45");
     const patientId = await fixtures.createPatient(service);
