@@ -73,7 +73,7 @@ export async function importContracts(batch: ImportBatch, rows: readonly RowOf<I
   const visible = await visibleIds(
     batch,
     payers,
-    resolved.flatMap(({ payerId }) => payerId ?? []),
+    resolved.map(({ payerId }) => payerId).filter((id) => id !== undefined),
   );
   const drafts = resolved.flatMap(({ row, value: { payer, code, name, validFrom, validTo, active }, payerId }) => {
     if (payerId !== undefined && visible.has(payerId))
