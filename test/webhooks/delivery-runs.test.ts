@@ -228,10 +228,13 @@ test("only an active webhook of the asked tenant is found, and no paused one wai
   const { tenantId } = as;
   expect(await findActiveWebhooks(database, [tenantId])).toEqual([{ tenantId, webhookId }]);
   await createLocation(service, as);
+  successOf(await callRpc(service, EventService.method.listEvents, {}, { as }));
+  const waiting = async () => (await findWaitingWebhooks(database)).map((each) => each.webhookId);
+  expect(await waiting()).toContain(webhookId);
   const pause = { webhookId, state: "PAUSED", expectedVersion: 1 };
   successOf(await callRpc(service, rpc.updateWebhook, pause, { as }));
   expect(await findActiveWebhooks(database, [tenantId])).toEqual([]);
-  expect((await findWaitingWebhooks(database)).map((each) => each.webhookId)).not.toContain(webhookId);
+  expect(await waiting()).not.toContain(webhookId);
 });
 
 test("a webhook waits for a job while the feed has events for it or retries are due, unless it is leased", async () => {
