@@ -24,7 +24,12 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 test("an erased patient leaves no hash of a row, and is not imported again", async () => {
-  const rows = [patientRow("P1"), appointmentRow(clinic, "A1"), patientRow("P2")];
+  const rows = [
+    patientRow("P1"),
+    appointmentRow(clinic, "A1"),
+    patientRow("P2"),
+    appointmentRow(clinic, "A3", { patient: { sourceId: "P2" } }),
+  ];
   const [patient] = await importRows(clinic, rows);
   const request = { patientId: patient?.resourceId ?? "", expectedVersion: 1, reason: "Radicado 2026-0042" };
   const { status } = await callRpc(service, PatientDirectoryService.method.erasePatient, request, { as: clinic.as });
@@ -34,6 +39,7 @@ test("an erased patient leaves no hash of a row, and is not imported again", asy
      WHERE tenant_id = '${clinic.as.tenantId}' ORDER BY kind, empty`,
   );
   expect(hashes).toEqual([
+    { kind: "APPOINTMENT", empty: false },
     { kind: "APPOINTMENT", empty: true },
     { kind: "PATIENT", empty: false },
     { kind: "PATIENT", empty: true },
@@ -43,9 +49,10 @@ test("an erased patient leaves no hash of a row, and is not imported again", asy
     "REJECTED sourceId STATE_NOT_ALLOWED",
     "REJECTED sourceId STATE_NOT_ALLOWED",
     "UNCHANGED",
+    "UNCHANGED",
     "REJECTED appointment.patient.sourceId NOT_FOUND",
   ]);
-  expect(await countsOf(clinic)).toEqual({ PATIENT: 2, APPOINTMENT: 1 });
+  expect(await countsOf(clinic)).toEqual({ PATIENT: 2, APPOINTMENT: 2 });
 });
 
 test("rows of a patient that was merged twice become appointments of the last survivor", async () => {

@@ -52,6 +52,7 @@ describe("a past appointment", () => {
       overbooked: true,
       overbookingReason: "Imported from old system.",
       displaced: false,
+      lateEntry: false,
     });
   });
 

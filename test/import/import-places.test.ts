@@ -95,6 +95,31 @@ describe("an appointment that is ahead", () => {
     expect(await takenSlots()).toEqual(["08:00", "08:30", "09:00"]);
   });
 
+  test("must not overlap any earlier one of its patient and practitioner in the batch", async () => {
+    const three = [ahead("08:00", 30), ahead("09:00", 30), ahead("09:15", 30)];
+    expect(summariesOf(await importRows(clinic, three))).toEqual([
+      "CREATED",
+      "CREATED",
+      "REJECTED appointment.patient.sourceId PATIENT_OVERLAP appointment.practitioner.resourceId SLOT_OCCUPIED",
+    ]);
+  });
+
+  test("shares its slot neither with a cancelled one nor with one beside it in the batch", async () => {
+    const cancelled = { status: "CANCELLED", cancellationReasonId: clinic.cancellationReasonId, comment: "Llamó." };
+    const beside = { patient: { sourceId: "P2" }, overbookingReason: "Control" };
+    const three = [ahead("08:00", 30, cancelled), ahead("08:00", 30), ahead("08:00", 30, beside)];
+    const ids = (await importRows(clinic, three)).map(({ resourceId }) => resourceId);
+    const slots = await service.query(
+      `SELECT appointment_id AS id, rule_id IS NOT NULL AS scheduled FROM slots
+       WHERE appointment_id IN (${ids.map((id) => `'${id}'`).join()}) ORDER BY scheduled DESC`,
+    );
+    expect(slots).toEqual([
+      { id: ids[1], scheduled: true },
+      { id: ids[2], scheduled: false },
+    ]);
+    expect(await bookedUnits()).toBe(1);
+  });
+
   test("must not overlap a live hold of its patient, and can after the hold has expired", async () => {
     const patientId = await fixtures.createPatient(service, {}, clinic.as);
     const held = await holdFirst(clinic, { patientId });

@@ -129,6 +129,16 @@ describe("ImportResources", () => {
     expect(outcomes[0]?.resourceId).toBe(created?.resourceId);
   });
 
+  test("rejects an id that comes twice in a batch if the first row with it is rejected", async () => {
+    const clinic = await openImportingClinic(service);
+    const rejected = patientRow("P1", { consentGrantedAt: "2999-01-01T00:00:00Z" });
+    expect(summariesOf(await importRows(clinic, [rejected, patientRow("P1")]))).toEqual([
+      "REJECTED patient.consentGrantedAt OUT_OF_RANGE",
+      "REJECTED sourceId DUPLICATE",
+    ]);
+    expect(await countsOf(clinic)).toEqual({});
+  });
+
   test("rejects a document that another active patient has, in the tenant or in the batch, and accepts it for an inactive one", async () => {
     const clinic = await openImportingClinic(service);
     const document = { documentNumber: "55.555.555" };

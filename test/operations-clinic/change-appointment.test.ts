@@ -133,6 +133,16 @@ describe("the duration", () => {
   });
 });
 
+test("an overbooked appointment that becomes longer may reach into a block: staff need not decide on it", async () => {
+  const clinic = await openDisplacedClinic(service);
+  const booking = await timedBooking(clinic, { startsAt: at(clinic, "22:00"), reason: "Viene de lejos." });
+  const booked = appointmentIn(await call(clinic, "OverbookAppointment", booking));
+  const { practitionerId, endsAt: startsAt } = booked;
+  await mustBlock(clinic, { practitionerId, startsAt, endsAt: at(clinic, "23:30") });
+  const longer = appointmentIn(await change(clinic, booked, { durationMinutes: 60 }));
+  expect(longer).toMatchObject({ displaced: true, displacedBy: "BLOCK", displacementAccepted: true });
+});
+
 describe("404", () => {
   test("names a service or type that does not exist", async () => {
     const clinic = await openDisplacedClinic(service);

@@ -16,6 +16,7 @@ import {
 } from "../schedule/clinic.js";
 import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
+import { messagesOf } from "../support/problem.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { describeAccess, expectRefusal } from "./rpc-under-test.js";
@@ -153,6 +154,14 @@ describe("409", () => {
   test.each(pairs.filter((pair) => !allowed.has(pair.join(" "))))("does not correct %s to %s", async (from, to) => {
     const clinic = await openClinic(service);
     expectRefusal(await correct(clinic, await bring(from, clinic), to), 409, NOT_ALLOWED);
+  });
+
+  test.each([
+    ["ATTENDED", "the appointment is ATTENDED, which cannot be taken back to CONFIRMED, only to CHECKED_IN"],
+    ["PENDING", "the appointment is PENDING, which cannot be taken back to CONFIRMED"],
+  ])("says to which status %s can be corrected, if to any", async (from, message) => {
+    const clinic = await openClinic(service);
+    expect(messagesOf(await correct(clinic, await bring(from, clinic), "CONFIRMED"))).toEqual([message]);
   });
 
   test("names the current version if another one was sent", async () => {

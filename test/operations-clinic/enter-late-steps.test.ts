@@ -94,6 +94,14 @@ describe("EnterLateSteps", () => {
     expect(appointmentIn(await enter(attended))).toMatchObject({ status: "ATTENDED" });
   });
 
+  test("leaves a displaced appointment displaced", async () => {
+    morning.goTo("07:30");
+    const { practitionerId, startsAt, endsAt } = appointment;
+    await mustCall(morning.clinic, "CreateScheduleBlock", { practitionerId, kind: "ILLNESS", startsAt, endsAt });
+    morning.goTo("12:30");
+    expect(appointmentIn(await enter())).toMatchObject({ status: "ATTENDED", displaced: true });
+  });
+
   test("enters a no-show, which frees the slot and the capacity", async () => {
     const missed = appointmentIn(await enter(await noShow("08:20")));
     expect(missed).toMatchObject({ status: "NO_SHOW", version: 2, lateEntry: true });

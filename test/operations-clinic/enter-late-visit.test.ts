@@ -6,7 +6,7 @@ import * as fixtures from "../contract/fixtures.js";
 import { appointmentIn, bookFirst, call, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
-import { itemsOf } from "../support/problem.js";
+import { itemsOf, messagesOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
@@ -80,6 +80,16 @@ describe("EnterLateVisit", () => {
     const later = { startsAt: full.at("09:00"), arrivedAt: full.at("09:00"), attendedAt: full.at("09:00") };
     appointmentIn(await call(full.clinic, "EnterLateVisit", await lateVisit(full, later)));
     expect(await countsOf(service, full.clinic)).toEqual({ counted: 1, beside: 1 });
+  });
+
+  test("awaits no decision of staff under a block", async () => {
+    morning.goTo("07:30");
+    const block = { practitionerId: `${morning.clinic.practitionerIds[0]}`, kind: "ILLNESS" };
+    const [startsAt, endsAt] = [morning.at("08:00"), morning.at("12:00")];
+    await mustCall(morning.clinic, "CreateScheduleBlock", { ...block, startsAt, endsAt });
+    morning.goTo("12:30");
+    const accepted = { displaced: true, displacedBy: "BLOCK", displacementAccepted: true };
+    expect(appointmentIn(await enter())).toMatchObject(accepted);
   });
 
   test("takes no free slot of the future", async () => {
@@ -220,7 +230,10 @@ describe("EnterLateVisit answers 409", () => {
     const own = await openMorning(service, as);
     const enterOwn = async () => call(own.clinic, "EnterLateVisit", await lateVisit(own));
     own.goTo("00:00", 8);
-    expectRefusal(await enterOwn(), 409, ["startsAt TOO_LATE"]);
+    const late = await enterOwn();
+    expectRefusal(late, 409, ["startsAt TOO_LATE"]);
+    const earliest = own.at("00:00", -1).slice(0, 10);
+    expect(messagesOf(late)).toEqual([`the tenant allows late entries from ${earliest} on (lateEntryDays)`]);
     const unknown = { ...(await lateVisit(own)), patientId: randomUUID() };
     expectRefusal(await call(own.clinic, "EnterLateVisit", unknown), 404, ["patientId NOT_FOUND"]);
     own.goTo("23:59", 7);
@@ -230,7 +243,9 @@ describe("EnterLateVisit answers 409", () => {
     expectRefusal(await enterOwn(), 409, ["startsAt TOO_LATE", "startsAt SLOT_OCCUPIED"]);
     await mustCall(own.clinic, "UpdateTenantSettings", { lateEntryDays: 0, expectedVersion: 2 });
     own.goTo("12:30");
-    expectRefusal(await enterOwn(), 409, ["startsAt TOO_LATE", "startsAt SLOT_OCCUPIED"]);
+    const none = await enterOwn();
+    expectRefusal(none, 409, ["startsAt TOO_LATE", "startsAt SLOT_OCCUPIED"]);
+    expect(messagesOf(none)[0]).toBe("the tenant allows no late entries (lateEntryDays)");
   });
 
   test("to a patient who is not active", async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NoteService } from "../../src/gen/cupo/clinic/v1/note_service_pb.js";
+import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, mustCall, openClinic } from "../schedule/clinic.js";
 import { auditOf } from "../support/audit.js";
 import type { RestAnswer } from "../support/rest-request.js";
@@ -218,6 +219,34 @@ describe("422", () => {
     }
     expectRefusal(await callRpc(service, listNotes, {}), 422, ["appointmentId INVALID_VALUE"]);
   });
+});
+
+test("an erasure removes the notes about the patient and the patient's appointments only, without an actor", async () => {
+  const as = { tenantId: randomUUID() };
+  const clinic = await openClinic(service, { as });
+  const desk = deskFixtures(service, as);
+  const [erased, other] = [await desk.patient(), await desk.patient()];
+  const appointments = [await bookFirst(clinic, erased), await bookFirst(clinic, other)];
+  const subjects = [
+    { patientId: erased },
+    { appointmentId: `${appointments[0]?.appointmentId}` },
+    { patientId: other },
+    { appointmentId: `${appointments[1]?.appointmentId}` },
+  ];
+  const changes = { as, headers: { "actor-id": "desk-2" } };
+  for (const subject of subjects) await add({ ...subject, text: TEXT }, changes);
+  const cancellationReasonId = await fixtures.cancellationReason.create(service, as);
+  const cancellation = { appointmentId: `${appointments[0]?.appointmentId}`, expectedVersion: 1, cancellationReasonId };
+  await mustCall(clinic, "CancelAppointment", cancellation);
+  await mustCall(clinic, "ErasePatient", { patientId: erased, expectedVersion: 1, reason: "Radicado 7" });
+  const notes = await service.query(
+    `SELECT removed, updated_by_actor AS actor FROM notes WHERE tenant_id = '${as.tenantId}' ORDER BY id`,
+  );
+  const [gone, kept] = [
+    { removed: true, actor: null },
+    { removed: false, actor: "desk-2" },
+  ];
+  expect(notes).toEqual([gone, gone, kept, kept]);
 });
 
 test("notes of an inactive patient are kept and can be added", async () => {

@@ -1,10 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Transaction } from "../../src/call.js";
 import { createFeedReader } from "../../src/events/feed-reader.js";
+import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { purgeDeliveries } from "../../src/jobs/purges.js";
 import type { Database } from "../../src/postgres/database.js";
-import { findWaitingWebhooks, readWebhookState } from "../../src/postgres/tables/webhooks/webhook-overview.js";
+import { runAsTenant } from "../../src/postgres/run-transaction.js";
+import { failDelivery, findDue } from "../../src/postgres/tables/webhooks/delivery-progress.js";
+import {
+  findActiveWebhooks,
+  findWaitingWebhooks,
+  readWebhookState,
+} from "../../src/postgres/tables/webhooks/webhook-overview.js";
 import { deliverWebhook } from "../../src/webhooks/deliver-webhook.js";
+import { DELIVERY_LIMITS } from "../../src/webhooks/delivery-limits.js";
 import type { DeliveryPorts } from "../../src/webhooks/delivery-ports.js";
 import type { Attempt, SignedEvent } from "../../src/webhooks/send-event.js";
 import { newWebhookSecret } from "../../src/webhooks/webhook-secrets.js";
@@ -17,6 +26,7 @@ import {
   createLocation,
   createWebhook,
   readDeliveries,
+  readWebhook,
   rpc,
   successOf,
   textIn,
@@ -122,6 +132,111 @@ describe("a run", () => {
   });
 });
 
+describe("a run changes nothing of another webhook of its tenant:", () => {
+  let other: string;
+
+  beforeEach(async () => {
+    ({ webhookId: other } = await createWebhook(service, { url: URL, resourceTypes: ["LOCATION"] }, as));
+    await run();
+    await runOther();
+  });
+
+  function runOther() {
+    return run({}, undefined, undefined, other);
+  }
+
+  test("neither its cursor nor its deliveries", async () => {
+    const failed = await createLocation(service, as);
+    await createLocation(service, as);
+    answer = async ({ body }) => ({ status: JSON.parse(body).resourceId === failed ? 500 : 204 });
+    expect(await run()).toMatchObject({ kind: "LATER" });
+    const own = [
+      ["DELIVERED", 1],
+      ["PENDING", 1],
+    ];
+    expect([await statesOf(webhookId), await statesOf(other)]).toEqual([own, []]);
+    answer = async () => ({ status: 204 });
+    expect(await runOther()).toEqual({ kind: "DONE" });
+    const delivered = ["DELIVERED", 1];
+    expect([await statesOf(webhookId), await statesOf(other)]).toEqual([own, [delivered, delivered]]);
+    const due = await Promise.all([webhookId, other].map((id) => onTenant((each) => findDue(each, id, [], 10))));
+    expect(due).toEqual([
+      { heads: [], pending: 1 },
+      { heads: [], pending: 0 },
+    ]);
+  });
+
+  test("not its state", async () => {
+    await createLocation(service, as);
+    answer = async () => ({ status: 410 });
+    await run();
+    expect(await readWebhook(service, webhookId, as)).toMatchObject({ state: "DISABLED", version: 2 });
+    expect(await readWebhook(service, other, as)).toMatchObject({ state: "ACTIVE", version: 1 });
+  });
+
+  test("not its lease", async () => {
+    await takeOver(other);
+    expect(await run()).toEqual({ kind: "DONE" });
+    expect(await runOther()).toEqual({ kind: "BUSY" });
+  });
+});
+
+test("a run whose webhook another process has taken over does not end the lease of that process", async () => {
+  await createLocation(service, as);
+  answer = async () => {
+    await takeOver(webhookId);
+    return { status: 204 };
+  };
+  await run();
+  expect(await run()).toEqual({ kind: "BUSY" });
+});
+
+test("the time for retries is over at its last instant, and only for a pending delivery", async () => {
+  await createLocation(service, as);
+  await createLocation(service, as);
+  answer = async () => ({ status: 500 });
+  await run();
+  const [one, two] = (await readDeliveries(service, webhookId, as)).map((each) => textIn(each, "deliveryId"));
+  await service.query(`UPDATE webhook_deliveries SET first_attempt_at = NULL WHERE webhook_id = '${webhookId}'`);
+  const fail = (id = "", limitHours = 0) => {
+    const attempt = { status: 500, failure: undefined, beganMs: 0, pauseMs: 1_000, limitHours };
+    return onTenant((each) => failDelivery(each, { id, webhookId }, attempt));
+  };
+  expect([await fail(one, 1), await fail(two, 0)]).toEqual([false, true]);
+  await service.query(`UPDATE webhook_deliveries SET state = 'DELIVERED' WHERE id = '${two}'`);
+  expect(await fail(two)).toBe(false);
+  expect(await statesOf(webhookId)).toEqual([
+    ["PENDING", 2],
+    ["DELIVERED", 2],
+  ]);
+});
+
+test("a replay deletes the pending deliveries of the events after its cursor only", async () => {
+  const page = async () => successOf(await callRpc(service, EventService.method.listEvents, {}, { as }));
+  answer = async () => ({ status: 500 });
+  await createLocation(service, as);
+  const cursor = textIn(await page(), "nextCursor");
+  await createLocation(service, as);
+  await run();
+  const [, kept] = await readDeliveries(service, webhookId, as);
+  successOf(await callRpc(service, rpc.replayWebhook, { webhookId, cursor, expectedVersion: 1 }, { as }));
+  expect(await readDeliveries(service, webhookId, as)).toEqual([kept]);
+});
+
+test("only an active webhook of the asked tenant is found, and no paused one waits for a job", async () => {
+  await createWebhook(service, { url: URL }, { tenantId: randomUUID() });
+  const { tenantId } = as;
+  expect(await findActiveWebhooks(database, [tenantId])).toEqual([{ tenantId, webhookId }]);
+  await createLocation(service, as);
+  successOf(await callRpc(service, EventService.method.listEvents, {}, { as }));
+  const waiting = async () => (await findWaitingWebhooks(database)).map((each) => each.webhookId);
+  expect(await waiting()).toContain(webhookId);
+  const pause = { webhookId, state: "PAUSED", expectedVersion: 1 };
+  successOf(await callRpc(service, rpc.updateWebhook, pause, { as }));
+  expect(await findActiveWebhooks(database, [tenantId])).toEqual([]);
+  expect(await waiting()).not.toContain(webhookId);
+});
+
 test("a webhook waits for a job while the feed has events for it or retries are due, unless it is leased", async () => {
   const waits = async () => (await findWaitingWebhooks(database)).some((key) => key.webhookId === webhookId);
   await run();
@@ -168,10 +283,26 @@ test("deliveries are purged after 30 days", async () => {
   expect(await readDeliveries(service, webhookId, as)).toHaveLength(1);
 });
 
+/** Returns the states of the deliveries of a webhook and how often each was tried, newest first. */
+async function statesOf(id: string): Promise<unknown[]> {
+  return (await readDeliveries(service, id, as)).map(({ state, attempts }) => [state, attempts]);
+}
+
+/** Gives the lease of a webhook to another process. */
+async function takeOver(id: string): Promise<void> {
+  const lease = "lease_id = gen_random_uuid(), leased_until = now() + interval '1 minute'";
+  await service.query(`UPDATE webhooks SET ${lease} WHERE id = '${id}'`);
+}
+
+function onTenant<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  return runAsTenant(database, as.tenantId, DELIVERY_LIMITS, work);
+}
+
 function run(
   ports: Partial<DeliveryPorts> = {},
   onLeased: () => Promise<unknown> = async () => undefined,
   stop: AbortSignal = new AbortController().signal,
+  id = webhookId,
 ) {
   const secret = newWebhookSecret();
   const all: DeliveryPorts = {
@@ -191,5 +322,5 @@ function run(
     onAttempt: (outcome) => told.push(outcome),
     ...ports,
   };
-  return deliverWebhook(as.tenantId, webhookId, all, stop, { onLeased: async () => void (await onLeased()) });
+  return deliverWebhook(as.tenantId, id, all, stop, { onLeased: async () => void (await onLeased()) });
 }

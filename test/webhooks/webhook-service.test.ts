@@ -164,6 +164,16 @@ test("a rotation returns another secret, shows until when the former one signs, 
   expect(Math.abs(until - service.now() - 86_400_000)).toBeLessThan(60_000);
 });
 
+test.each([
+  ["deletion", rpc.deleteWebhook],
+  ["rotation", rpc.rotateWebhookSecret],
+])("a %s needs the current version", async (_, method) => {
+  const { webhookId } = await createWebhook(service, { url: URL }, as);
+  const answer = await callRpc(service, method, { webhookId, expectedVersion: 2 }, { as });
+  expectRefusal(answer, 409, ["expectedVersion STALE_VERSION"]);
+  expect(await readWebhook(service, webhookId, as)).toMatchObject({ version: 1 });
+});
+
 test("a test of a paused webhook is a conflict", async () => {
   const { webhookId } = await createWebhook(service, { url: URL }, as);
   const pause = { webhookId, state: "PAUSED", expectedVersion: 1 };

@@ -5,7 +5,7 @@ import { readWaitLimit } from "../../postgres/tables/catalogs/wait-limits.js";
 import { findWaitlistEntry } from "../../postgres/tables/desk/waitlist.js";
 import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
-import { firstLocalDate, yearsAfter } from "../../scheduling/local-date.js";
+import { earlierDate, firstLocalDate, yearsAfter } from "../../scheduling/local-date.js";
 import { missing } from "../resources/preconditions.js";
 
 /** The fields of a booking about the wait of the patient. Dates are local, YYYY-MM-DD. */
@@ -112,18 +112,18 @@ function dateOf(created: { readonly createdAt: Date } | undefined): string | und
 
 /**
  * Returns the errors in the given dates of a wait that begins on `requestedOn`. `given.requestedOn` must be from two
- * years before today through `latestRequest`. `given.desiredOn` must be from `requestedOn` through two years after
- * today.
+ * years before today through today, and not after `keptDesiredOn`, a desired date that stays as it is. `given.desiredOn`
+ * must be from `requestedOn` through two years after today.
  */
 export function dateErrors(
   given: Pick<GivenWait, "requestedOn" | "desiredOn">,
   requestedOn: string,
   today: string,
-  latestRequest = today,
+  keptDesiredOn = today,
 ): FieldError[] {
   const [earliest, latest] = [yearsAfter(today, -MAX_YEARS), yearsAfter(today, MAX_YEARS)];
   return [
-    ...outside("requestedOn", given.requestedOn, earliest, latestRequest),
+    ...outside("requestedOn", given.requestedOn, earliest, earlierDate(today, keptDesiredOn)),
     ...outside("desiredOn", given.desiredOn, requestedOn, latest),
   ];
 }

@@ -107,7 +107,6 @@ function bookedLate(
   return {
     ...newAppointment(call, request, place, nowMs),
     assignedOn: localDateAt(time.startMs),
-    lateEntry: true,
     ...(taken === undefined && { overbooked: true, overbookingReason: request.reason }),
   };
 }

@@ -52,8 +52,7 @@ export async function correctWait(
   const start = requestedOn ?? appointment.requestedOn ?? localDateAt(appointment.createdAt.getTime());
   const today = localDateAt(nowMs);
   const keptDesiredOn = desiredOn === undefined ? appointment.desiredOn : undefined;
-  const latestRequest = keptDesiredOn !== undefined && keptDesiredOn < today ? keptDesiredOn : today;
-  const errors = dateErrors(request, start, today, latestRequest);
+  const errors = dateErrors(request, start, today, keptDesiredOn);
   if (payer?.active === false) errors.unshift(inactive("payerId"));
   if (errors.length > 0) throw validationFailed(errors);
   const corrected = {

@@ -20,8 +20,12 @@ export interface EventFilter {
 
 /** Returns the cursor of a request, or undefined if it has none. Throws 422 if the text is not a cursor. */
 export function cursorOf({ cursor }: { readonly cursor?: string | undefined }): FeedCursor | undefined {
-  if (cursor === undefined) return undefined;
-  const parsed = parseCursor(cursor);
+  return cursor === undefined ? undefined : readCursor(cursor);
+}
+
+/** Returns the cursor in a text. Throws 422 if the text is not a cursor. */
+export function readCursor(text: string): FeedCursor {
+  const parsed = parseCursor(text);
   if (parsed !== undefined) return parsed;
   const message = "the value is not a cursor of this feed: use the cursor of an earlier answer, or begin without one";
   throw validationFailed([{ code: "INVALID_VALUE", field: "cursor", message }]);

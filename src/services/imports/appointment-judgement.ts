@@ -34,7 +34,7 @@ export function judgeAppointment(
     ...fieldErrors(draft, references),
   ];
   if (found.length > 0 || patient === undefined || program === undefined || locationId === undefined) return found;
-  const ahead = draft.time.isAhead ? aheadErrors(draft, references, locationId) : [];
+  const ahead = draft.time.isAhead ? aheadErrors(draft, references, program.locationId, locationId) : [];
   if (ahead.length > 0) return ahead;
   return { draft, patientId: patient.id, practitionerId, serviceId, locationId };
 }
@@ -58,7 +58,7 @@ function referenceErrors(
 }
 
 function fieldErrors({ value, time, programId }: AppointmentDraft, references: AppointmentReferences): FieldError[] {
-  const of = <T>(found: ReadonlyMap<string, T>, id: string | undefined) => found.get(id?.toLowerCase() ?? "");
+  const of = <T>(found: ReadonlyMap<string | undefined, T>, id: string | undefined) => found.get(id?.toLowerCase());
   const cancellation = of(references.cancellationReasons, value.cancellationReasonId);
   const noShow = of(references.noShowReasons, value.noShowReasonId);
   const reason = cancellation ?? noShow;
@@ -80,9 +80,14 @@ function fieldErrors({ value, time, programId }: AppointmentDraft, references: A
   return [...errors, { code: "REQUIRED", field: "appointment.comment", message }];
 }
 
-function aheadErrors(draft: AppointmentDraft, references: AppointmentReferences, locationId: string): FieldError[] {
+/** `home` is the location of the program, and `locationId` that of the appointment. */
+function aheadErrors(
+  draft: AppointmentDraft,
+  references: AppointmentReferences,
+  home: string,
+  locationId: string,
+): FieldError[] {
   const { value, programId, patientId = "", practitionerId = "", serviceId = "" } = draft;
-  const home = references.programs.get(programId)?.locationId ?? "";
   const errors: FieldError[] = [];
   const refuse = (field: string, message: string) => errors.push({ code: "INVALID_VALUE", field, message });
   if (references.patients.get(patientId)?.status !== "ACTIVE") {

@@ -30,13 +30,13 @@ export async function importAppointments(
     readAppointmentReferences(batch, drafts),
     readDueDates(transaction, "appointment_types", waits),
   ]);
-  const results = await mapInTurns(drafts, (draft) => judgeAppointment(draft, references));
-  const judged = results.flatMap((result, index) => {
+  const judged = await mapInTurns(drafts, (draft) => {
+    const result = judgeAppointment(draft, references);
     if ("draft" in result) return [result];
-    batch.reject({ index: drafts[index]?.row.index ?? 0 }, result);
+    batch.reject(draft.row, result);
     return [];
   });
-  const placed = await placeAppointments(batch, judged);
+  const placed = await placeAppointments(batch, judged.flat());
   if (placed.length > 0) await write(batch, placed, dueDateOf);
 }
 

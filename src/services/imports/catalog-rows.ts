@@ -73,7 +73,7 @@ export async function importContracts(batch: ImportBatch, rows: readonly RowOf<I
   const visible = await visibleIds(
     batch,
     payers,
-    resolved.flatMap(({ payerId }) => payerId ?? []),
+    resolved.map(({ payerId }) => payerId).filter((id) => id !== undefined),
   );
   const drafts = resolved.flatMap(({ row, value: { payer, code, name, validFrom, validTo, active }, payerId }) => {
     if (payerId !== undefined && visible.has(payerId))
@@ -103,12 +103,12 @@ async function createAll<A extends object>(
   const at = new Date(nowMs);
   const { organizationId, companyId } = call.principal;
   const head = { organizationId, companyId, version: 1, createdAt: at, updatedAt: at };
-  const resources = drafts.map(({ attributes }) => ({ ...attributes, ...head, id: call.newId() }));
+  const made = drafts.map(({ row, attributes }) => ({ row, resource: { ...attributes, ...head, id: call.newId() } }));
+  const resources = made.map(({ resource }) => resource);
   const inserted = await insertResources(call.transaction, batch.source, table, resources);
-  for (const [index, { row }] of drafts.entries()) {
-    const id = resources[index]?.id ?? "";
-    if (inserted.has(id)) {
-      batch.accept(row, id, { resourceType: table.type, version: 1, ownedBy: { organizationId, companyId } });
+  for (const { row, resource } of made) {
+    if (inserted.has(resource.id)) {
+      batch.accept(row, resource.id, { resourceType: table.type, version: 1, ownedBy: { organizationId, companyId } });
     } else batch.reject(row, [takenCode(`${member}.code`)]);
   }
 }

@@ -127,7 +127,7 @@ const kindByField = {
 } as const satisfies Readonly<Record<string, ImportKind>>;
 
 function referencesOf({ resource }: ImportRowValid): (readonly [ImportKind, ImportReference])[] {
-  const values = new Map<string, unknown>(Object.entries(resource.value ?? {}));
+  const values = new Map<string, unknown>(Object.entries({ ...resource.value }));
   return Object.entries(kindByField).flatMap(([field, kind]) => {
     const value = values.get(field);
     return isMessage(value, ImportReferenceSchema) ? [[kind, value] as const] : [];

@@ -10,10 +10,15 @@ import type { RowHashes } from "./row-hashes.js";
 import { mapInTurns } from "./turns.js";
 import { importWaitlistEntries } from "./waitlist-rows.js";
 
-/** The rows of a request. `errors` has the validation errors of each row, in the same order. */
+/** A row of a request, with its validation errors. */
+export interface ValidatedRow {
+  readonly row: ImportRow;
+  readonly errors: readonly FieldError[];
+}
+
+/** The rows of a request, and the hash functions of their source. */
 export interface ValidatedRows {
-  readonly rows: readonly ImportRow[];
-  readonly errors: readonly (readonly FieldError[])[];
+  readonly rows: readonly ValidatedRow[];
   readonly hashes: RowHashes;
 }
 
@@ -72,12 +77,11 @@ export async function importRows(batch: ImportBatch, rows: ValidatedRows, clock:
   for (const row of repeated) if (!isKnown(batch, row)) batch.reject(row, [rejectedBefore]);
 }
 
-async function validRows(batch: ImportBatch, { rows, errors, hashes }: ValidatedRows): Promise<BatchRow[]> {
-  const found = await mapInTurns(rows, (row, index): BatchRow[] => {
-    const broken = errors[index] ?? [];
+async function validRows(batch: ImportBatch, { rows, hashes }: ValidatedRows): Promise<BatchRow[]> {
+  const found = await mapInTurns(rows, ({ row, errors }, index): BatchRow[] => {
     const { case: name } = row.resource;
-    if (broken.length > 0 || name === undefined) {
-      batch.reject({ index }, broken);
+    if (errors.length > 0 || name === undefined) {
+      batch.reject({ index }, errors);
       return [];
     }
     const kind = kinds[name];

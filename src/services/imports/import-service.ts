@@ -58,13 +58,13 @@ async function importBatch(
 ) {
   const { transaction } = call;
   const source = { tenantId: transaction.tenantId, sourceSystem };
-  const errors = await mapInTurns(rows, validateRow);
+  const validated = await mapInTurns(rows, (row) => ({ row, errors: validateRow(row) }));
   const outcomes = await runOrTry(call, validateOnly, async () => {
     const [hashKey, settings] = await Promise.all([lockSource(transaction, source), findTenantSettings(transaction)]);
     const hashes = createRowHashes(hashKey);
     const batch = new ImportBatch(call, source, now(), hashes, rows.length);
     const days = plannedDays({ horizonDays: settings.horizonDays ?? HORIZON_DAYS });
-    await importRows(batch, { rows, errors, hashes }, importClock(batch.nowMs, marginsOf(settings, margins), days));
+    await importRows(batch, { rows: validated, hashes }, importClock(batch.nowMs, marginsOf(settings, margins), days));
     return batch.outcomes();
   });
   if (!validateOnly) return outcomes;

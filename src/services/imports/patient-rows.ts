@@ -18,8 +18,9 @@ export async function importPatients(batch: ImportBatch, rows: readonly RowOf<Im
   const { call, source } = batch;
   const past = rows.filter(({ row, value }) => {
     const errors = futureConsent("patient.consentGrantedAt", value.consentGrantedAt, batch.nowMs);
-    if (errors.length > 0) batch.reject(row, errors);
-    return errors.length === 0;
+    if (errors.length === 0) return true;
+    batch.reject(row, errors);
+    return false;
   });
   if (past.length === 0) return;
   const drafts = await mapInTurns(past, ({ row, value }) => ({

@@ -19,11 +19,11 @@ export function createRowValidation(validatorOf: ValidatorOf): ValidateRow {
   const members = ImportRowSchema.fields.flatMap(({ localName, jsonName, message }) =>
     message === undefined ? [] : [[localName, { jsonName, validate: validatorOf(message) }] as const],
   );
-  const memberOf = new Map<string, (typeof members)[number][1]>(members);
+  const memberOf = new Map<string | undefined, (typeof members)[number][1]>(members);
   return ({ sourceId, resource }) => {
     const head = create(ImportRowSchema, sourceId === undefined ? {} : { sourceId });
     const ofHead = validateHead(head);
-    const member = memberOf.get(resource.case ?? "");
+    const member = memberOf.get(resource.case);
     if (resource.value === undefined || member === undefined) return ofHead;
     const ofResource = member
       .validate(resource.value)

@@ -15,7 +15,7 @@ import {
   listDeliveries,
 } from "../../postgres/tables/webhooks/webhook-deliveries.js";
 import { webhooks } from "../../postgres/tables/webhooks/webhooks.js";
-import { cursorOf, requireContinuation } from "../events/feed-request.js";
+import { readCursor, requireContinuation } from "../events/feed-request.js";
 import { readFeedAfter } from "../events/read-placed.js";
 import { nameIn } from "../resources/enum-names.js";
 import { idAfter } from "../resources/page-keys.js";
@@ -87,10 +87,9 @@ async function listPage(request: ListWebhookDeliveriesRequestValid, call: ReadyC
  * feed was restored from a backup since.
  */
 async function replay(request: ReplayWebhookRequestValid, call: ReadyCall, nowMs: number) {
-  const cursor = cursorOf(request);
+  const { feedId, position } = readCursor(request.cursor);
   const current = await lockResource(call, webhooks, request.webhookId);
   requireVersion(current, request.expectedVersion);
-  const { feedId, position } = cursor ?? { feedId: current.feedId, position: Number(current.position) };
   requireContinuation(await readFeedAfter(call.transaction, position), { feedId, position });
   deletePendingAfter(call.transaction, current.id, position);
   const updated = saveResource(call, webhooks, current, { feedId, position: String(position) }, nowMs);

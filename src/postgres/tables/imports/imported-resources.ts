@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Transaction } from "../../../call.js";
-import { readRecords } from "../../columns.js";
+import { readOnlyRow, readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { bulkInsert, type LockedSource } from "./bulk-insert.js";
@@ -58,9 +58,7 @@ export async function lockSource(transaction: Transaction, { tenantId, sourceSys
   const key = { tenant_id: tenantId, source_system: sourceSystem };
   for (const setting of BY_INDEX) transaction.send(setting);
   transaction.send(addSource({ ...key, hash_key: randomBytes(KEY_BYTES) }));
-  const [row] = await transaction.rows<{ hash_key: Buffer }>(lockKey(key));
-  if (row === undefined) throw new Error("the source of an import has no row");
-  return row.hash_key;
+  return (await readOnlyRow<{ readonly hash_key: Buffer }>(transaction, lockKey(key))).hash_key;
 }
 
 /** Returns the imported rows of the source that have these keys, in no order. Omits keys that were not imported. */
