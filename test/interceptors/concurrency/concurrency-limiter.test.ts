@@ -160,6 +160,15 @@ test("heavy permits go to the tenants in turn, even if one has a long queue", as
   expect(taken()).toEqual(["a/one", "b/one", "c/one", "d/one", "a/one", "c/one"]);
 });
 
+test("a tenant gets no more than its share for the time in which it was idle", async () => {
+  const { take, taken, releaseFirst } = open({ perPrincipal: 9, perTenant: 9, all: 1, maxWaitMs: 2_000 });
+  await take(6, { tenantId: "busy" });
+  for (let left = 0; left < 3; left += 1) await releaseFirst();
+  await take(3, { tenantId: "idle" });
+  for (let left = 0; left < 5; left += 1) await releaseFirst();
+  expect(taken().slice(4)).toEqual(["idle/one", "idle/one", "busy/one", "idle/one", "busy/one"]);
+});
+
 test("releasing a permit twice has no further effect", async () => {
   const limiter = createConcurrencyLimiter({ ...limits, perPrincipal: 1 });
   const release = await limiter.acquire(permitRequest());

@@ -15,7 +15,7 @@ import {
   field as fieldOption,
   MessageRulesSchema,
   message as messageOption,
-  RuleSchema,
+  type RuleSchema,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { describe, expect, it } from "vitest";
 import { createListedValidator } from "./listed-validator.js";
