@@ -17,8 +17,8 @@ test("the tag of an idle tenant's call is one less than the virtual time", () =>
 
 test("the virtual time changes no tag that is not below it", () => {
   const queue = new FairQueue();
-  for (let calls = 0; calls < 4; calls += 1) queue.assign("busy");
   queue.assign("at the virtual time");
+  for (let calls = 0; calls < 4; calls += 1) queue.assign("busy");
   queue.advance(0);
   expect([queue.startTagOf("busy"), queue.startTagOf("at the virtual time")]).toEqual([3, 0]);
 });
