@@ -50,9 +50,10 @@ async function createKeyFile(path: string): Promise<void> {
 }
 
 async function importKeyPair(text: string): Promise<DevelopmentKey> {
-  const { d, ...publicJwk } = JSON.parse(text) as JWK;
-  const privateKey = await importJWK({ ...publicJwk, d: d ?? "" }, "ES256");
+  const jwk = JSON.parse(text) as JWK;
+  const privateKey = await importJWK(jwk, "ES256");
   if (privateKey instanceof Uint8Array || privateKey.type !== "private") throw new TypeError("not a private key");
+  const { d: _, ...publicJwk } = jwk;
   const kid = await calculateJwkThumbprint(publicJwk);
   return { kid, publicJwk: { ...publicJwk, kid, alg: "ES256", use: "sig" }, privateKey };
 }

@@ -29,9 +29,10 @@ interface RawHeader {
   readonly crit?: unknown;
 }
 
+const NO_BYTES = Buffer.alloc(0);
+
 function parseHeader(token: string): RawHeader {
-  const [header] = token.split(".").map(decodeCanonical);
-  if (header === undefined) throw invalidToken("MALFORMED");
+  const [header = NO_BYTES] = token.split(".").map(decodeCanonical);
   try {
     return parseJsonObject(header);
   } catch {

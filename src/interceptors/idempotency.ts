@@ -137,14 +137,12 @@ function once(
 
 function claimsOf(method: DescMethod): (message: Message, call: Call, principal: Principal) => IdempotencyClaim {
   const operation = operationName(method);
-  return (message, call, principal) => ({
-    tenantId: principal.tenantId,
-    principalId: principal.id,
-    operation,
-    key: call.headers.idempotencyKey[0] ?? "",
-    fingerprint: fingerprint(operation, principal, method.input, message),
-    correlationId: call.correlationId,
-  });
+  return (message, { headers, correlationId }, principal) => {
+    const [key = ""] = headers.idempotencyKey;
+    const { tenantId, id: principalId } = principal;
+    const print = fingerprint(operation, principal, method.input, message);
+    return { tenantId, principalId, operation, key, fingerprint: print, correlationId };
+  };
 }
 
 function fingerprint(operation: string, principal: Principal, schema: DescMessage, message: Message): Uint8Array {

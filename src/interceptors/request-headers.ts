@@ -55,5 +55,5 @@ function idempotencyKeyErrors({ idempotencyKey }: Pick<CallHeaders, "idempotency
 
 /** Whether the X-Correlation-Id headers of a request are valid: none, or one UUID. */
 export function isCorrelationId(sent: readonly string[]): boolean {
-  return sent.length === 0 || (sent.length === 1 && isUuid(sent[0] ?? ""));
+  return sent.length <= 1 && sent.every((id) => isUuid(id));
 }

@@ -20,7 +20,7 @@ export interface ShownPatients {
  * fields are ignored: no operation with an idempotency key shows patients in one.
  */
 export function shownPatientsOf(schema: DescMessage): (response: Uint8Array) => ShownPatients {
-  const fields = schema.fields.filter(({ message }) => SHOWING.has(message?.typeName ?? ""));
+  const fields = schema.fields.filter(({ message }) => message !== undefined && SHOWING.has(message.typeName));
   if (fields.length === 0) return () => ({ patientIds: [], appointmentIds: [] });
   return (response) => {
     const message = reflect(schema, fromBinary(schema, response));

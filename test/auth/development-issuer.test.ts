@@ -5,7 +5,7 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type DevelopmentIssuer, openDevelopmentIssuer } from "../../src/auth/development-issuer.js";
 import { createTokenVerifier, defaultClaimNames, defaultTokenTypes } from "../../src/auth/token-verifier.js";
-import { refusal, startMs, startSeconds, tenantId } from "./token-fixtures.js";
+import { makeKey, refusal, startMs, startSeconds, tenantId } from "./token-fixtures.js";
 
 const keyFile = "development-key.json";
 const request = { tenantId, client: "demo", scopes: ["patients:write", "siau:write"], expiresInSeconds: 600 };
@@ -85,7 +85,9 @@ describe("the development issuer", () => {
     expect((await refusal(verify(`Bearer ${await stranger.sign(request)}`))).code).toBe("INVALID_ACCESS_TOKEN");
   });
 
-  it.each(["", "{}", "null", '{"kty":"oct","k":"c2VjcmV0"}', '{"kty":"EC","crv":"P-256"}'])(
+  const publicKey = JSON.stringify(makeKey("ES256", "public").publicJwk);
+
+  it.each(["", "{}", "null", '{"kty":"oct","k":"c2VjcmV0"}', '{"kty":"EC","crv":"P-256"}', publicKey])(
     "reports a key file with %j and does not change it",
     async (content) => {
       const path = join(folder, keyFile);

@@ -84,6 +84,11 @@ describe("the usable keys of a set", () => {
   );
 });
 
+it("a set that never changes rejects a name that two of its keys have", async () => {
+  const set = fixedKeySet({ keys: [ec, makeKey("ES256", "ec").publicJwk] });
+  await expect(set.key({ alg: "ES256", kid: "ec" })).rejects.toThrow("multiple matching keys");
+});
+
 function without(jwk: Record<string, unknown>, member: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(jwk).filter(([name]) => name !== member));
 }

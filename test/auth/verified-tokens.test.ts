@@ -11,6 +11,14 @@ it("keeps the most recently used tokens", () => {
   expect(["a", "b", "c"].filter((digest) => tokens.get(digest, 1))).toEqual(["a", "c"]);
 });
 
+it("removes no token for one that it does not know", () => {
+  const tokens = createVerifiedTokens(2);
+  tokens.put("a", 1, claims());
+  for (const digest of ["x", "y", "z"]) expect(tokens.get(digest, 1)).toBeUndefined();
+  tokens.put("b", 1, claims());
+  expect(tokens.get("a", 1)).toBeDefined();
+});
+
 it("keeps the tokens of one generation only", () => {
   const tokens = createVerifiedTokens(2);
   tokens.put("a", 1, claims());

@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import { callOf } from "../../src/call.js";
 import { CupoError } from "../../src/errors.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
-import { createChain } from "../../src/interceptors/chain.js";
+import { type Chain, createChain } from "../../src/interceptors/chain.js";
 import { createRejectionPacing } from "../../src/interceptors/concurrency/rejection-pacing.js";
-import { interceptorsFor } from "../../src/interceptors/stage.js";
+import { interceptorsFor, stageNames } from "../../src/interceptors/stage.js";
 import { callWith, principalWith, refusal, requestOf, responseOf } from "./run-interceptor.js";
 
 const { registerPatient } = PatientService.method;
@@ -55,6 +55,12 @@ test("adds the headers of the call to a replay, and redacts it by the scopes of 
   expect([...response.header.keys()]).toEqual(["idempotent-replayed", "ratelimit", "ratelimit-policy"]);
 });
 
+test("records no durations unless it is asked to", () => {
+  const { onHeaders, onMessage } = chainOf({});
+  const names = [...stageNames(onHeaders, registerPatient), ...stageNames(onMessage, registerPatient)];
+  expect(names).not.toContain("trace of the message");
+});
+
 /** Sends a request with a known key through the whole chain. */
 function through(faults: Faults) {
   const headers = { authorization: ["Bearer a"], idempotencyKey: faults.header ? [] : ["k"] };
@@ -77,10 +83,15 @@ function apply(interceptors: readonly Interceptor[], request: UnaryRequest) {
 }
 
 function chainWith(faults: Faults): [readonly Interceptor[], readonly Interceptor[]] {
+  const { onHeaders, onMessage } = chainOf(faults);
+  return [interceptorsFor(onHeaders)(registerPatient), interceptorsFor(onMessage)(registerPatient)];
+}
+
+function chainOf(faults: Faults): Chain {
   const scopes = new Set(faults.scope ? [] : ["patients:write"]);
   const state = { name: "minute", quota: 1, windowSeconds: 60, remaining: 0, resetSeconds: 1 };
   const first = create(registerPatient.output, { patient: { id: "first", documentNumber: "1" } });
-  const { onHeaders, onMessage } = createChain({
+  return createChain({
     verifyToken: () =>
       faults.token ? Promise.reject(new CupoError("INVALID_ACCESS_TOKEN")) : Promise.resolve(principalWith({ scopes })),
     rateLimiter: { count: () => Promise.resolve([{ ...state, exceeded: faults.rate ?? false }]) },
@@ -102,5 +113,4 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
     resultSeal: { seal: (result) => result, open: async (sealed) => sealed },
     pages: { seal: (position) => Promise.resolve(position), open: (token) => Promise.resolve(token) },
   });
-  return [interceptorsFor(onHeaders)(registerPatient), interceptorsFor(onMessage)(registerPatient)];
 }

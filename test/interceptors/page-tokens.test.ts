@@ -1,12 +1,14 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type DescMethod } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { pageTokens } from "../../src/interceptors/page-tokens.js";
 import { callWith, principalWith, refusal, requestOf, run, tenantId } from "./run-interceptor.js";
 
 const { listPatients } = PatientDirectoryService.method;
 const { registerPatient } = PatientService.method;
+const { watchEvents } = EventService.method;
 const LIST = "cupo.clinic.v1.PatientDirectoryService/ListPatients";
 const HOLDER = `${LIST} ${tenantId}   ${principalWith().id}`;
 
@@ -49,6 +51,14 @@ describe("a list operation", () => {
       expect(error.code).toBe("VALIDATION_FAILED");
     },
   );
+});
+
+test.each<[string, DescMethod]>([
+  ["without a token in the response", { ...listPatients, output: registerPatient.output }],
+  ["without a token in the request", { ...listPatients, input: registerPatient.input }],
+  ["that streams", { ...watchEvents, input: listPatients.input, output: listPatients.output }],
+])("an operation %s has no pages", (_, method) => {
+  expect(stage(method)).toBeUndefined();
 });
 
 test("other operations are not changed", async () => {

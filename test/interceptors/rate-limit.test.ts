@@ -117,6 +117,14 @@ describe("the requested rows", () => {
     expect(passed).toEqual([request]);
   });
 
+  test("count for the principal", async () => {
+    const counted: QuotaPrincipal[] = [];
+    const count = async (principal: QuotaPrincipal) => (counted.push(principal), [second]);
+    const call = callWith({ principal: { id: "issuer client" } });
+    await run(rowQuota({ count }), requestOf(listPatients, { pageSize: 200 }, call));
+    expect(counted).toEqual([{ tenantId, id: "issuer client" }]);
+  });
+
   test("are rejected if they exceed the quota", async () => {
     const count = async () => [{ ...second, remaining: 0, exceeded: true }];
     const error = await refusal(run(rowQuota({ count }), requestOf(listPatients, { pageSize: 200 })));

@@ -31,9 +31,9 @@ export class FairQueue {
    */
   advance(startTag: number): void {
     this.#virtualTime = Math.max(this.#virtualTime, startTag);
-    for (const [tenantId, next] of this.#nextTags) {
+    for (const [idle, next] of this.#nextTags) {
       if (next >= this.#virtualTime) return;
-      this.#nextTags.delete(tenantId);
+      this.#nextTags.delete(idle);
     }
   }
 

@@ -42,12 +42,12 @@ export function messageWithout<D extends DescMessage>(
 
 function exceeds(value: unknown, limit: number): boolean {
   if (isReflectList(value)) return value.size > limit;
-  if (typeof value !== "string" || value.length <= limit) return false;
-  return value.length > 2 * limit || codePoints(value) > limit;
+  const isLong = typeof value === "string" && value.length > limit;
+  return isLong && (value.length > 2 * limit || codePoints(value) > limit);
 }
 
 function codePoints(text: string): number {
   let count = 0;
-  for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) count += 1;
+  for (const _ of text) count += 1;
   return count;
 }

@@ -1,9 +1,10 @@
 import { createRegistry, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import {
   isReflectList,
-  isReflectMap,
   isReflectMessage,
   type Path,
+  type ReflectList,
+  type ReflectMap,
   type ReflectMessage,
   reflect,
 } from "@bufbuild/protobuf/reflect";
@@ -117,8 +118,8 @@ function itemOf({ path, ruleId, message }: BrokenRule): Item {
 }
 
 function sizeRule({ field, ruleId, limit }: SizeLimit): BrokenRule {
-  const { message } = ruleCode(ruleId);
-  return { path: [field], ruleId, message: message?.replace(/\{\w+\}/, String(limit)) ?? ruleId };
+  const { message = ruleId } = ruleCode(ruleId);
+  return { path: [field], ruleId, message: message.replace(/\{\w+\}/, String(limit)) };
 }
 
 function brokenRules(message: ReflectMessage, violation: Violation, broken: ReadonlySet<string>): BrokenRule[] {
@@ -144,9 +145,7 @@ function messageOf(violation: Violation, { message }: RuleCode): string {
 function limitBeside({ field: path, rule }: Violation, name: string): string {
   const rules = messageAt(reflect(FieldRulesSchema, fieldRulesOf(lastField(path))), rule.slice(0, -1));
   const limit: unknown = rules.get(fieldNamed(rules.desc, name));
-  if (typeof limit !== "bigint" && typeof limit !== "number")
-    throw new Error(`the value of the rule ${name} is not a number`);
-  return limit.toString();
+  return String(limit);
 }
 
 /** Returns a broken rule for each item that equals an earlier item. Protovalidate reports only the list as a whole. */
@@ -175,10 +174,9 @@ function messageAt(root: ReflectMessage, path: Path): ReflectMessage {
 }
 
 function childAt(parent: unknown, step: Path[number]): unknown {
-  if (step.kind === "field" && isReflectMessage(parent)) return parent.get(step);
-  if (step.kind === "list_sub" && isReflectList(parent)) return parent.get(step.index);
-  if (step.kind === "map_sub" && isReflectMap(parent)) return parent.get(step.key);
-  return undefined;
+  if (step.kind === "field") return (parent as ReflectMessage).get(step);
+  if (step.kind === "list_sub") return (parent as ReflectList).get(step.index);
+  return step.kind === "map_sub" ? (parent as ReflectMap).get(step.key) : undefined;
 }
 
 function lastField(path: Path): DescField {

@@ -44,6 +44,13 @@ describe("a permit", () => {
   });
 });
 
+test("a limit that is not set admits any number of calls", async () => {
+  const { take, taken } = open({ perPrincipal: 9, perTenant: 9, maxWaitMs: 2_000 });
+  await take(3, { isHeavy: true });
+  await take(3, { isBulk: true });
+  expect(taken()).toHaveLength(6);
+});
+
 describe("a bulk call", () => {
   const few = { ...limits, bulk: 2, bulkPerTenant: 1 };
 
@@ -125,12 +132,21 @@ describe("a call without a permit", () => {
     expect([taken().length, refused()]).toEqual([4, 0]);
   });
 
-  test("is rejected if a hundred calls are waiting", async () => {
-    const { take, refused } = open();
+  test("gets none if its caller has disconnected already", async () => {
+    const { take, taken, reasons, waiting } = open();
+    await take(3, { signal: AbortSignal.abort() });
+    expect([taken(), reasons(), waiting()]).toEqual([[], ["PRINCIPAL", "PRINCIPAL", "PRINCIPAL"], 0]);
+  });
+
+  test("is rejected if a hundred calls are waiting, and waits again when these have ended", async () => {
+    const { take, refused, waiting } = open();
     await take(2 + 100);
     expect(refused()).toBe(0);
     await take(1);
     expect(refused()).toBe(1);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await take(1);
+    expect([refused(), waiting()]).toEqual([101, 1]);
   });
 });
 
@@ -142,6 +158,15 @@ test("heavy permits go to the tenants in turn, even if one has a long queue", as
   await take(1, { tenantId: "d", isHeavy: true });
   for (let left = 0; left < 4; left += 1) await releaseFirst();
   expect(taken()).toEqual(["a/one", "b/one", "c/one", "d/one", "a/one", "c/one"]);
+});
+
+test("a tenant gets no more than its share for the time in which it was idle", async () => {
+  const { take, taken, releaseFirst } = open({ perPrincipal: 9, perTenant: 9, all: 1, maxWaitMs: 2_000 });
+  await take(6, { tenantId: "busy" });
+  for (let left = 0; left < 3; left += 1) await releaseFirst();
+  await take(3, { tenantId: "idle" });
+  for (let left = 0; left < 5; left += 1) await releaseFirst();
+  expect(taken().slice(4)).toEqual(["idle/one", "idle/one", "busy/one", "idle/one", "busy/one"]);
 });
 
 test("releasing a permit twice has no further effect", async () => {

@@ -8,11 +8,18 @@ import {
   FieldDescriptorProtoSchema,
   FieldOptionsSchema,
   FileDescriptorProtoSchema,
+  MessageOptionsSchema,
 } from "@bufbuild/protobuf/wkt";
-import { FieldRulesSchema, field as fieldOption } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import {
+  FieldRulesSchema,
+  field as fieldOption,
+  MessageRulesSchema,
+  message as messageOption,
+  type RuleSchema,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { describe, expect, it } from "vitest";
 import { createListedValidator } from "./listed-validator.js";
-import { messageOf } from "./valid-requests.js";
+import { messageOf, UUID } from "./valid-requests.js";
 
 type Rules = MessageInitShape<typeof FieldRulesSchema>;
 
@@ -22,7 +29,15 @@ const unique: Rules = { type: { case: "repeated", value: { unique: true } } };
 
 describe("paths", () => {
   const outer = made(
-    message("Outer", [list("many_inner", "Inner"), single("one_inner", "Inner"), field("last", uuid)]),
+    withMap(
+      message("Outer", [
+        list("many_inner", "Inner"),
+        single("one_inner", "Inner"),
+        field("last", uuid),
+        list("named_inner", "Outer.NamedInnerEntry"),
+      ]),
+      message("NamedInnerEntry", [field("key", {}), single("value", "Inner")]),
+    ),
     message("Inner", [
       field("some_id", uuid),
       { ...field("words", unique), label: FieldDescriptorProto_Label.REPEATED },
@@ -41,6 +56,12 @@ describe("paths", () => {
       "last",
     ]);
   });
+
+  it("point into maps by their keys", () => {
+    const init = { namedInner: { a: { someId: "x" }, 'b"': { someId: UUID, words: ["a", "a"] } }, last: UUID };
+    const fields = validate(outer, messageOf(outer, init)).map((error) => error.field);
+    expect(fields).toEqual(['namedInner["a"].someId', 'namedInner["b\\""].words[1]']);
+  });
 });
 
 describe("invalid rules", () => {
@@ -53,6 +74,8 @@ describe("invalid rules", () => {
       { id: "string.unheard_of", expression: "false" },
       "string.unheard_of has no field-level error code",
     ],
+    ["is for lists", { id: "repeated.unique", expression: "false" }, "is on text, which is not a list"],
+    ["compares fields", { id: "date_range", expression: "false" }, "has no message at text"],
   ])("throws for a rule that %s", (_, rule, expected) => {
     const schema = made(message("Faulty", [field("text", { cel: [rule] })]));
     const value = messageOf(schema, { text: "x" });
@@ -60,9 +83,27 @@ describe("invalid rules", () => {
   });
 });
 
+describe("rules on a message", () => {
+  const ranged = (id: string) => made(ruled({ id, expression: "false" }, message("Range", [field("date_from", {})])));
+
+  it.each([
+    ["that the message does not have", "date_range", "made.up.Range has no field date_to"],
+    ["with a limit, which only a field can have", "string.max_len", "the violation names no field"],
+  ])("throw if they name a field %s", (_, id, expected) => {
+    const schema = ranged(id);
+    expect(() => validate(schema, messageOf(schema, {}))).toThrow(expected);
+  });
+});
+
+function ruled(rule: MessageInitShape<typeof RuleSchema>, type: DescriptorProto): DescriptorProto {
+  const options = create(MessageOptionsSchema);
+  setExtension(options, messageOption, create(MessageRulesSchema, { cel: [rule] }));
+  return { ...type, options };
+}
+
 function made(...messageType: [DescriptorProto, ...DescriptorProto[]]): DescMessage {
   const file = create(FileDescriptorProtoSchema, {
-    name: "made_up.proto",
+    name: "rangedup.proto",
     package: "made.up",
     syntax: "proto3",
     messageType,
@@ -80,6 +121,15 @@ function made(...messageType: [DescriptorProto, ...DescriptorProto[]]): DescMess
 
 function message(name: string, fields: readonly FieldDescriptorProto[]): DescriptorProto {
   return create(DescriptorProtoSchema, { name, field: [...fields] });
+}
+
+function withMap(type: DescriptorProto, entry: DescriptorProto): DescriptorProto {
+  entry.field.forEach((each, index) => {
+    each.number = index + 1;
+    each.jsonName = each.name;
+  });
+  entry.options = create(MessageOptionsSchema, { mapEntry: true });
+  return { ...type, nestedType: [entry] };
 }
 
 function field(name: string, rules: Rules): FieldDescriptorProto {

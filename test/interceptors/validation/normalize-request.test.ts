@@ -3,9 +3,11 @@ import { describe, expect, test } from "vitest";
 import { CatalogService } from "../../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { PatientService } from "../../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { SchedulingConfigurationService } from "../../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import { TenantSettingsService } from "../../../src/gen/cupo/clinic/v1/tenant_settings_service_pb.js";
 import { createNormalizer } from "../../../src/interceptors/validation/normalize-request.js";
 
-const { updateAppointmentType } = CatalogService.method;
+const { createPayer, updateAppointmentType } = CatalogService.method;
+const { updateTenantSettings } = TenantSettingsService.method;
 const { updatePatient, registerPatient } = PatientService.method;
 const { updateProgramRule, replaceProgramPractitioners } = SchedulingConfigurationService.method;
 
@@ -40,6 +42,7 @@ describe("UUIDs", () => {
       name: "Primera Vez",
     });
     expect(normalized(registerPatient, { documentNumber: "AB-1" }).message.documentNumber).toBe("AB-1");
+    expect(normalized(createPayer, { taxId: "NIT 900-A" }).message.taxId).toBe("NIT 900-A");
   });
 });
 
@@ -114,6 +117,11 @@ describe("an update mask", () => {
   test("never names ids of the path", () => {
     const { message } = normalized(updateProgramRule, { programId: lower, ruleId: lower, dailyCapacity: 3 });
     expect(message.updateMask?.paths).toEqual(["daily_capacity"]);
+  });
+
+  test("is created even if the request has no ids", () => {
+    const { message } = normalized(updateTenantSettings, { expectedVersion: 1, freedSlotOfferMinutes: 5 });
+    expect(message.updateMask?.paths).toEqual(["freed_slot_offer_minutes"]);
   });
 
   test("is not created for a method without one", () => {

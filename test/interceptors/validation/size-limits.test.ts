@@ -1,6 +1,7 @@
 import { create, type DescMessage } from "@bufbuild/protobuf";
 import { hasCustomJsonRepresentation } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
+import { RegisterPatientRequestSchema } from "../../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { ReplaceProgramPractitionersRequestSchema } from "../../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
 import { createMeasure } from "../../../src/interceptors/validation/measure-message.js";
 import { areItemsJudged, maxItemsOf, sizeLimits } from "../../../src/interceptors/validation/size-limits.js";
@@ -68,6 +69,21 @@ describe("a message", () => {
     );
     expect(measured.tooLarge.map(({ field, limit }) => [field.name, limit])).toEqual([["practitioner_ids", 500]]);
   });
+
+  it.each([
+    ["letters", "x", 200, false],
+    ["letters", "x", 201, true],
+    ["the last characters of the basic plane", "\uffff", 201, true],
+    ["characters of two code units", "𝒳", 200, false],
+    ["characters of two code units", "𝒳", 201, true],
+  ])(
+    "has a text that is too large if it has more characters than allowed: %s %s × %i",
+    (_, text, count, isTooLarge) => {
+      const message = create(RegisterPatientRequestSchema, { fullName: text.repeat(count) });
+      const { tooLarge } = createMeasure(RegisterPatientRequestSchema)(message);
+      expect(tooLarge.map(({ field }) => field.name)).toEqual(isTooLarge ? ["full_name"] : []);
+    },
+  );
 
   it("is validated without reading any item of an oversized list", () => {
     const read: PropertyKey[] = [];

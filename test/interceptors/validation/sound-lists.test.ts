@@ -18,6 +18,12 @@ describe("a long list of different UUIDs", () => {
     expect(validate(schema, request)).toEqual([]);
   });
 
+  it("stays in the message if it has at most 16 items", () => {
+    const [short, long] = [requestWith(ids.slice(0, 16)), requestWith(ids.slice(0, 17))];
+    expect(createListSkipper(schema)(short)).toBe(short);
+    expect(createListSkipper(schema)(long).practitionerIds).toEqual([]);
+  });
+
   it.each([
     ["not a UUID", "x", "INVALID_UUID: the value must be a UUID"],
     ["empty", "", "INVALID_UUID: the value must be a UUID"],
