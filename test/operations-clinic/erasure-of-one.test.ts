@@ -35,6 +35,17 @@ describe("the erasure of a patient", () => {
     expect(await found("zapata")).toEqual(new Set([other.id]));
   });
 
+  test("leaves an appointment without texts at its version", async () => {
+    const patient = await registerPatient(service);
+    const { appointmentId } = await bookFirst(clinic, patient.id);
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
+    await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion: 1, cancellationReasonId });
+    const erasure = await mustCall(clinic, "ErasePatient", erasureOf(patient));
+    expect(erasure["emptiedAppointmentIds"] ?? []).toEqual([]);
+    const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId });
+    expect(appointment).toMatchObject({ status: "CANCELLED", version: 2 });
+  });
+
   test("leaves cases about nobody, and about appointments of other patients, as they are", async () => {
     const { appointmentId } = await bookFirst(clinic, await fixtures.createPatient(service));
     const make = deskFixtures(service);
