@@ -131,6 +131,14 @@ describe("404", () => {
     const items = ids.map((field) => `${field} NOT_FOUND`);
     expectProblem(await check({ ...asked, ...nothing }), 404, items);
   });
+
+  test.each(["patientId", "payerId", "contractId", "serviceId"])(
+    "is the answer if only the %s is unknown",
+    async (field) => {
+      const answer = await check({ ...(await question()), [field]: randomUUID() });
+      expectProblem(answer, 404, [`${field} NOT_FOUND`]);
+    },
+  );
 });
 
 test("a replay returns the first decision even after its expiry; a new key evaluates again", async () => {

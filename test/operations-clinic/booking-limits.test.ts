@@ -153,6 +153,16 @@ describe("a hold", () => {
   });
 });
 
+test("a move leaves a freed slot to the waitlist only if the tenant offers freed slots", async () => {
+  const moving = appointmentIn(await bookOn(2));
+  const freed = () => service.query(`SELECT FROM freed_slots WHERE tenant_id = '${clinic.as.tenantId}'`);
+  expect([(await move(moving, 3)).status, await freed()]).toEqual([200, []]);
+  await set({ maxAppointmentsAhead: 9 });
+  expect([(await move({ ...moving, version: 2 }, 4)).status, await freed()]).toEqual([200, []]);
+  await set({ freedSlotOfferMinutes: 30, expectedVersion: 2 });
+  expect([(await move({ ...moving, version: 3 }, 5)).status, (await freed()).length]).toEqual([200, 1]);
+});
+
 describe("the preview of limits", () => {
   test("counts appointments that would become too late to change, and patients with too many", async () => {
     const [{ startsAt }] = [

@@ -34,6 +34,13 @@ test("a case is due within the definition of its category, in business days with
   expect(await dueOnOf({ category: "CLAIM" })).toBeUndefined();
 });
 
+test("a holiday that is not active does not move the date of a case", async () => {
+  newTenant();
+  await callRpc(service, createHoliday, { date: "2026-03-09", name: "Fiesta", active: false }, { as });
+  await define({ caseCategory: "COMPLAINT", maxWaitDays: 3 });
+  expect(await dueOnOf({ category: "COMPLAINT" })).toBe("2026-03-10");
+});
+
 test("a case keeps the date that its category had when it was recorded", async () => {
   newTenant();
   const { id } = await define({ caseCategory: "CLAIM", dayKind: "CALENDAR", maxWaitDays: 15 });

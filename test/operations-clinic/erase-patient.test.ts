@@ -141,6 +141,8 @@ describe("an erased person", () => {
       const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId });
       expect(appointment).toMatchObject({ patientId: person.patient.id, status, serviceId: clinic.serviceId });
       expect(appointment).not.toHaveProperty("comment");
+      const reason = (appointment as JsonObject)["overbookingReason"];
+      expect(reason).toBe(appointmentId === overbooked ? "" : undefined);
     }
     const named = await mustCall(clinic, "ListAppointments", {
       patientId: person.patient.id,

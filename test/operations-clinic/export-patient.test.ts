@@ -196,6 +196,12 @@ describe("ExportPatient", () => {
     expect(before.filter((id) => !accesses.includes(id))).toEqual([]);
   });
 
+  test("has no page after the last row", async () => {
+    const { id } = await registerPatient(service);
+    const pages = await pagesOf(id, 2);
+    expect(pages.map((page) => [page.patients.length, page.consents.length])).toEqual([[1, 1]]);
+  });
+
   test("accepts a page token only for the same person, tenant and caller", async () => {
     const other = (await registerPatient(service)).id;
     await expectTokenIsBound(service, exportPatient, {

@@ -232,7 +232,9 @@ describe("a hold of a patient", () => {
     const { holdId } = await holdFirst(clinic, { patientId });
     const { appointmentHolds } = await mustCall(clinic, "ExportPatient", { patientId });
     expect(appointmentHolds).toMatchObject([{ holdId, patientId }]);
-    await mustCall(clinic, "ErasePatient", { patientId, expectedVersion: 1, reason: "Radicado 7" });
+    const erasure = await call(clinic, "ErasePatient", { patientId, expectedVersion: 1, reason: "Radicado 7" });
+    const audit = (await auditOf(service, erasure)).filter((row) => row["resource_type"] === "AppointmentHold");
+    expect(audit).toMatchObject([{ action: "DELETE", resource_id: holdId }]);
     expectRefusal(await call(clinic, "GetHold", { holdId }), 404);
     expect(await unitsOf(clinic)).toEqual({ booked: 0, held: 0 });
   });

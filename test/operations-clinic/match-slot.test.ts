@@ -65,6 +65,25 @@ describe("MatchSlot", () => {
     expect(await matches(clinic)).toEqual([ids[people.indexOf(free ?? "")]]);
   });
 
+  test("leaves out wishes for the service or the location of another program", async () => {
+    const { clinic, wait } = await openWaiting();
+    const elsewhere = await openClinic(service, { as: clinic.as });
+    await wait({ serviceId: elsewhere.serviceId });
+    await wait({ locationId: await locationOf(elsewhere) });
+    const id = await wait();
+    expect(await matches(clinic)).toEqual([id]);
+  });
+
+  test("leaves out wishes for a service that is no longer active", async () => {
+    const { clinic, wait } = await openWaiting();
+    await openClinic(service, { as: clinic.as });
+    const id = await wait();
+    expect(await matches(clinic)).toEqual([id]);
+    const { serviceId } = clinic;
+    await mustCall(clinic, "UpdateHealthcareService", { serviceId, active: false, expectedVersion: 1 });
+    expect(await matches(clinic)).toEqual([]);
+  });
+
   test("knows a slot that is booked, and none that the schedule does not have", async () => {
     const { clinic, wait } = await openWaiting();
     const id = await wait();

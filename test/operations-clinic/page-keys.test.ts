@@ -44,12 +44,7 @@ const cases = [
   [
     "wordAfter",
     wordAfter,
-    [
-      [
-        ["an", "ana", ID],
-        ["an", "ana", ID],
-      ],
-    ],
+    [[["an", "ana", ID], { wanted: "an", word: "ana", id: ID }]],
     [
       ["an", "ana"],
       ["an", "eva", ID],

@@ -72,15 +72,42 @@ test("no search scans a table under row-level security, with a custom or a gener
   }
 });
 
+test("a search looks up the beginning of the fewest words, and the longer one of equally frequent beginnings", async () => {
+  const client = new Client(database.url);
+  await client.connect();
+  try {
+    await client.query(`SET cupo.tenant_id = '${tenantId}'`);
+    const rows = async (statement: Statement) => {
+      const { sql, bindings } = statement.toSQL().toNative();
+      return (await client.query(sql, [...bindings])).rows;
+    };
+    const rarest = (...beginnings: string[]) => rarestBeginning({ ...searching, rows }, beginnings);
+    expect(await rarest("INI", "R")).toBe("R");
+    expect(await rarest("INIGO", "$1000")).toBe("$1000");
+    expect(await rarest("IN", "INIG", "NUN")).toBe("INIG");
+  } finally {
+    await client.end();
+  }
+});
+
+test("a search for one beginning counts no words", async () => {
+  const rows = () => expect.unreachable("there is nothing to compare");
+  expect(await rarestBeginning({ ...searching, rows }, ["INI"])).toBe("INI");
+});
+
+const searching = {
+  tenantId,
+  send: () => expect.unreachable("a search only reads"),
+  require: () => expect.unreachable("a search only reads"),
+};
+
 async function plansOfSearch(client: Client): Promise<string[]> {
   const plans: string[] = [];
   const transaction: Transaction = {
-    tenantId,
-    send: () => expect.unreachable("a search only reads"),
-    require: () => expect.unreachable("a search only reads"),
-    rows: async (statement) => {
+    ...searching,
+    rows: async <Row>(statement: Statement) => {
       plans.push(await explain(client, statement));
-      return [];
+      return [{} as Row];
     },
   };
   const search = { leading: "INI", beginnings: ["INI", "NUNEZ"], status: undefined };

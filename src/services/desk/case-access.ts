@@ -8,8 +8,9 @@ import { insertAccessRecords } from "../../postgres/tables/patients/patient-evid
  * an appointment, records an access for the patient of the appointment.
  */
 export async function recordCaseAccess(cases: readonly CaseRecord[], call: ReadyCall): Promise<void> {
-  const patientIds = cases.flatMap(({ patientId }) => patientId ?? []);
-  const appointmentIds = cases.flatMap((each) => (each.patientId === undefined ? (each.appointmentId ?? []) : []));
+  const patientIds = cases.map(({ patientId }) => patientId).filter((id) => id !== undefined);
+  const others = cases.filter(({ patientId }) => patientId === undefined);
+  const appointmentIds = others.map(({ appointmentId }) => appointmentId).filter((id) => id !== undefined);
   await recordPatientAccess(patientIds, appointmentIds, call);
 }
 

@@ -32,7 +32,7 @@ export function toWaitlistEntryDetails(entry: DeskWaitlistEntryRecord): Waitlist
     createdAt: timestampFromDate(entry.createdAt),
     status: WaitlistEntryDetails_Status[entry.deskStatus],
     preferredPeriods: entry.preferredPeriods.map((name) => valueNamed(WaitlistEntryDetails_Period, name)),
-    earlierWishes: entry.earlierWishes?.map(toEarlierWish) ?? [],
+    earlierWishes: (entry.earlierWishes ?? []).map(toEarlierWish),
     ...presentOf({ locationId, practitionerId, appointmentId, dueOn, ...closureOf(entry) }),
   });
 }

@@ -54,11 +54,11 @@ async function searchPage(request: SearchPatientsRequest, call: ReadyCall) {
   const beginnings = beginningsOf(request);
   const filters = [beginnings, status];
   const page = readPage(request, "patients found", filters);
-  const [leading = await rarestBeginning(transaction, beginnings), word, id] = wordAfter(page) ?? [];
-  const after = word === undefined || id === undefined ? undefined : { word, id };
+  const position = wordAfter(page);
+  const leading = position?.wanted ?? (await rarestBeginning(transaction, beginnings));
   const search: PatientSearch = { leading, beginnings, status };
-  const found = await findPatients(transaction, search, { after, limit: page.size + 1 });
-  const end = found.length > page.size ? undefined : await findEndOfScan(transaction, search, after);
+  const found = await findPatients(transaction, search, { after: position, limit: page.size + 1 });
+  const end = found.length > page.size ? undefined : await findEndOfScan(transaction, search, position);
   const { rows, next } = cutPage(found, page, (row) => [leading, row.word, row.id], "patients found", filters);
   insertAccessRecords(
     call,

@@ -55,11 +55,11 @@ export function startAfter({ after }: Page): { readonly startsAt: Date; readonly
  * Returns where the previous page ended in the index of search words: the search prefix, and the word and id of the
  * last row. Undefined for the first page. Throws 422 if the page token holds another kind of key.
  */
-export function wordAfter({ after }: Page): readonly [wanted: string, word: string, id: string] | undefined {
+export function wordAfter({ after }: Page): Readonly<Record<"wanted" | "word" | "id", string>> | undefined {
   if (after === undefined) return undefined;
   const [wanted = "", word = "", id = ""] = after;
   if (after.length !== 3 || !word.startsWith(wanted) || parseOpaqueId(id) === undefined) throw invalidPageToken();
-  return [wanted, word, id];
+  return { wanted, word, id };
 }
 
 /**

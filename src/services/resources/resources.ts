@@ -203,9 +203,8 @@ async function missingReferences(
   const tables = new Map(references.map(({ table }) => [table.name, table]));
   const found = new Map<string, Promise<ReadonlySet<string>>>();
   for (const [name, table] of tables) {
-    const ids = references.flatMap(({ table: { name: other }, id }) =>
-      other === name && id !== undefined ? [id] : [],
-    );
+    const own = references.filter((reference) => reference.table.name === name);
+    const ids = own.map(({ id }) => id).filter((id) => id !== undefined);
     found.set(name, findVisibleIds(call.transaction, call.principal, table, ids, referrer));
   }
   const isThere = await Promise.all(

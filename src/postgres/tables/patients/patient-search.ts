@@ -1,5 +1,5 @@
 import type { Transaction } from "../../../call.js";
-import { readRecord, readRecords } from "../../columns.js";
+import { readOnlyRow, readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { type PatientRecord, patientColumns } from "./patients.js";
 
@@ -54,7 +54,7 @@ export async function rarestBeginning(transaction: Transaction, beginnings: read
      FROM unnest(?::text[]) AS wanted (beginning) ORDER BY count, length(wanted.beginning) DESC LIMIT 1`,
     [transaction.tenantId, LAST, beginnings as string[]],
   );
-  return (await readRecord<{ beginning: string }>(transaction, counts))?.beginning ?? only;
+  return (await readOnlyRow<{ readonly beginning: string }>(transaction, counts)).beginning;
 }
 
 /**

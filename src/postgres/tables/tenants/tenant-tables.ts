@@ -35,16 +35,15 @@ interface Found extends TenantTable {
  * to each other in a cycle.
  */
 export async function readTenantTables(transaction: Pick<Transaction, "rows">): Promise<TenantTable[]> {
-  let left = await transaction.rows<Found>(sql.raw(TABLES));
-  const ordered: TenantTable[] = [];
-  while (left.length > 0) {
-    const referred = new Set(left.flatMap(({ refers }) => refers));
-    const next = left.filter(({ name }) => !referred.has(name));
-    if (next.length === 0) throw new Error(`these tables refer to each other: ${left.map(({ name }) => name).join()}`);
-    ordered.push(...next);
-    left = left.filter((table) => !next.includes(table));
-  }
-  return ordered;
+  return inOrder(await transaction.rows<Found>(sql.raw(TABLES)));
+}
+
+function inOrder(tables: readonly Found[]): Found[] {
+  if (tables.length === 0) return [];
+  const referred = new Set(tables.flatMap(({ refers }) => refers));
+  const first = tables.filter(({ name }) => !referred.has(name));
+  if (first.length === 0) throw new Error(`these tables refer to each other: ${tables.map(({ name }) => name).join()}`);
+  return [...first, ...inOrder(tables.filter(({ name }) => referred.has(name)))];
 }
 
 /** A row of a table as JSON, and its key. */
@@ -70,7 +69,7 @@ export function readRows(
     .select(sql.raw(`to_jsonb(??)::text AS json, ${key} AS key`, [name, ...keys]))
     .orderBy([...keys])
     .limit(limit);
-  if (after !== undefined && keys.length > 0)
+  if (after !== undefined)
     query.whereRaw(`(${columns}) > (${types.map((type) => `?::${type}`).join()})`, [...keys, ...after]);
   return transaction.rows<TenantRow>(query);
 }
