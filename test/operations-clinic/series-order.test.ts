@@ -83,8 +83,8 @@ test("a series for a patient who missed too many appointments is refused once", 
 test("visits back to back from a time at which no slot begins are refused", async () => {
   const { patientId: _, appointmentTypeId, ...shared } = await timedBooking(clinic);
   const patientIds = [patientId, await fixtures.createPatient(service, {}, clinic.as)];
-  const visits = patientIds.map((each) => ({ patientId: each, appointmentTypeId: `${appointmentTypeId}` }));
-  const request = { ...shared, visits, startsAt: `${day(clinic, 2)}T08:10:00-05:00` } as JsonObject;
+  const visits = patientIds.map((each) => ({ patientId: each, appointmentTypeId }) as JsonObject);
+  const request = { ...shared, visits, startsAt: `${day(clinic, 2)}T08:10:00-05:00` };
   expectRefusal(await call(clinic, "BookTogether", request), 409, ["visits[0] NO_SLOT", "visits[1] NO_SLOT"]);
 });
 

@@ -3,6 +3,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Statement } from "../../src/call.js";
 import { findRunningTransactions, finishErasure } from "../../src/postgres/tables/tenants/erasure.js";
+import { testNow } from "../support/clock.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 
 const OWN_ID = "SELECT virtualxid AS id FROM pg_locks WHERE locktype = 'virtualxid' AND pid = pg_backend_pid()";
@@ -32,7 +33,7 @@ test("an erasure is finished only for a tenant that is being erased", async () =
   await client.query(`SET cupo.tenant_id = '${tenantId}'`);
   await client.query(`INSERT INTO tenants (tenant_id, display_name, state, version, created_at, updated_at)
     VALUES ('${tenantId}', 'Clínica Los Cerezos', 'ACTIVE', 1, now(), now())`);
-  expect(await finishErasure(transactionOf(client, tenantId), new Date())).toBe(false);
+  expect(await finishErasure(transactionOf(client, tenantId), new Date(testNow()))).toBe(false);
   const { rows } = await client.query("SELECT state, version FROM tenants");
   expect(rows).toEqual([{ state: "ACTIVE", version: 1 }]);
   await client.end();

@@ -33,7 +33,7 @@ test.each([[["[1]", "farms"]], [["[1]", "eggs", "a", "b"]], [["[1,2]", "eggs"]]]
   async (position) => {
     const request = {
       tenantId,
-      pageToken: `${nextFrom(position, "tenant export", [tenantId]).nextPageToken}`,
+      pageToken: nextFrom(position, "tenant export", [tenantId]).nextPageToken,
     } as ExportTenantRequestValid;
     const page = exportTenant(request, {} as ReadyCall, (work) => work(transactionOf([table("eggs")])));
     await expect(page).rejects.toThrow(expect.objectContaining({ code: "VALIDATION_FAILED" }));

@@ -48,7 +48,8 @@ export async function lockForDuration(
   const { minutes } = length;
   const durationMinutes = length.visitMinutes ?? minutes;
   const [first] = held;
-  const run = first?.ruleId === undefined ? undefined : { firstSlotId: first.id, minutes };
+  const isOwn = first === undefined || first.ruleId === undefined || first.retained;
+  const run = isOwn ? undefined : { firstSlotId: first.id, minutes };
   const wanted = { patient, appointmentId, time: { practitionerId, run }, freesSlot: true };
   const time = { startsAt, endsAt: new Date(startsAt.getTime() + durationMinutes * 60_000) };
   const [locked, busy, isPatientBusy] = await Promise.all([
