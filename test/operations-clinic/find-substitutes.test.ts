@@ -3,7 +3,8 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DisplacedAppointmentService } from "../../src/gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
-import { type Clinic, mustCall, openClinic } from "../schedule/clinic.js";
+import { cancel } from "../operations/reschedule-appointment-moves.js";
+import { type Clinic, day, everyMorning, mustCall, openClinic } from "../schedule/clinic.js";
 import { shareTestService, type TestService } from "../support/service.js";
 import { bookSeveral, choicesOf, fallIll, outcomesOf } from "./displaced-fixtures.js";
 import { holdFirst } from "./hold-requests.js";
@@ -54,6 +55,26 @@ describe("FindSubstitutes", () => {
     const change = { practitionerId: `${inactive}`, active: false, expectedVersion: 1 };
     await mustCall(clinic, "UpdatePractitioner", change);
     expect(await found(clinic, ids)).toEqual([]);
+  });
+
+  test("finds nobody whose slots of two rules would cover the time, and nobody for a cancelled appointment", async () => {
+    const team = await openTeam(2);
+    const { programId, ruleId } = team;
+    const ids = await bookSeveral(team, 1);
+    const change = { programId, ruleId, slotDurationMinutes: 15, endsAtLocal: "08:15", expectedVersion: 1 };
+    await mustCall(team, "UpdateProgramRule", change);
+    const later = { ...everyMorning, startsAtLocal: "08:15", endsAtLocal: "08:30", slotDurationMinutes: 15 };
+    await fixtures.createRule(service, programId, { ...later, validTo: day(team, 14) }, team.as);
+    expect(await found(team, ids)).toEqual([]);
+    const request = { practitionerId: `${team.practitionerIds[1]}`, choices: choicesOf(ids) };
+    const outcomes = await outcomesOf(team, "SubstitutePractitioner", request);
+    expect(outcomes.map(({ refusal }) => refusal)).toEqual(["NO_FREE_SLOT"]);
+
+    const clinic = await openTeam(2);
+    const cancelled = await bookSeveral(clinic, 1);
+    expect(await found(clinic, cancelled)).toHaveLength(1);
+    await cancel(clinic, { appointmentId: `${cancelled[0]}`, version: 1 });
+    expect(await found(clinic, cancelled)).toEqual([]);
   });
 });
 

@@ -126,7 +126,10 @@ export async function expectMoved(move: Move, changes: MoveChanges = {}): Promis
 }
 
 /** Cancels an appointment at the version at which it was booked. */
-export async function cancel(clinic: Clinic, { appointmentId: id, version }: AppointmentBody): Promise<void> {
+export async function cancel(
+  clinic: Clinic,
+  { appointmentId: id, version }: Pick<AppointmentBody, "appointmentId" | "version">,
+): Promise<void> {
   const cancellationReasonId = await fixtures.cancellationReason.create(clinic.service, clinic.as);
   const request = { appointmentId: id, expectedVersion: version, cancellationReasonId };
   await mustCall(clinic, "CancelAppointment", request);

@@ -1,6 +1,7 @@
 import type { Principal, Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
+import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 import { busyTime } from "../appointments/busy-times.js";
 
 /**
@@ -22,12 +23,13 @@ const BUSY = busyTime("practitioner_id", {
 });
 
 /**
- * SQL for the total length of a practitioner's free slots within the time of the appointment `t`. Free slots of one
- * program never overlap, so the total shows whether they cover the time.
+ * SQL for the greatest total length of a practitioner's free slots of one rule within the time of the appointment `t`.
+ * Free slots of one program never overlap, so the total shows whether they cover the time.
  */
-const FREE_TIME = `(SELECT sum(s.ends_at - s.starts_at) FROM slots s WHERE s.tenant_id = :tenantId
-  AND s.program_id = t.program_id AND s.practitioner_id = m.practitioner_id AND s.starts_at >= t.starts_at
-  AND s.ends_at <= t.ends_at AND NOT s.retained AND s.rule_id IS NOT NULL AND s.appointment_id IS NULL)`;
+const FREE_TIME = `(SELECT max(of_rule.length) FROM (SELECT sum(s.ends_at - s.starts_at) AS length FROM slots s
+  WHERE s.tenant_id = :tenantId AND s.program_id = t.program_id AND s.practitioner_id = m.practitioner_id
+    AND s.starts_at >= t.starts_at AND s.ends_at <= t.ends_at AND NOT s.retained AND s.rule_id IS NOT NULL
+    AND s.appointment_id IS NULL GROUP BY s.rule_id) AS of_rule)`;
 
 const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
     array_agg(t.id ORDER BY t.starts_at, t.id) AS "appointmentIds"
@@ -37,14 +39,15 @@ const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
     JOIN practitioners d ON d.tenant_id = :tenantId AND d.id = m.practitioner_id AND d.active
       AND (d.organization_id IS NULL OR d.organization_id = :organizationId::uuid)
       AND (d.company_id IS NULL OR d.company_id = :companyId::uuid)
-  WHERE t.tenant_id = :tenantId AND t.id = ANY(:ids::uuid[]) AND ${FREE_TIME} = t.ends_at - t.starts_at
-    AND (${BUSY}) IS NULL
+  WHERE t.tenant_id = :tenantId AND t.id = ANY(:ids::uuid[]) AND t.status IN ${MOVABLE_STATUSES}
+    AND ${FREE_TIME} = t.ends_at - t.starts_at AND (${BUSY}) IS NULL
   GROUP BY m.practitioner_id ORDER BY count(*) DESC, m.practitioner_id`;
 
 /**
  * Returns the active practitioners who can take over at least one of the appointments `ids`. The practitioner's free
- * slots in the same program must cover the appointment's time, and no appointment or hold may overlap it. Omits
- * practitioners whom the principal cannot see. The practitioner who can take the most appointments comes first.
+ * slots of one rule in the same program must cover the appointment's time, and no appointment or hold may overlap it.
+ * Omits practitioners whom the principal cannot see, and appointments that are neither PENDING nor CONFIRMED. The
+ * practitioner who can take the most appointments comes first.
  */
 export async function findSubstitutes(
   transaction: Transaction,
