@@ -34,7 +34,7 @@ interface PendingStatement {
   readonly outcome: StatementOutcome;
   /** The encoded values; empty until the batch is sent. */
   parameters: EncodedParameter[];
-  /** Whether the batch asks for the columns. */
+  /** Whether the batch asks the server for the columns of the statement's result. */
   isDescribed: boolean;
   /** Reads the rows; undefined until the columns are known, and for a result without columns. */
   reader: RowReader | undefined;
