@@ -71,7 +71,8 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  * on each connection.
  *
  * If a statement fails, the server skips all later statements, including COMMIT. The skipped statements fail with
- * 25P02, as in an aborted transaction. The transaction must then be rolled back.
+ * 25P02, as in an aborted transaction. The transaction must then be rolled back. If a value of a statement cannot be
+ * encoded, only this statement fails and is not sent. The server then runs the others, including COMMIT.
  */
 export class StatementBatch extends Query {
   /**
