@@ -8,12 +8,12 @@ import { type Finding, failure, ok, warning } from "./finding.js";
 interface Difference {
   /** `table`, `column`, `constraint`, `index`, `policy`, `trigger` or `function`. */
   readonly kind: string;
-  /** The kind, the table and the name, such as `column patients.phone`. A function has no table. */
+  /** The key in the catalog: kind, table and name, such as `column patients.phone`. A function has no table. */
   readonly object: string;
   readonly table: string;
   /** The name without the name of the table; empty for a table. The name of a function includes its parameter types. */
   readonly name: string;
-  /** The object as a migration created it; undefined if no migration created it. */
+  /** The object as the migrations create it; undefined if no migration creates it. */
   readonly recorded: RecordedObject | undefined;
   /** The definition in the catalog; undefined if the object is missing. */
   readonly found: string | undefined;
@@ -108,7 +108,7 @@ function creation({ kind }: Difference, { definition, migration }: RecordedObjec
   return `Correct the rows that violate it, then run as the owner: ${definition}`;
 }
 
-/** Suffixes that {@link readCatalog} appends to the definition of a broken object, and the repair for each. */
+/** The suffixes of the definition of a broken object in the result of {@link readCatalog}, each with its repair. */
 const STATES: readonly (readonly [string, (difference: Difference) => string])[] = [
   [" (invalid)", ({ name }) => `Run as the owner: REINDEX INDEX CONCURRENTLY "${name}"`],
   [" (its index is invalid)", ({ name }) => `Run as the owner when there is little traffic: REINDEX INDEX "${name}"`],

@@ -35,7 +35,7 @@ export interface EventHubPorts {
   /** Returns the tenants in `known` whose feeds have new events. `known` maps a tenant to the last position read. */
   readonly findChanged: (known: ReadonlyMap<string, number>) => Promise<ReadonlySet<string>>;
   readonly listen: (onChanged: (tenantIds: readonly string[]) => void) => Listening;
-  /** Called with the error of a failed read or poll. Further errors are not reported until a poll succeeds. */
+  /** Called with the error of a failed background read or poll. Later errors are not reported until a poll succeeds. */
   readonly onError: (error: unknown) => void;
 }
 

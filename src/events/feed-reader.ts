@@ -17,12 +17,12 @@ import type { TransactionLimits } from "../postgres/transaction-start.js";
 export interface FeedReader {
   /**
    * Returns a page of at most `limit` events after a position. First assigns positions to committed events without a
-   * position, at most 1,000.
+   * position, at most 1,000. Creates the feed if the tenant has none.
    */
   read(tenantId: string, after: number, limit: number): Promise<FeedPage>;
   /**
-   * Returns the position just before the oldest stored event, or the last position if no event is stored. The feed must
-   * have been read before.
+   * Returns the position just before the oldest stored event, or the last position if no event is stored. Returns 0 for
+   * a tenant without a feed.
    */
   findOldest(tenantId: string): Promise<number>;
 }
@@ -37,9 +37,9 @@ const MAX_CONNECTIONS = 2;
 /**
  * Creates a reader that uses short transactions on the pool, at most two at the same time.
  *
- * If all committed events have positions, a read is one statement in one round trip. Otherwise a second transaction
- * locks the feed and assigns positions. That transaction sends COMMIT together with its statements, so it holds the
- * lock only while the statements run.
+ * If the feed exists and all committed events have positions, a read is one statement in one round trip. Otherwise a
+ * second transaction creates the feed if needed, locks it and assigns positions. That transaction sends COMMIT together
+ * with its statements, so it holds the lock only while the statements run.
  */
 export function createFeedReader(database: Database, limits = LIMITS): FeedReader {
   const inTurn = atOnce(MAX_CONNECTIONS);

@@ -30,9 +30,9 @@ export interface EventFeeds {
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches. If named prepared
- * statements are off, the service reaches the database through a pooler. In that case the connection is not opened,
- * because poolers do not support LISTEN.
+ * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches (open event streams). If
+ * named prepared statements are off, the database is probably behind a pooler in transaction mode. Then the connection
+ * is not opened, because such a pooler does not support LISTEN.
  */
 export function openEventFeeds({ database, databaseUrl: url, onError }: EventFeedsOptions): EventFeeds {
   const { pool } = database;

@@ -56,7 +56,7 @@ export class TenantFeed {
     }
   }
 
-  /** Reads new events. If a read is running, another read follows it. */
+  /** Reads new events if the feed has watchers. If a read is running, another read follows it. */
   wake(): void {
     this.#isWoken = true;
     if (!this.#isTurning) void this.#turn();

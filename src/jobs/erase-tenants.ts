@@ -59,7 +59,7 @@ export async function eraseTenants(ports: ErasurePorts, signal?: AbortSignal): P
  * Deletes the rows of a tenant, marks the tenant as erased and returns true. Returns false, and leaves the rest to a
  * later run, in these cases:
  * - The signal aborts.
- * - Another process erases the tenant.
+ * - Another process erases or has erased the tenant.
  * - A transaction that ran at the start has not ended. It could still write a row.
  */
 async function eraseTenant(tenantId: string, ports: ErasurePorts, signal?: AbortSignal): Promise<boolean> {
@@ -80,7 +80,7 @@ async function eraseTenant(tenantId: string, ports: ErasurePorts, signal?: Abort
 
 /**
  * Deletes the tenant's rows in `tables`. Rows that refer to another row are deleted before that row. Returns false if
- * the signal aborted or another process erases the tenant.
+ * the signal aborted, or if another process erases or has erased the tenant.
  */
 async function passOver(
   tenantId: string,
@@ -99,8 +99,8 @@ async function passOver(
 }
 
 /**
- * Goes through a table once and deletes the tenant's rows in batches. Returns the number of deleted rows, or undefined
- * if the signal aborted or another process erases the tenant.
+ * Goes through a table once and deletes the tenant's rows in batches. Returns the number of deleted rows. Returns
+ * undefined if the signal aborted, or if another process erases or has erased the tenant.
  */
 async function passOverTable(
   tenantId: string,

@@ -23,11 +23,11 @@ export interface OfferPorts {
 
 /**
  * Offers up to 1,000 freed slots of all active tenants to patients on the waitlists, each slot in its own transaction.
- * Offers only slots whose due time in the table `freed_slots` has passed. Returns the number of offers.
+ * Offers only due slots: slots whose due time in the table `freed_slots` has passed. Returns the number of offers.
  *
  * A slot stays due until its transaction commits. So if a run is interrupted, the next run continues. Of two runs at
- * the same time, one offers a slot, and the other finds that the slot is held. While an older release serves the
- * database, nothing is offered.
+ * the same time, one offers a slot, and the other finds that the slot is held. While a release that does not know
+ * offers serves the database, nothing is offered.
  *
  * If a slot or patient changes meanwhile, the slot stays due until the next run. If an offer fails for another reason,
  * the run continues with the other slots and throws the first error at the end. An aborted signal stops the run after

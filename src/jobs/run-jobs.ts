@@ -78,8 +78,8 @@ const CRON = [
  */
 const ERASURE_TURN_MS = 10_000;
 /**
- * Milliseconds from the start of a run to the next run of the same job. Used if the erasure of tenants is unfinished,
- * or if the schedules that need slots are locked.
+ * The next run of the same job starts at least this many milliseconds after the start of a run. Used if the erasure of
+ * tenants is unfinished, or if locks of other transactions kept a schedule from being extended.
  */
 const BUSY_MS = 1_000;
 
@@ -93,7 +93,8 @@ const BUSY_MS = 1_000;
  * - at the start, every hour and on request: extends schedules to the booking horizon
  * - every hour: creates and drops partitions
  *
- * Every process runs jobs. Each job runs in one process. If the process dies, another process repeats the job.
+ * Every process runs jobs. Each job runs in one process. If the process dies, another process repeats the job within
+ * about 4 h. Later jobs of the same kind do not wait for that.
  *
  * A job that extends schedules adds or withdraws a limited number of slots of one program. If more may be left to do,
  * it queues the next job of this kind for the tenant. The waiting jobs of other tenants run first. Returns a function

@@ -17,12 +17,12 @@ export interface QueuePorts {
   readonly restartAfterMs?: number;
 }
 
-/** The tasks of a queue, the times at which they run, and how many run at the same time. */
+/** The tasks of a queue, the times at which they run, and how many jobs this process runs at the same time. */
 export interface QueueJobs {
   /** Returns the tasks. The signal aborts when the workers stop. */
   readonly tasksOf: (signal: AbortSignal) => TaskList;
   readonly cron: CronItem[];
-  /** The number of jobs that run at the same time. */
+  /** The number of jobs of this queue that the process runs at the same time. */
   readonly concurrency: number;
   /** The task that is queued each time the queue starts. */
   readonly first: string;
@@ -33,8 +33,8 @@ const RESTART_AFTER_MS = 5_000;
 
 /**
  * Runs jobs until they are stopped. Every process runs jobs. Each job runs in one process. If the process dies, another
- * process repeats the job. Returns a function that stops the workers and waits until the current jobs reach a point
- * where they can stop.
+ * process repeats the job within about 4 h. Returns a function that stops the workers and waits until the current jobs
+ * reach a point where they can stop.
  */
 export function runQueue(ports: QueuePorts, jobs: QueueJobs): () => Promise<void> {
   const ending = new AbortController();
@@ -57,9 +57,9 @@ async function keepWorking(ports: QueuePorts, jobs: QueueJobs, signal: AbortSign
 }
 
 /**
- * Runs the queue until it is stopped or fails. The runner ends before the function returns, so that only one runner and
- * one listening connection exist. The queue library is loaded here and not at the start of the service, because
- * requests do not need it.
+ * Runs the queue until it is stopped or fails. The runner ends before the function returns, so that this queue has at
+ * most one runner and one listening connection. The queue library is loaded here and not at the start of the service,
+ * because requests do not need it.
  */
 async function work(
   ports: QueuePorts,

@@ -9,8 +9,8 @@ import { type QueuePorts, runQueue } from "./run-queue.js";
 const FIND_WEBHOOKS = "find_webhooks";
 const CRON = [{ task: FIND_WEBHOOKS, match: "* * * * *", identifier: FIND_WEBHOOKS }];
 /**
- * The number of webhooks to which a process sends at the same time. It is above {@link MAX_WEBHOOKS} of a tenant, so
- * that slow receivers of one tenant do not take all workers.
+ * The number of webhooks to which a process sends at the same time. It exceeds the maximum number of webhooks of a
+ * tenant (`MAX_WEBHOOKS`), so that slow receivers of one tenant do not take all workers.
  */
 const CONCURRENCY = 24;
 /**
@@ -30,10 +30,10 @@ const AFTER_LEASE_MS = 500;
  * itself for that time.
  *
  * Each job holds a lease on its webhook, so that only one process sends to the webhook. Before it sends, the job queues
- * a second job, its successor, for the end of the lease. So if the process is killed, another process continues about
- * 25 s later. At its end, the job removes the successor, unless the receiver accepted nothing: then the successor tries
- * again. Every minute, a job finds webhooks that have something to send and no lease, and queues a job for each.
- * Returns a function that stops the jobs, see {@link runQueue}.
+ * a second job, its successor, for the end of the lease. So if the process is killed, another process continues at most
+ * about 25 s later. At its end, the job removes the successor, unless the receiver accepted nothing or the job failed:
+ * then the successor tries again. At the start and every minute, a job finds webhooks that have something to send and
+ * no lease, and queues a job for each. Returns a function that stops the jobs, see {@link runQueue}.
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
   return runQueue(queue, {

@@ -19,6 +19,7 @@ const MINUTE_MS = 60_000;
  * in a span of time.
  */
 export interface SpanLimits {
+  /** Events that become due after this time are left to a later call. */
   readonly until: Date;
   /** Events that were due at or before this time are skipped. */
   readonly notBefore: Date;
@@ -53,11 +54,12 @@ interface Due extends TimeEvent {
 
 /**
  * Writes the reminder, no-show and expiry events of a tenant that became due after its progress, and advances the
- * progress. The progress is the time up to which these events are written.
+ * progress. The progress is the time up to which these events are written. Writes nothing for a tenant without stored
+ * progress.
  *
  * Calls do not lock the progress. But `until` is so long ago that every call that began before `until` has ended. If a
- * booking or a move commits after a statement has read the appointments, its call began after `until`. So none of the
- * events of that booking or move was due by `until`.
+ * booking or a move commits after a statement has read the appointments, its call began after `until`. Its events that
+ * were due by `until` must not be written anyway, because they became due before the booking or move.
  *
  * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. A read with
  * a lock returns the newest committed version of a row. So the events of a row enter the feed in the order of its

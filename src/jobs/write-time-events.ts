@@ -7,7 +7,7 @@ import { writeSpan } from "./time-event-span.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 5_000 };
 const HOUR_MS = 3_600_000;
-/** Events are not written if they became due more than this many milliseconds ago. */
+/** Events are not written if they became due more than this many milliseconds plus `callsEndMs` ago. */
 export const CAUGHT_UP_MS = 24 * HOUR_MS;
 /** A call ends within this many milliseconds, because its statements and pauses are limited. */
 const CALLS_END_MS = 30_000;
@@ -36,8 +36,8 @@ export interface TimeEventPorts {
  *
  * The progress of a tenant is the time up to which its events are written. It moves in the transaction that writes the
  * events. So if a run is interrupted, the next run continues. Of two runs at the same time, the second one waits for
- * the first and then finds nothing left. While an older release serves the database, nothing is written. Later runs
- * then write the missed events of the last 24 h.
+ * the first and then finds nothing left. While a release that does not know these events serves the database, nothing
+ * is written. Later runs then write the missed events of the last 24 h.
  *
  * If the events of a tenant cannot be written, the run continues with other tenants and throws the first error at the
  * end. An aborted signal stops the run after the current transaction.

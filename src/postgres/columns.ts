@@ -56,8 +56,8 @@ export async function readRecord<R extends object>(
 }
 
 /**
- * Runs a query that returns exactly one row, such as an aggregate without GROUP BY. Returns the row as it is. Throws if
- * there is no row.
+ * Runs a query that returns exactly one row, such as an aggregate without GROUP BY. Returns the row with null for NULL.
+ * Rejects if there is no row.
  */
 export async function readOnlyRow<Row extends object>(
   transaction: Pick<Transaction, "rows">,

@@ -9,7 +9,7 @@ export interface DatabaseOptions {
    * for connection poolers that do not support them.
    */
   readonly url: string;
-  /** Maximum number of connections. Each open call holds one until its transaction ends. */
+  /** Maximum number of connections. A call holds one while its transaction runs. */
   readonly maxConnections: number;
   /** How long a call waits for a free or new connection. After this time, the call is answered with 503. */
   readonly acquireTimeoutMs: number;
@@ -23,7 +23,7 @@ export interface DatabaseOptions {
   readonly onUnreachable?: ((isUnreachable: boolean) => void) | undefined;
   /** For tests: functions that replace the network and the clock of the reachability check. */
   readonly reachability?: Pick<ReachabilityOptions, "probe" | "pause">;
-  /** Called with the time a caller waited for a connection, in milliseconds, and whether the caller got one. */
+  /** Called with the milliseconds that `acquire` waited, and whether it got a connection; never while unreachable. */
   readonly onAcquired?: ((ms: number, isGiven: boolean) => void) | undefined;
 }
 
@@ -42,13 +42,13 @@ export interface Database {
    */
   readonly plansOnce: boolean;
   /**
-   * Returns a connection for one transaction; `release` of the connection returns it to the pool. Rejects at once while
-   * the database is unreachable.
+   * Returns a connection for one transaction. Its method `release` returns it to the pool. Rejects if no connection is
+   * available within `acquireTimeoutMs`, and at once while the database is unreachable.
    */
   acquire(): Promise<PoolClient>;
   /**
-   * Stops handing out the connections that are open now. Call this after a lost connection: a restart or failover
-   * usually breaks all connections.
+   * Stops handing out the connections that are open now. Call this after a lost connection or a read-only error,
+   * because a restart or failover usually affects all connections.
    */
   discardConnections(): void;
   /** Registers a function that is called each time the database becomes unreachable. */

@@ -1,17 +1,18 @@
 /*
- * SQL for the ends of holds. A row that limits holds keeps their ends in an array, in ascending order. After PostgreSQL
- * waited for a row lock, it checks only that row again, so a count in another table could be outdated. width_bucket
- * returns the number of elements up to an instant. It is built in, so Citus needs no function on its workers. It also
- * needs no subquery, because Citus rejects some.
+ * SQL for the times at which holds end. A row that limits the number of holds keeps these times in an array, in
+ * ascending order. After PostgreSQL waited for a row lock, it checks only that row again, so a count in another table
+ * could be outdated. width_bucket returns the number of elements up to a time. It is built in, so Citus needs no
+ * function on its workers. It also needs no subquery; Citus rejects some subqueries.
  */
 
-/** Returns SQL for the number of holds that end after `now`. `held` is the column with the ends of the holds. */
+/** Returns SQL for the number of holds that end after `now`. `held` is the column with the times at which holds end. */
 export function liveHolds(held: string, now: string): string {
   return `cardinality(${held}) - width_bucket(${now}, ${held})`;
 }
 
 /**
- * Returns SQL that adds the end `:until` to the sorted array in the column `held` and removes all ends up to `:now`.
+ * Returns SQL for the sorted array in the column `held`, with the time `:until` added and all times up to `:now`
+ * removed.
  */
 export function withHold(held: string): string {
   const [until, now] = [":until::timestamptz", ":now::timestamptz"];
@@ -20,8 +21,8 @@ export function withHold(held: string): string {
 }
 
 /**
- * Returns SQL that removes one element equal to `:until` from the array in the column `held`. If no element equals
- * `:until`, the array stays unchanged.
+ * Returns SQL for the array in the column `held` without its first element equal to `:until`; for the unchanged array
+ * if no element equals `:until`.
  */
 export function withoutHold(held: string): string {
   const place = `array_position(${held}, :until::timestamptz)`;

@@ -99,7 +99,7 @@ export async function removeJob(pool: Pick<Pool, "query">, key: string): Promise
   await pool.query("SELECT graphile_worker.remove_job($1)", [key]);
 }
 
-/** The number of due jobs, and for how many seconds the oldest has been due: 0 if no job is due. */
+/** The number of jobs that could start now, and for how many seconds the oldest of them has waited: 0 if none waits. */
 export interface JobQueueState {
   readonly count: number;
   readonly oldestSeconds: number;
@@ -109,8 +109,8 @@ const STATE = `SELECT count(*)::integer AS count, coalesce(extract(epoch FROM no
   FROM graphile_worker.jobs WHERE run_at <= now() AND locked_at IS NULL AND attempts < max_attempts`;
 
 /**
- * Returns the number and the longest wait of the due jobs of all tenants, by the database's clock. Running jobs and
- * jobs without attempts left do not count.
+ * Returns the number and the longest wait of the jobs whose start time has passed, for all tenants and by the
+ * database's clock. Running jobs and jobs without attempts left do not count.
  */
 export async function readJobQueue(source: TransactionSource): Promise<JobQueueState> {
   const [state] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>

@@ -21,9 +21,9 @@ const COMMIT: BatchedStatement = { text: "COMMIT", values: [], name: undefined, 
  * COMMIT with the last. So a call takes one round trip, plus one for each result that it awaits before it continues.
  *
  * The settings are the visible rows (row-level security), the time limits and generic query plans. They are set for the
- * transaction only, so they do not stay on a pooled connection. One statement sets them all. On Citus, each setting has
- * its own SET LOCAL, because Citus forwards only that form to its workers. After `commit`, `rollback` or `restart`,
- * further statements are rejected, because they would run in the next transaction of the connection.
+ * transaction only, so they do not stay on a pooled connection. One statement sets them all. On Citus, generic plans
+ * are not set and each other setting has its own SET LOCAL: Citus forwards only that form to its workers. After
+ * `commit`, `rollback` or `restart`, further statements fail: they would run in the connection's next transaction.
  */
 export class PipelinedTransaction implements Transaction {
   readonly #client: PoolClient;
@@ -38,7 +38,7 @@ export class PipelinedTransaction implements Transaction {
    * so, COMMIT is sent with each batch, and the next batch begins a new transaction.
    */
   #isPlain = true;
-  /** Defined if COMMIT was sent with the last batch. Resolves when the server has answered this COMMIT. */
+  /** Defined if COMMIT was sent with the last batch. Resolves when this COMMIT has succeeded or failed. */
   #ended: Promise<void> | undefined;
   #isEnding = false;
   #isCommitted = false;
@@ -58,7 +58,7 @@ export class PipelinedTransaction implements Transaction {
 
   /**
    * The error of the first statement that failed; undefined if none failed. A refusal of {@link require} replaces the
-   * error of its statement. Later failures only report that the transaction is aborted.
+   * error of its statement. Later failures usually only report that the transaction is aborted or the connection lost.
    */
   get failure(): unknown {
     return this.#failure;

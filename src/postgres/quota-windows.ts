@@ -31,7 +31,7 @@ interface WindowRow {
   readonly ends_in_ms: number;
 }
 
-/** Quota windows are purged this long after they expire. */
+/** Quota windows are kept for this long after they expire. */
 const RETENTION = "1 hour";
 
 const PURGE = purgeStatement({
@@ -87,8 +87,8 @@ async function takeShares(
 }
 
 /**
- * Returns one statement that adds each demand to the quota window of its policy. Demands always have the same order of
- * policies, so two processes cannot deadlock.
+ * Returns one statement that adds each demand to the quota window of its policy. If the window has expired, a new one
+ * begins. Demands always have the same order of policies, so two processes cannot deadlock.
  */
 function takeStatement(tenantId: string, principal: Buffer, demands: readonly QuotaDemand[]): Statement {
   const values = demands.map(() => "(?, ?, ?, ?, now() + ? * interval '1 second', now())");

@@ -88,7 +88,7 @@ async function attempt<T>(
 
 /**
  * Runs background work of one tenant in one transaction and returns its result. If any part of the work fails, rejects
- * and changes nothing.
+ * and changes nothing. Exception: if the connection is lost during COMMIT, the changes may have been committed.
  */
 export function runAsTenant<T>(
   source: TransactionSource,
@@ -104,7 +104,7 @@ const IS_ACTIVE = "SELECT state = 'ACTIVE' AS active FROM tenants WHERE tenant_i
 
 /**
  * Runs background work like {@link runAsTenant}. If the tenant is suspended, being erased or erased, does not run the
- * work and returns undefined.
+ * work and returns undefined. A tenant without a row in the table `tenants` counts as active.
  */
 export function runAsActiveTenant<T>(
   source: TransactionSource,

@@ -29,7 +29,7 @@ export type DatabaseFailure =
   | "NO_ROW"
   /** The role lacks a right. */
   | "FORBIDDEN"
-  /** The server rejected the login: the role does not exist or may not log in, or the password is wrong. */
+  /** The server rejected the login: the role is missing or may not log in here, or the password is wrong. */
   | "REFUSED_ROLE"
   | "NO_DATABASE"
   /** An earlier statement aborted the transaction. The cause is the failure of that statement. */
@@ -75,8 +75,9 @@ const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
 };
 
 /**
- * The codes of Node's socket errors and the messages of pg for two failures. `CONNECT_CODES` and `ACQUIRE_MESSAGE`: no
- * connection could be opened or acquired. `SOCKET_CODES` and `LOST_MESSAGE`: the connection was lost.
+ * The codes of Node's socket errors and the messages of pg and `database.ts` for two failures. `CONNECT_CODES` and
+ * `ACQUIRE_MESSAGE`: no connection could be opened or acquired. `SOCKET_CODES` and `LOST_MESSAGE`: the connection was
+ * lost.
  */
 const CONNECT_CODES = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
 const SOCKET_CODES = new Set(["ECONNRESET", "EPIPE", "ETIMEDOUT"]);
@@ -121,9 +122,9 @@ const QUOTED = /["“„«]\s?([a-z0-9_]+)\s?["”“»]/;
 const SHARD = /_\d{6,}$/;
 
 /**
- * Returns the name of the violated unique constraint, as in the migrations; undefined for other errors. Citus forwards
- * only the error message of a worker. In this case, the name is read from the message, and the number of the shard is
- * removed from it.
+ * Returns the name of the violated unique constraint, as in the migrations; undefined for other errors and for an
+ * unknown name. Citus forwards only the error message of a worker. In this case, the name is read from the message, and
+ * the number of the shard is removed from it.
  */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   if (!(error instanceof DatabaseError) || classifyFailure(error) !== "UNIQUE_VIOLATION") return undefined;

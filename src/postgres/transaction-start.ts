@@ -14,8 +14,8 @@ export interface TransactionStart {
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
   /**
-   * Whether COMMIT is sent with each batch of plain queries (see {@link isPlainQuery}). Set this only for work that
-   * does not need one transaction for all batches.
+   * Whether COMMIT is sent with each batch of statements while all statements so far only read ({@link isPlainQuery}).
+   * Set this only for work that does not need one transaction for all these batches.
    */
   readonly endsEarly?: boolean;
 }
@@ -77,7 +77,8 @@ const plainQueries = new Map<string, boolean>();
 
 /**
  * Whether a statement looks like one that only reads: it begins with SELECT or WITH, and has no word for a write, a
- * lock or a setting (such as INSERT, SHARE or set_config). Does not examine the functions that the statement calls.
+ * lock, a notification or a setting (such as INSERT, SHARE, pg_notify or set_config). Other functions that the
+ * statement calls are not examined.
  */
 export function isPlainQuery(sql: string): boolean {
   const known = plainQueries.get(sql);
@@ -92,8 +93,8 @@ function nameOf(scope: TransactionScope): string {
 }
 
 /**
- * Returns the value of the scope. Throws if the value has forbidden characters, because the text of SET LOCAL contains
- * the value unescaped.
+ * Returns the value of the scope. Throws if a tenant id is not a lower-case UUID or another value has forbidden
+ * characters, because the text of SET LOCAL contains the value unescaped.
  */
 function valueOf(scope: TransactionScope): string {
   if ("tenantId" in scope) {

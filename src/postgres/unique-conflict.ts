@@ -2,7 +2,8 @@ import { type CupoError, conflict } from "../errors.js";
 import { violatedUniqueConstraint } from "./sql-errors.js";
 
 /**
- * The API field of each column that has a unique constraint. PostgreSQL names these constraints `<table>_<column>_key`.
+ * The API field for each unique constraint or unique index, by the last word of its name before `_key`. Example:
+ * `payers_code_key` is a conflict on the field `code`.
  */
 const FIELD_BY_COLUMN: Readonly<Record<string, string>> = {
   category: "caseCategory",

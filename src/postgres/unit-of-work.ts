@@ -21,22 +21,22 @@ import { uniqueConflict } from "./unique-conflict.js";
  */
 export interface UnitOfWorkOptions extends TransactionLimits {
   /**
-   * How long work waits for row locks of other calls, in milliseconds. The value must exceed the time for which calls
-   * hold locks: a second or two for a call that creates slots on a busy machine, and more if that call waits too.
+   * How long a call that changes data waits for each row lock, in milliseconds. The value must exceed the time for
+   * which calls hold locks: 1 to 2 s for a call that creates slots on a busy machine, and more if that call waits too.
    */
   readonly workLockTimeoutMs: number;
-  /** Waits before the n-th retry (from 1). The wait is jittered, so that colliding calls do not collide again. */
+  /** Waits a random time before retry `attempt` (from 1) after a conflict, so that calls do not collide again. */
   readonly backOff: (attempt: number) => Promise<void>;
   /** Called after a commit that changed something of the tenant. The call does not wait for this function. */
   readonly onCommitted?: (tenantId: string) => void;
-  /** Runs replicable reads if it can. All other reads run on the primary, and every read if `replica` is undefined. */
+  /** Runs reads that write nothing, if it can. The primary runs all other reads, and all reads if it is undefined. */
   readonly replica?: ReplicaReads | undefined;
 }
 
 /** Runs the operation and returns the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
-/** `endsEarly`: COMMIT is sent with each batch of reads. `instead`: work after an error, see {@link runTransaction}. */
+/** `endsEarly`: see `TransactionStart`. `instead`: returns other work after an error, see {@link runTransaction}. */
 interface RunOptions<T> {
   readonly endsEarly?: boolean;
   readonly instead?: (error: unknown) => Promise<TransactionWork<T>>;
@@ -64,10 +64,10 @@ export class UnitOfWork implements IdempotentWork {
    * then the stored response, or the reason why there is none. If the work awaits no result, its response is stored
    * with the claim and the call takes one round trip.
    *
-   * `work` uses `call.transaction` and returns the bytes to store. `work` may run more than once: up to three more
-   * times after a serialization failure, a deadlock or a {@link RaceLost}, and once more after a lost connection. After
-   * a lost connection, the key shows whether the first run committed. Rejects with the error of the work, with a
-   * conflict for a violated unique constraint or an inactive tenant, or with a 503.
+   * `work` uses `call.transaction` and returns the bytes to store. It may run again: up to three times after conflicts
+   * (serialization failure, deadlock, {@link RaceLost}), once after a lost connection, and once if a pooler lost named
+   * statements. After a lost connection, the key shows whether the first run committed. Rejects with the error of the
+   * work, with a conflict for a violated unique constraint or an inactive tenant, or with a 503.
    */
   async execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work): Promise<Outcome> {
     const outcome = await this.#repeat((isRerun) => this.#attempt(claim, call, principal, work, isRerun));
@@ -77,9 +77,9 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs a read without an idempotency key, with the retries of {@link execute}. On the primary, each batch of plain
-   * queries is a transaction of its own. If `isReplicable`, the read first tries the replica. It runs on the primary if
-   * there is no replica, or if the replica is behind, unavailable or unable to run it.
+   * Runs a read without an idempotency key. If `isReplicable`, it first tries the replica, if any. Otherwise, or if the
+   * replica does not answer, it runs on the primary with the retries of {@link execute}. On the primary, each batch of
+   * statements is a transaction of its own while all statements so far only read.
    */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
     const { tenantId } = principal;
@@ -173,9 +173,9 @@ function bind(call: Call, transaction: Transaction): void {
 }
 
 /**
- * Decides what follows a failed transaction. If its claim failed because the key is taken, returns work for a new
- * transaction. This work returns the outcome for the caller. Otherwise rejects: with a conflict if the tenant is not
- * active, with another failure of the claim, or with `error` if the claim did not fail.
+ * Decides what follows a failed transaction. If the key is taken, or another open transaction holds it for too long,
+ * returns work for a new transaction. This work returns the outcome for the caller. Otherwise rejects: with a conflict
+ * if the tenant is not active, with another failure of the claim, or with `error` if the claim did not fail.
  */
 async function explainClaim(
   claim: IdempotencyClaim,

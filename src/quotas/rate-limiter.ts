@@ -43,8 +43,8 @@ const AWAY_MS = 5_000;
 /**
  * Creates a rate limiter whose quotas are shared by several processes. Each process takes parts of a quota from the
  * store and allows requests from its part, so that most requests do not wait. Each part is a fraction of the requests
- * that are left. So a process that gets no more requests holds only few of them. While the store answers, all processes
- * together never allow more than the quota in a window.
+ * that are left. So a process that receives no more requests keeps only a small part of the quota. While the store
+ * answers, all processes together never allow more than the quota in a window.
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
  * not answer, each process allows one further part of the quota in a window. The part is the number of requests that

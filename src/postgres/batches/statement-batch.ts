@@ -34,7 +34,7 @@ interface PendingStatement {
   readonly outcome: StatementOutcome;
   /** The encoded values; empty until the batch is sent. */
   parameters: EncodedParameter[];
-  /** Whether the batch asks for the columns. */
+  /** Whether the batch asks the server for the columns of the statement's result. */
   isDescribed: boolean;
   /** Reads the rows; undefined until the columns are known, and for a result without columns. */
   reader: RowReader | undefined;
@@ -71,7 +71,8 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  * on each connection.
  *
  * If a statement fails, the server skips all later statements, including COMMIT. The skipped statements fail with
- * 25P02, as in an aborted transaction. The transaction must then be rolled back.
+ * 25P02, as in an aborted transaction. The transaction must then be rolled back. If a value of a statement cannot be
+ * encoded, only this statement fails and is not sent. The server then runs the others, including COMMIT.
  */
 export class StatementBatch extends Query {
   /**

@@ -3,8 +3,8 @@ import { Client, type QueryResultRow } from "pg";
 /** A connection that only reads. */
 export interface Inspection {
   /**
-   * Returns the rows of one query, which runs in its own read-only transaction. Rejects if there is no answer for 10 s.
-   * A ROLLBACK then waits up to 10 s more.
+   * Returns the rows of one query, which runs in its own read-only transaction. Rejects if a statement is not answered
+   * within 10 s. BEGIN, the query and ROLLBACK each have this limit.
    */
   rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /**

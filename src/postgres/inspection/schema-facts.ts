@@ -24,8 +24,8 @@ const COMPATIBLE = "SELECT migration, oldest_release FROM schema_compatibility";
 const REVISION = "SELECT max(id)::int AS revision FROM graphile_worker.migrations";
 
 /**
- * Compares the applied migrations with the migrations of this release. Rejects if the role has no right to read the
- * tables of applied migrations.
+ * Compares the applied migrations with the migrations of this release. A missing table counts as empty. Rejects if the
+ * role has no right to read `schema_migrations`, `schema_compatibility` or `graphile_worker.migrations`.
  */
 export async function readSchemaFacts(inspection: Inspection): Promise<SchemaFacts> {
   const known = await knownMigrations();

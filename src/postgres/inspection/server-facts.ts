@@ -16,7 +16,7 @@ export interface ServerFacts {
   readonly clockAheadMs: number;
   /** Maximum number of connections that this role can have to this database. */
   readonly allowedConnections: number;
-  /** The number of connected processes of the service. Each is counted by the connection of its readiness probe. */
+  /** The number of processes of the service. A process counts while its readiness probe has an open connection. */
   readonly processes: number;
   readonly databaseBytes: number;
 }

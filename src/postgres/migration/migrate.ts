@@ -15,8 +15,8 @@ export interface MigrateOptions extends UpgradeOptions {
   /** postgres:// URL of the role that owns the tables or will own them. */
   readonly url: string;
   /**
-   * postgres:// URL of the service's role. The migration grants this role the rights that it needs. If undefined, no
-   * rights are granted.
+   * postgres:// URL of the service's role. The migration creates this role if it does not exist, and grants it the
+   * rights that it needs. If undefined, no rights are granted.
    */
   readonly serviceUrl?: string | undefined;
   /**
@@ -54,7 +54,7 @@ const MAX_TRIES = 400;
  * - the schema is not up to date and the role does not own the tables;
  * - a newer release migrated the schema and a newer migration does not declare itself compatible with this release.
  *
- * If the newer migrations are compatible, schema and rights stay unchanged.
+ * If the schema has newer migrations and all are compatible, the rights and the retention stay unchanged.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { url, serviceUrl, auditRetentionMonths } = options;

@@ -3,9 +3,9 @@ import type { Knex } from "knex";
 const STATED = /^-- Compatible from: (\S+)$/m;
 
 /**
- * Reads the oldest compatible release from the text of a migration. This release and newer ones can serve during and
- * after the migration. Returns the name of the release's last migration. Returns undefined if the text states no
- * release: then no older release can serve.
+ * Reads the oldest compatible release from the text of a migration. That release and newer ones can serve during and
+ * after the migration. Returns the name of that release's last migration. Returns undefined if the text states no
+ * release: then no release without the migration can serve.
  */
 export function oldestReleaseFor(sql: string): string | undefined {
   return STATED.exec(sql)?.[1];

@@ -13,7 +13,9 @@ import { servingName } from "./serving-releases.js";
 const OLDER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
   AND (application_name = ? OR starts_with(application_name, ?) AND application_name < ? COLLATE "C") LIMIT 1`;
 
-/** Returns whether the database is served by a process whose release does not have `migration`. */
+/**
+ * Returns whether a process is connected whose release does not have `migration`, or does not show its last migration.
+ */
 export async function isOlderServing(source: TransactionSource, migration: string): Promise<boolean> {
   const prefix = servingName("");
   const bindings = [prefix.trimEnd(), prefix, servingName(migration)];

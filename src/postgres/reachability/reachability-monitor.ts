@@ -28,8 +28,8 @@ const MESSAGE = "Query read timeout";
  * over a separate TCP connection. After two failed probes in a row it destroys all connections in use. The database
  * then counts as unreachable until its configured address answers a probe.
  *
- * A database that is slow, locked or out of connections still answers the probe. Without connections in use there are
- * no probes.
+ * A database that is slow, locked or out of connections still answers the probe. While the database counts as
+ * reachable, there are no probes without a connection in use over TCP.
  */
 export class ReachabilityMonitor {
   #isUnreachable = false;

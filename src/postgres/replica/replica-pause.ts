@@ -1,10 +1,10 @@
 /**
  * Outcome of an attempt to run a read on a replica:
  * - served: the replica answered;
- * - behind: the replica has not replayed enough of the log;
+ * - behind: the replica has not replayed enough of the log, or row-level security does not bind its role;
  * - promoted: the replica is no standby any more;
  * - away: the replica is unreachable or too slow;
- * - unable: the replica cannot run the statements of the read.
+ * - unable: the read failed on the replica in another way, for example because it tried to write.
  */
 export type ReplicaOutcome = "served" | "behind" | "promoted" | "away" | "unable";
 
@@ -20,7 +20,7 @@ export interface ReplicaPause {
    * read that tries the replica.
    */
   isOn(): boolean;
-  /** Records the outcome of a read that tried the replica. The outcome can begin or end a pause. */
+  /** Records the outcome of a read that tried the replica. Each outcome except `unable` can begin or end a pause. */
   note(outcome: ReplicaOutcome): void;
 }
 

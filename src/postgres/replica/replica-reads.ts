@@ -12,9 +12,9 @@ import { createReplicaPause, type ReplicaOutcome } from "./replica-pause.js";
 /** Runs reads on a streaming replica instead of the primary. */
 export interface ReplicaReads {
   /**
-   * Runs the work of an operation on the replica. Returns the result of the work; undefined if the primary must run the
-   * work. The read sees everything that was committed before the call. Rejects only with a {@link CupoError} of the
-   * work.
+   * Runs the work of an operation on the replica. Returns the result of the work. Returns undefined if the primary must
+   * run the work, which may have run on the replica in part. The read sees everything that was committed before the
+   * call. Rejects only with a {@link CupoError} of the work.
    */
   attempt<T>(
     operation: string,
@@ -49,10 +49,11 @@ const PAUSES_MS = [0, 1, 4, 15, 40];
  * costs the primary little. The replica runs the read once it has replayed that position. So a read sees every earlier
  * commit of every process.
  *
- * The primary runs the read if the replica is behind, too slow, unreachable, promoted, or on another timeline. A
- * replica that is too slow, unreachable or promoted, or that stays behind, gets no reads for a while (see
- * {@link createReplicaPause}). If an operation tried to write or lock on the replica, only the primary runs that
- * operation from then on.
+ * The primary runs the read if the replica is behind, too slow, unreachable, promoted, or on another timeline. The same
+ * applies if the primary does not return its position, if row-level security does not bind the replica's role, or if
+ * the read fails with an error that is no {@link CupoError}. A replica that is too slow, unreachable or promoted, or
+ * that stays behind, gets no reads for a while (see {@link createReplicaPause}). If an operation tried to write or lock
+ * on the replica, only the primary runs that operation from then on.
  */
 export function createReplicaReads({ primary, replica, onOutcome }: ReplicaOptions): ReplicaReads {
   const readIndex = createReadIndex(() => askPosition(primary));

@@ -41,7 +41,10 @@ export class NotificationListener {
     await this.#client.query(`LISTEN ${CHANNEL}`);
   }
 
-  /** Sends a probe notification through `pool`. Returns whether the probe arrives at this listener within 1 s. */
+  /**
+   * Sends a probe notification through `pool`. Returns whether the probe arrives at this listener within 1 s. Rejects
+   * if the probe cannot be sent.
+   */
   async receives(pool: Pick<Pool, "query">): Promise<boolean> {
     const probe = probePayload(randomUUID());
     const signal = AbortSignal.any([this.lost, AbortSignal.timeout(PROBE_MS)]);
