@@ -39,7 +39,7 @@ export interface WebhooksOptions {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly logger: Logger;
-  /** How many milliseconds a receiver has to answer. */
+  /** How many milliseconds a receiver has to answer; default 10,000. */
   readonly sendTimeoutMs?: number | undefined;
 }
 
