@@ -64,8 +64,8 @@ export async function placeAppointments(
 }
 
 /**
- * Locks the capacities of the days on which the appointments take slots. Returns the appointments in the same order,
- * with empty `slots` if the day has no capacity left. Such an appointment is imported as overbooked.
+ * Locks the capacity counters of the days on which the appointments take slots. Returns the appointments in the same
+ * order, with empty `slots` if the day has no capacity left. Such an appointment is imported as overbooked.
  */
 async function withinCapacity({ call, nowMs }: ImportBatch, placed: readonly PlacedAppointment[]) {
   const days = placed.flatMap(({ slots: [first] }) => dayOf(first) ?? []);
