@@ -26,7 +26,7 @@ export interface Webhooks {
   readonly vault: Vault;
   readonly policy: ReceiverPolicy;
   /**
-   * For each active webhook of a tenant, queues a job that sends events, about 100 ms later. Call this after a
+   * For each active webhook of a tenant, queues a job that sends events, usually about 100 ms later. Call this after a
    * transaction of the tenant has committed.
    */
   committed(tenantId: string): void;

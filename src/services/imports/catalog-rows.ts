@@ -24,7 +24,7 @@ interface Draft<A extends object> {
   readonly attributes: A;
 }
 
-/** Imports locations. Rejects a row if its code is taken ({@link createAll}). */
+/** Imports locations. Rejects a row whose code already exists ({@link createAll}). */
 export async function importLocations(batch: ImportBatch, rows: readonly RowOf<CreateLocationRequestValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, address, active } }) => ({
     row,
@@ -33,7 +33,7 @@ export async function importLocations(batch: ImportBatch, rows: readonly RowOf<C
   await createAll(batch, locations, "location", drafts);
 }
 
-/** Imports practitioners. Rejects a row if its code is taken ({@link createAll}). */
+/** Imports practitioners. Rejects a row whose code already exists ({@link createAll}). */
 export async function importPractitioners(batch: ImportBatch, rows: readonly RowOf<CreatePractitionerRequestValid>[]) {
   const drafts = rows.map(({ row, value: { code, fullName, registrationNumber, active } }) => ({
     row,
@@ -43,8 +43,8 @@ export async function importPractitioners(batch: ImportBatch, rows: readonly Row
 }
 
 /**
- * Imports services. Rejects a row if its code is taken ({@link createAll}), or if its opportunity definition does not
- * exist for the caller.
+ * Imports services. Rejects a row if its code already exists ({@link createAll}), or if its opportunity definition does
+ * not exist for the caller.
  */
 export async function importServices(batch: ImportBatch, rows: readonly RowOf<CreateHealthcareServiceRequestValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, active, opportunityDefinitionId } }) => ({
@@ -61,7 +61,7 @@ export async function importServices(batch: ImportBatch, rows: readonly RowOf<Cr
   await createAll(batch, healthcareServices, "service", usable);
 }
 
-/** Imports payers. Rejects a row if its code is taken ({@link createAll}). */
+/** Imports payers. Rejects a row whose code already exists ({@link createAll}). */
 export async function importPayers(batch: ImportBatch, rows: readonly RowOf<ImportedPayerValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, taxId, active } }) => ({
     row,
@@ -71,8 +71,8 @@ export async function importPayers(batch: ImportBatch, rows: readonly RowOf<Impo
 }
 
 /**
- * Imports contracts. Rejects a row if its code is taken ({@link createAll}), or if its payer does not exist for the
- * caller.
+ * Imports contracts. Rejects a row if its code already exists ({@link createAll}), or if its payer does not exist for
+ * the caller.
  */
 export async function importContracts(batch: ImportBatch, rows: readonly RowOf<ImportedContractValid>[]) {
   const resolved = rows.map(({ row, value }) => ({ row, value, payerId: batch.resolve("PAYER", value.payer) }));
