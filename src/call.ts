@@ -61,7 +61,7 @@ export interface Effect {
   readonly resourceId: string;
   /** OFFERED: a slot was offered to a waitlist entry. The entry did not change. */
   readonly action: "CREATE" | "UPDATE" | "DELETE" | "OFFERED";
-  /** The version of the resource after the change. Absent if the resource has no versions. */
+  /** The version after the change. Absent if the resource has none, and for new waitlist entries and cases. */
   readonly version?: number;
   /**
    * The owner of the resource. Only callers who may see the resource receive the event of the change. Absent for
@@ -83,7 +83,7 @@ export interface RequiredStatement {
 /**
  * The database transaction of a call, bound to its tenant. Statements are sent in the order of the method calls,
  * without waiting for earlier results. Statements that are sent in the same turn of the event loop share a round trip.
- * If the operation has no side effects, each round trip that only reads is a transaction of its own.
+ * If the operation takes no idempotency key, each read-only round trip to the primary is a transaction of its own.
  */
 export interface Transaction {
   /** The tenant of the transaction. Every statement must also name this tenant. */
@@ -97,7 +97,7 @@ export interface Transaction {
   send(statement: Statement): void;
   /**
    * Sends a statement without waiting for it. If it writes no row, the transaction aborts and the call fails with the
-   * error that `refusal` returns. So the last check of a call shares one round trip with the effects and COMMIT.
+   * error that `refusal` returns. So the last check of a call shares one round trip with the audit rows and COMMIT.
    */
   require(statement: RequiredStatement, refusal: () => unknown): void;
 }
@@ -110,7 +110,7 @@ export interface CallHeaders {
   readonly actorId: readonly string[];
 }
 
-/** Ends a span. `failure` is the error with which the traced work failed, if any. Further calls do nothing. */
+/** Ends a span. `failure` is the error with which the traced work failed, if any. Calling it again does nothing. */
 export type EndOfPart = (failure?: unknown) => void;
 
 /** Records interceptors and statements of a call as spans of a trace. Spans have no data of messages or headers. */
@@ -125,7 +125,7 @@ export interface CallTrace {
   beginStatement(text: string): EndOfPart;
 }
 
-/** The state of a call, from the arrival of its headers until its log line. It is the same on every transport. */
+/** The state of a call, from the arrival of its headers until its log line. Its form is the same on every transport. */
 export interface Call {
   /** UUID: the caller's X-Correlation-Id as sent, or a generated one. */
   readonly correlationId: string;
@@ -149,8 +149,8 @@ export interface Call {
   trace?: CallTrace;
   principal?: Principal;
   /**
-   * The opaque id of the person on whose behalf the principal calls, if the caller sent one. It is stored in histories
-   * and the audit trail, never in logs.
+   * The opaque id of the person or system on whose behalf the principal calls, if the caller sent one. It is stored in
+   * histories and the audit trail, never in logs.
    */
   actor?: string;
   transaction?: Transaction;

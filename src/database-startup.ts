@@ -31,7 +31,7 @@ const POOLER_WARNING =
 const UNREACHABLE_WARNING =
   "database unreachable (all connections and TCP probe); pending queries failed; answering 503 until it responds";
 
-/** The numbers of database connections for calls and for jobs, and how many seconds a call waits for a connection. */
+/** The numbers of database connections for calls and for jobs, and how many seconds a call may wait for one. */
 export type CallConnections = Pick<Config, "databaseConnections" | "waitSeconds">;
 
 /** The URLs of the database, and the options of its migration. */

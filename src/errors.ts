@@ -117,7 +117,7 @@ export class CupoError extends Error {
   }
 }
 
-/** 400: a header, the path or the body is not a readable request. `why` is a sentence or a list of all errors. */
+/** 400: a header, a path field or the body is malformed. `why` is a sentence or a list of all errors. */
 export function invalidRequest(why: string | readonly FieldError[]): CupoError {
   return new CupoError("INVALID_REQUEST", typeof why === "string" ? { detail: why } : { errors: why });
 }
@@ -165,8 +165,8 @@ export function conflicts(errors: readonly FieldError[]): CupoError {
 }
 
 /**
- * 422: a readable request breaks rules. Each item of `errors` states a broken rule. `limit` is the limit of the service
- * that the request would exceed, if any.
+ * 422: a well-formed request breaks rules. Each item of `errors` states a broken rule. `limit` is the limit of the
+ * service that the request would exceed, if any.
  */
 export function validationFailed(errors: readonly FieldError[], limit?: LimitName): CupoError {
   return new CupoError("VALIDATION_FAILED", { errors, ...(limit === undefined ? {} : { limit }) });
@@ -185,8 +185,8 @@ export function serviceUnavailable(retryAfterSeconds: number, cause?: unknown): 
 }
 
 /**
- * 503 with the reason BUSY: other requests use up a resource, so this request did not run or did not finish. `message`
- * says which resource is busy. The only item of `errors` has an empty `field`, because it concerns the whole request.
+ * 503 with the reason BUSY: other requests use what this request needs, so it did not run or did not finish. `message`
+ * says what is in use. The only item of `errors` has an empty `field`, because it concerns the whole request.
  */
 export function busy(message: string, retryAfterSeconds: number, init: CupoErrorInit = {}): CupoError {
   const detail = `${message} Nothing was changed. Send the request again with the same Idempotency-Key.`;

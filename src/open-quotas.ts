@@ -12,9 +12,9 @@ export interface QuotaOptions extends RateQuotas {
   /** Number of processes that share the quotas. */
   readonly replicas: number;
   /**
-   * The longest wait for a connection to the shared quotas, and for each statement, in milliseconds. After this time,
-   * the process counts its requests alone. It then allows its part of each quota: the remaining requests divided by
-   * `replicas`.
+   * The longest wait for a connection to the shared quotas, and for each statement, in milliseconds. After this time or
+   * an error, the process counts its requests alone. It then allows its part of each quota: the remaining requests
+   * divided by `replicas`.
    */
   readonly withinMs: number;
 }

@@ -26,7 +26,7 @@ export interface Webhooks {
   readonly vault: Vault;
   readonly policy: ReceiverPolicy;
   /**
-   * For each active webhook of a tenant, queues a job that sends events, about 100 ms later. Call this after a
+   * For each active webhook of a tenant, queues a job that sends events, usually about 100 ms later. Call this after a
    * transaction of the tenant has committed.
    */
   committed(tenantId: string): void;
@@ -39,7 +39,7 @@ export interface WebhooksOptions {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly logger: Logger;
-  /** How many milliseconds a receiver has to answer. */
+  /** How many milliseconds a receiver has to answer; default 10,000. */
   readonly sendTimeoutMs?: number | undefined;
 }
 

@@ -19,9 +19,9 @@ export interface RequestObserver {
 
 /**
  * Adds X-Correlation-Id to every answer of a listener and logs one line when the answer ends. The line has the
- * operation, caller, tenant, result, duration, correlation id and trace. The line has no status if the caller
- * disconnected before the answer. The line has no other data of the request, because paths, queries, headers and bodies
- * can hold personal data.
+ * operation, caller, tenant, status, error code, duration, correlation id and trace. The line has no status if the
+ * caller disconnected before the answer. The line has no other data of the request, because paths, queries, headers and
+ * bodies can hold personal data.
  */
 export function logged(handle: HttpHandler, logger: Logger, observer?: RequestObserver): HttpHandler {
   return (request, response) => {
@@ -59,14 +59,14 @@ export function logRefusedConnections(logger: Logger, everyMs: number): (limit: 
 }
 
 /**
- * The faults of tokens that were not signed by a key of the issuer. Other faults are mistakes of known clients, such as
- * an expired token.
+ * The faults of tokens that were not signed by a key of the issuer. Other faults, such as an expired token, are usually
+ * mistakes of clients.
  */
 const FORGED: ReadonlySet<string> = new Set(["ALGORITHM", "UNKNOWN_KEY", "SIGNATURE"]);
 
 /**
- * Returns a function that logs rejected tokens with a fault in {@link FORGED}, at most once per `everyMs` milliseconds.
- * It logs no part of a token.
+ * Returns a function that logs the fault of a rejected token, if it is in {@link FORGED}. It logs at most once per
+ * `everyMs` milliseconds, and no part of a token.
  */
 export function logForgedTokens(logger: Logger, everyMs: number): (fault: string) => void {
   const log = rarely(everyMs, (fault) =>

@@ -14,7 +14,7 @@ export function scopesOf(services: readonly Pick<ServiceEntry, "service">[]): st
   return [...new Set([...ofOperations, ...ofFields])].toSorted();
 }
 
-/** Returns the messages `roots` and all messages nested in them. The set grows while the loop iterates over it. */
+/** Returns the messages `roots` and all messages nested in them. `found` grows while the loop iterates over it. */
 function messagesFrom(roots: readonly DescMessage[]): DescMessage[] {
   const found = new Set(roots);
   for (const { fields } of found) {

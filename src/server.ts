@@ -35,7 +35,7 @@ export interface RunningServer {
   /**
    * Stops gracefully. Readiness becomes false and streams end. For `drainMs` (default 0), requests are still served,
    * and clients are asked to disconnect. Then no new connections are accepted, and requests in flight have 8 s to
-   * finish. Finally the jobs stop and the pools are closed. Later calls wait for the first call to finish.
+   * finish. Finally the jobs stop and the pools are closed. Further calls of `close` wait for the first.
    */
   close(drainMs?: number): Promise<void>;
 }
@@ -43,7 +43,7 @@ export interface RunningServer {
 /** The settings of a service: {@link Config} with a required database URL. */
 export type ServerConfig = Omit<Config, "databaseUrl"> & { readonly databaseUrl: string };
 
-/** The dependencies of the service, and replacements for its parts. */
+/** The dependencies of the service, and replacements for some of its components. */
 export interface ServerPorts {
   readonly logger: Logger;
   /** Returns the current time for tokens and services, in milliseconds since the epoch. */
@@ -58,13 +58,13 @@ export interface ServerPorts {
   readonly metricsMaxAgeMs?: number;
   /** How many milliseconds a receiver of webhooks has to respond. Defaults to 10,000. */
   readonly sendTimeoutMs?: number | undefined;
-  /** Returns the function that creates the page for `/metrics`. Defaults to `own`, the page of this process. */
+  /** Returns the function that creates the page for `/metrics`. By default, returns `own`, which shows this process. */
   readonly metricsOf?: (own: Telemetry["metricsPage"]) => Telemetry["metricsPage"];
   /** Issues tokens of the development issuer for the API reference pages. Ignored if an issuer is configured. */
   readonly demoTokens?: DemoTokens | undefined;
 }
 
-/** Due work of jobs is counted at most once per `maxAgeMs` ms. A page of metrics waits `timeoutMs` ms for the count. */
+/** {@link readBacklog} runs at most once per `maxAgeMs` ms. A page of metrics waits at most `timeoutMs` ms for it. */
 const BACKLOG_PACE = { maxAgeMs: 10_000, timeoutMs: 1_000 };
 
 /** Log lines that any caller can cause are written at most once in this many milliseconds. */
@@ -72,7 +72,7 @@ const LOG_EVERY_MS = 60_000;
 
 type Closer = () => Promise<void> | void;
 
-/** Assembles and starts the service. If a part cannot start, closes the parts that have started, and rejects. */
+/** Assembles and starts the service. If a component cannot start, closes those that have started, and rejects. */
 export async function startServer(config: ServerConfig, ports: ServerPorts): Promise<RunningServer> {
   const closers: Closer[] = [];
   encodeTextsByBuffer();

@@ -16,7 +16,10 @@ import type { TokenFault } from "./token-faults.js";
 /** The issuer whose access tokens are accepted. */
 export interface TrustedIssuer {
   readonly verifyToken: TokenVerifier;
-  /** Milliseconds since the last successful load of the keys. Undefined before it, and for keys that never change. */
+  /**
+   * Milliseconds since the last successful load of the keys. Undefined before this load, and for keys that never
+   * change.
+   */
   keysAgeMs(): number | undefined;
   close(): void;
 }
@@ -25,8 +28,9 @@ type IssuerSettings = Pick<Config, "issuer" | "tokenTypes" | "tokenClaims" | "da
 
 /**
  * Opens the configured issuer: a real one, with its keys at a URL or in a file, or the development issuer. `fetch`
- * loads keys from a URL. `onError` is called for each failed load of keys. But if the first load from a file fails,
- * this function rejects instead. `onRefused` is called for each request whose token is rejected or missing.
+ * loads keys from a URL. `onError` is called for each load that fails or returns no usable key. But if the first load
+ * from a file does so, this function rejects instead. `onRefused` is called each time a token is rejected or missing,
+ * also during a stream.
  */
 export async function openTrustedIssuer(
   config: IssuerSettings,

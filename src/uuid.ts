@@ -26,8 +26,8 @@ const valueOfDigit = Uint8Array.from({ length: 256 }, (_, code) => {
 });
 
 /**
- * Writes the 16 bytes of a UUID in lower case at `offset`. Returns false for any other text; some bytes may then
- * already be written. The function takes a fifth of the time of a regular expression and Buffer's "hex" decoding.
+ * Writes the 16 bytes of a lower-case UUID at `offset`. Returns false for any other text; some bytes may then already
+ * be written. The function takes a fifth of the time of a regular expression and Buffer's "hex" decoding.
  */
 export function writeLowerCaseUuid(bytes: Uint8Array, text: string, offset: number): boolean {
   if (text.length !== 36) return false;

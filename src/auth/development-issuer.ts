@@ -30,7 +30,7 @@ const developmentAudience = "urn:cupo:api";
 
 /**
  * Opens the development issuer of a data folder. The first start creates its key pair in the folder. So tokens stay
- * valid after a restart, and every process with this folder accepts them. `now` is wall-clock time in milliseconds.
+ * valid after a restart, and every process with this folder accepts them. `now` returns milliseconds since the epoch.
  * Rejects if the key file cannot be read or is not a key, see {@link openDevelopmentKey}.
  */
 export async function openDevelopmentIssuer(options: {

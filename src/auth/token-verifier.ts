@@ -15,7 +15,7 @@ export interface TokenVerifierOptions extends ClaimRules {
   readonly keySet: KeySet;
   /** Returns the wall-clock time in milliseconds since the epoch. */
   now(): number;
-  /** Called for each request that is rejected because its token is invalid or missing. */
+  /** Called each time a token is rejected or missing, also if the token of an open stream becomes invalid. */
   readonly onRefused?: ((fault: TokenFault) => void) | undefined;
 }
 

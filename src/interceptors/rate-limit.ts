@@ -24,8 +24,8 @@ export interface QuotaPrincipal {
 }
 
 /**
- * Counts requests of a principal against every quota and returns the state of each quota; `requests` defaults to 1. The
- * counts are in this process or in a shared store.
+ * Counts requests of a principal against every quota and returns the state of each quota; `requests` defaults to 1.
+ * Counts nothing if a quota is exceeded. The counts are in this process or in a shared store.
  */
 export interface RateLimiter {
   count(principal: QuotaPrincipal, requests?: number): Promise<readonly QuotaState[]>;
@@ -54,9 +54,9 @@ export function rateLimit(limiter: RateLimiter): Stage {
 }
 
 /**
- * Counts a page or batch of more than 50 rows as several requests: one for each 50 rows, rounded up. {@link rateLimit}
- * has counted the first of them. The cost of a request grows with its rows: each patient that is read needs redaction
- * and an access record. Throws 429 above a quota.
+ * Counts a page or a batch of patients with more than 50 rows as several requests: one for each 50 rows, rounded up.
+ * {@link rateLimit} has counted the first of them. The cost of a request grows with its rows: each patient that is read
+ * needs redaction and an access record. Throws 429 above a quota.
  */
 export function rowQuota(limiter: RateLimiter): Stage {
   return ({ methodKind, input }) => {

@@ -9,8 +9,8 @@ import type { Stage } from "./stage.js";
 export const idempotencyKeyForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 255 } as const;
 
 /**
- * Throws 400 if X-Correlation-Id or Idempotency-Key is invalid, or if an operation needs Idempotency-Key and it is
- * missing. The error has an item for each invalid header (specification section 4).
+ * Throws 400 if X-Correlation-Id is invalid. If the operation requires Idempotency-Key, also throws 400 if this header
+ * is missing or invalid. The error has an item for each invalid header (specification section 4).
  */
 export function requestHeaders(): Stage {
   return (method) => {
@@ -24,8 +24,8 @@ export function requestHeaders(): Stage {
 }
 
 /**
- * Returns a check of the headers X-Correlation-Id and Idempotency-Key of calls of `method`. The check returns a 400
- * error with all faults, or undefined if the headers are valid.
+ * Returns a check of the header X-Correlation-Id of calls of `method`. If the method requires Idempotency-Key, the
+ * check includes this header. The check returns a 400 error with all faults, or undefined if the headers are valid.
  */
 export function headerJudge(
   method: DescMethod,

@@ -8,16 +8,19 @@ const SHOWING: ReadonlySet<string> = new Set(
   [PatientSchema, PatientDetailsSchema, UserAttentionCaseDetailsSchema].map(({ typeName }) => typeName),
 );
 
-/** The patients whose data a response shows: their ids, and ids of appointments of the others. */
+/**
+ * The patients whose data a response shows. If it has no id of such a patient, `appointmentIds` has an appointment of
+ * the patient.
+ */
 export interface ShownPatients {
   readonly patientIds: readonly string[];
   readonly appointmentIds: readonly string[];
 }
 
 /**
- * Compiles a function that returns the patients that a stored response shows in fields of the types Patient,
- * PatientDetails and UserAttentionCaseDetails. A case without `patientId` shows the patient of its appointment. Repeated
- * fields are ignored: no operation with an idempotency key shows patients in one.
+ * Compiles a function that returns the patients that a stored response shows in top-level fields of the types Patient,
+ * PatientDetails and UserAttentionCaseDetails. A case without `patientId` shows the patient of its appointment.
+ * Repeated fields are ignored: no operation with an idempotency key shows patients in a repeated field.
  */
 export function shownPatientsOf(schema: DescMessage): (response: Uint8Array) => ShownPatients {
   const fields = schema.fields.filter(({ message }) => message !== undefined && SHOWING.has(message.typeName));

@@ -5,7 +5,7 @@ import type { Interceptor } from "@connectrpc/connect";
  * A function that defines one step in the handling of calls. It returns the interceptor for a method, or undefined if
  * calls of the method do not need the step.
  *
- * The function runs once per method, when a service is registered. So everything that depends only on the method is
+ * The function runs when a service is registered, not for each call. So everything that depends only on the method is
  * computed before the first request. A fault in the options of a proto prevents the start.
  */
 export type Stage = (method: DescMethod) => Interceptor | undefined;

@@ -9,11 +9,11 @@ import type { Stage } from "./stage.js";
 const CHECK_EVERY_MS = 1_000;
 
 /**
- * Ends a stream when `stopping` aborts or the caller's access token becomes invalid. This also ends a stream that waits
- * for its next message. The caller receives the reason as an error.
+ * Ends a stream when `stopping` aborts, or when the caller's access token becomes invalid or cannot be verified. This
+ * also ends a stream that waits for its next message. The caller receives the reason as an error.
  *
  * The token is verified before each message and once per second. So no message is sent after the token has expired or
- * its key was withdrawn, and the stream ends within a second. Unary methods do not get this stage.
+ * its key has left the loaded key set, and the stream ends within a second. Unary methods do not get this stage.
  */
 export function streamLife(verify: TokenVerifier, stopping: AbortSignal): Stage {
   return ({ methodKind }) => (methodKind === "unary" ? undefined : living(verify, stopping));

@@ -37,8 +37,8 @@ export interface OptionSubject {
 }
 
 /**
- * The callers who can use an option: those with exactly this tenant, organization and company. If one is undefined,
- * only callers without it can. Ids are UUIDs in lower case.
+ * The callers who can use an option: those with exactly this tenant, organization and company. An undefined
+ * organization or company admits only callers without one. Ids are UUIDs in lower case.
  */
 export interface OptionHolder {
   readonly tenantId: string;

@@ -9,7 +9,7 @@ export interface TokenForm {
 /** The JWE algorithms of every token (RFC 7518 sections 4.5 and 5.3). */
 const algorithm = { alg: "dir", enc: "A256GCM" } as const;
 
-/** An option token has 252 characters. The option token of a hold has 274. */
+/** The option token of a search has 252 characters, the option token of a hold 274. */
 export const optionForm: TokenForm = {
   header: {},
   shape: /^[A-Za-z0-9_-]{62}\.\.[A-Za-z0-9_-]{16}\.(?:[A-Za-z0-9_-]{148}|[A-Za-z0-9_-]{170})\.[A-Za-z0-9_-]{22}$/,

@@ -3,7 +3,9 @@ import { endOfLocalDay, localDateAt } from "./local-clock.js";
 
 const minuteMs = 60_000;
 
-/** A slot can be booked until this many minutes after its start, for patients who come without an appointment. */
+/**
+ * Clinic staff can book a slot until this many minutes after its start, for patients who come without an appointment.
+ */
 const WALK_IN_GRACE_MINUTES = 15;
 
 /** Rounds an instant down to the whole minute. Takes and returns milliseconds since the epoch. */
@@ -12,8 +14,8 @@ export function minuteOf(instantMs: number): number {
 }
 
 /**
- * Returns the earliest start that can still be booked, in milliseconds since the epoch: 15 minutes before the current
- * minute.
+ * Returns the earliest start that clinic staff can still book, in milliseconds since the epoch: 15 minutes before the
+ * current minute.
  */
 export function earliestStart(nowMs: number): number {
   return minuteOf(nowMs) - WALK_IN_GRACE_MINUTES * minuteMs;

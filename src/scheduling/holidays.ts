@@ -4,7 +4,7 @@ type HolidayAttributes = Pick<ProgramRuleAttributes, "holidayDates" | "holidayPo
 
 /**
  * Decides for each policy whether a date is closed. `isHoliday`: the date is a holiday of the tenant. `isListed`: the
- * rule lists the date.
+ * `holidayDates` of the rule contain the date.
  */
 const closes: Readonly<Record<HolidayPolicy, (isHoliday: boolean, isListed: boolean) => boolean>> = {
   SKIP: (isHoliday, isListed) => isHoliday || isListed,

@@ -30,8 +30,8 @@ export interface Reach {
   /** For how many days after today the program can be booked. */
   readonly horizonDays: number;
   /**
-   * All slots that the rules made are on or before this local date, YYYY-MM-DD. If undefined, none of these slots is
-   * after the default horizon.
+   * No slot made from the program's rules is after this local date, YYYY-MM-DD. If undefined, no such slot is after the
+   * default horizon.
    */
   readonly slotsThrough: string | undefined;
 }
@@ -47,8 +47,8 @@ export function plannedThrough(reach: Pick<Reach, "horizonDays">, nowMs: number)
 }
 
 /**
- * Returns the dates on which a change of a program can change slots. If the horizon was shortened, they include later
- * dates that still have slots.
+ * Returns the dates on which a change of a program can change slots. If the horizon was shortened, the result includes
+ * later dates that still have slots.
  */
 export function changeableSpan(reach: Reach, nowMs: number): DateSpan {
   const planned = horizonFrom(nowMs, plannedDays(reach));

@@ -13,7 +13,10 @@ const MAX_EVEN_DAYS = 2_000;
 const evenDays = new Map<string, number | undefined>();
 const lastInstantMs = Date.parse("9999-12-31T23:59:59Z");
 
-/** Caches the last local day that was returned, because most calls are about today. */
+/**
+ * The last local day without a clock change that {@link localDateAt} returned. It is cached, because most calls ask
+ * about today.
+ */
 let latestDay = { date: "", startMs: 0, endMs: 0 };
 
 /** Returns the local date at an instant. `instantMs` is in milliseconds since the epoch. */

@@ -4,8 +4,8 @@ import { countSlots, localWindow } from "./local-time.js";
 import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
 /**
- * A rule in numbers. `from` and `to` are the results of {@link dayNumberOf} for its first and last day. `slotsADay` is
- * the number of slots that it makes for one practitioner on each open day.
+ * The numbers of a rule that {@link largestPlan} uses. `from` and `to` are the results of {@link dayNumberOf} for its
+ * first and last day. `slotsADay` is the number of slots that the rule makes for one practitioner on each open day.
  */
 interface Stretch {
   readonly from: number;

@@ -13,7 +13,10 @@ export type HolidayPolicy = "SKIP" | "INCLUDE" | "ONLY_EXCEPTIONS";
 export interface ProgramRuleAttributes {
   /** An inactive rule opens no date and overlaps no rule. */
   readonly active: boolean;
-  /** The maximum number of appointments and unexpired holds in the slots of this rule on one date, 1 to 10,000. */
+  /**
+   * The maximum number of bookings in the slots of this rule on one date, 1 to 10,000. Holds count until they end or
+   * expire.
+   */
   readonly dailyCapacity: number;
   /** 1 to 1440. */
   readonly slotDurationMinutes: number;

@@ -26,8 +26,9 @@ export class FairQueue {
   }
 
   /**
-   * Advances the virtual time to the start tag of a call that begins to run. Forgets tenants whose next tag is below
-   * the virtual time. This does not change the tag that {@link startTagOf} returns for them.
+   * Advances the virtual time to the start tag of a call that begins to run. Forgets the first tenants in `#nextTags`
+   * while their next tag is below the virtual time. This does not change the tag that {@link startTagOf} returns for
+   * them.
    */
   advance(startTag: number): void {
     this.#virtualTime = Math.max(this.#virtualTime, startTag);

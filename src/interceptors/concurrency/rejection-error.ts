@@ -7,8 +7,8 @@ type RejectionText = readonly [limit: LimitName, message: string];
 const busyService: RejectionText = ["load", "The service has more requests than it can process now."];
 
 /**
- * The limit and the message of each rejection. A principal above its own limit gets 429 (specification section 8). Any
- * other limit gives 503 and the reason BUSY.
+ * The limit and the message of each rejection. A principal above its own limit gets 429 (specification section 8). At
+ * any other limit, the error is a 503 with the reason BUSY.
  */
 const rejectionTexts: Readonly<Record<"calls" | "streams", Readonly<Record<PermitRejection, RejectionText>>>> = {
   calls: {

@@ -52,7 +52,7 @@ interface Item {
  *   item comes first. Otherwise the order is undefined.
  * - `field` is a JSON path such as `practitionerIds[2]`.
  * - No item contains a value of the message.
- * - The content of a list or text that is too large is not validated. So the time is linear in the allowed size.
+ * - The content of a list or text that is too large is not validated, unless it is in a nested message.
  * - It throws for a rule that does not compile, fails while it runs, or has no entry in the table of codes.
  */
 export function createMessageValidator(): <D extends DescMessage>(

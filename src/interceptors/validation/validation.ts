@@ -12,7 +12,10 @@ export type MessageValidator = <D extends DescMessage>(
   schema: D,
 ) => (message: MessageShape<D>) => readonly FieldError[];
 
-/** Sorts the errors of a message in the order of its fields, and keeps only as many as an answer may list. */
+/**
+ * Sorts the errors of a message in the order of its fields, and keeps only as many as an answer may list. If it drops
+ * errors, it adds a MORE_ERRORS item.
+ */
 export type ListErrors = (schema: DescMessage, errors: readonly FieldError[]) => readonly FieldError[];
 
 /**

@@ -119,8 +119,8 @@ async function replaceCoveredServices(
 }
 
 /**
- * Returns the covered services of a contract. Throws 404 if the caller may not see the contract. One query reads the
- * services together with their version, so that the two match.
+ * Returns the covered services of a contract. Throws 404 if the contract does not exist or the caller may not see it.
+ * One query reads the services together with their version, so that the two match.
  */
 async function getCoveredServices(
   { contractId }: GetCoveredServicesRequestValid,

@@ -29,7 +29,7 @@ type Methods = Implementation<typeof ReferenceDataService>;
 export interface ScheduleFollowers {
   /**
    * Locks the tenant's row in `calendars` exclusively until the transaction ends. Meanwhile no other transaction can
-   * create slots or change holidays. Call it before anything else is locked.
+   * create slots from rules, or change holidays or blocks. Call it before anything else is locked.
    */
   readonly begin: (transaction: Transaction) => void;
   /** Updates the schedules of a practitioner. Call it before the practitioner is locked. */

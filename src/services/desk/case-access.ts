@@ -14,7 +14,7 @@ export async function recordCaseAccess(cases: readonly CaseRecord[], call: Ready
   await recordPatientAccess(patientIds, appointmentIds, call);
 }
 
-/** Records one access for each of these patients and each patient of these appointments. */
+/** Records one access for each of these patients and each patient of these appointments, without duplicates. */
 export async function recordPatientAccess(
   patientIds: readonly string[],
   appointmentIds: readonly string[],

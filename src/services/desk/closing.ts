@@ -2,7 +2,7 @@ import type { ReadyCall } from "../../call.js";
 import { type CupoError, conflict } from "../../errors.js";
 import type { Closure } from "../../postgres/tables/desk/closures.js";
 
-/** Returns the closure of a resource: closed by the caller at `nowMs`, for `reason`. */
+/** Returns the attributes of a closed waitlist entry or case: closed by the caller at `nowMs`, for `reason`. */
 export function closureNow(call: ReadyCall, reason: string, nowMs: number): Closure {
   return {
     closedAt: new Date(nowMs),

@@ -9,8 +9,9 @@ import { toWaitlistEntryDetails } from "./desk-messages.js";
 import { deskKeyOf, deskPageOf } from "./desk-pages.js";
 
 /**
- * Returns one page of the open waitlist entries that a slot suits, the oldest first. The page is empty if there is no
- * such slot. Throws 422 on pageToken like {@link readPage}.
+ * Returns one page of the active waitlist entries that a slot suits, the oldest first. The slot may be occupied. The
+ * page is empty if the schedule has no slot with the program, practitioner and start of the request. Throws 422 on
+ * pageToken like {@link readPage}.
  */
 export async function listMatches(request: MatchSlotRequestValid, call: ReadyCall, nowMs: number) {
   const { programId, practitionerId } = request;

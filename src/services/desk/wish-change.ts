@@ -20,7 +20,7 @@ const MAX_EARLIER = 100;
 
 /**
  * Replaces the wish of an active waitlist entry: its dates, periods, location and practitioner. Returns the changed
- * entry. The entry keeps its position in the waitlist and lists its earlier wishes.
+ * entry. The entry keeps its position in the waitlist and lists its previous wishes.
  *
  * Throws 422 if `dateTo` is before today. Then throws 404 for an unknown entry, location or practitioner. Then throws
  * 409 for a stale version, a closed entry, and an entry whose wish has changed {@link MAX_EARLIER} times. Then throws
@@ -62,7 +62,10 @@ export async function changeWish(
   return changed;
 }
 
-/** Returns whether a reference is active: true if none is given, undefined if it does not exist. */
+/**
+ * Returns whether a resource is active. Returns true if `id` is undefined, and undefined if the caller sees no such
+ * resource.
+ */
 async function findReference(
   { transaction, principal }: ReadyCall,
   table: ResourceTable<{ active: boolean }>,

@@ -12,9 +12,9 @@ import { readExistingFeed, readPlaced } from "./read-placed.js";
 const MAX_SCANNED = 1_000;
 
 /**
- * Assigns positions to committed events that have none yet. Then returns one page of the feed: events of the requested
- * types that the caller may see. Throws 422 for an invalid cursor. Throws 409 if events after the cursor are no longer
- * kept, or if the feed was restored from a backup since.
+ * Assigns positions to committed events that have none yet ({@link readPlaced}). Then returns one page of the feed:
+ * events of the requested types that the caller may see. Throws 422 for an invalid cursor. Throws 409 if the feed
+ * cannot continue after the cursor ({@link requireContinuation}).
  */
 export async function listEvents(request: ListEventsRequest, call: ReadyCall) {
   const { resourceTypes } = request;

@@ -14,16 +14,15 @@ export async function readEndOfFeed(transaction: Transaction): Promise<FeedPage>
 }
 
 /**
- * Returns a page with at most one event: the first event after a position. If events have no position yet, first
- * assigns positions (see {@link assignNextPositions}). This locks the feed until the commit.
+ * Returns a page with at most one event: the first event after a position. Assigns positions like {@link readPlaced}.
  */
 export function readFeedAfter(transaction: Transaction, position: number): Promise<FeedPage> {
   return readPlaced(transaction, position, 1);
 }
 
 /**
- * Returns a page with at most `limit` events after a position. If events have no position yet, first assigns positions
- * (see {@link assignNextPositions}). This locks the feed until the commit.
+ * Returns a page with at most `limit` events after a position. If events have no position yet, or the tenant has no
+ * feed, first calls {@link assignNextPositions}. This locks the feed until the commit.
  */
 export async function readPlaced(transaction: Transaction, after: number, limit: number): Promise<FeedPage> {
   const page = await readFeed(transaction, after, limit);

@@ -20,13 +20,13 @@ export interface WatchPorts {
 const MAX_EVENTS = 200;
 
 /**
- * Returns events of the feed until the signal aborts: first the events after the cursor of the request, then each new
- * event. Without a cursor, begins at `start` of the request: at the oldest event, or now. Throws 422 if the cursor is
- * not valid. Throws 409 if events after the cursor are no longer kept, or if the feed was restored from a backup since.
+ * Returns the events that match `filter` until the signal aborts: first the events after the cursor of the request,
+ * then each new event. Without a cursor, begins at `start` of the request: at the oldest event, or now. Throws 422 if
+ * the cursor is not valid. Throws 409 if the feed cannot continue after the cursor ({@link requireContinuation}).
  *
- * The stream first reads pages of the feed, up to the position at which the live events of this process begin. Then it
- * follows the live events. If it consumes them too slowly, it reads pages again. Each time, it subscribes to the live
- * events before it reads, and skips events that it has already sent. So no event is lost or sent twice.
+ * The stream first reads pages of the feed, up to the position at which its {@link LiveEvents} begin. Then it follows
+ * the live events. If it consumes them too slowly, it reads pages again. Each time, it subscribes to the live events
+ * before it reads, and skips events that it has already sent. So no event is lost or sent twice.
  */
 export function watchEvents(
   request: WatchEventsRequest,

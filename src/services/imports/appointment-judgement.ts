@@ -16,8 +16,8 @@ export interface JudgedAppointment {
 
 /**
  * Returns the draft with its ids, or the error items of the row. Every reference must exist. A reason that requires a
- * comment must have one. For a PENDING or CONFIRMED appointment in the future, every reference must also be active. Its
- * program must be at the location and offer the service. Its practitioner must work in the program.
+ * comment must have one. A PENDING or CONFIRMED appointment in the future must meet further conditions. Every reference
+ * must be active. The program must be at the location and offer the service. The practitioner must work in the program.
  */
 export function judgeAppointment(
   draft: AppointmentDraft,

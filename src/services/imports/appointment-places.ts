@@ -19,7 +19,8 @@ export interface PlacedAppointment extends JudgedAppointment {
 
 /**
  * Rejects appointments that overlap, and returns the others with their slots. CANCELLED and NO_SHOW appointments never
- * overlap. An appointment is rejected if its patient is busy at that time, in the database or in this batch.
+ * overlap. Any other appointment is rejected if its patient has another appointment or a hold at that time, in the
+ * database or in this batch.
  *
  * Only PENDING and CONFIRMED appointments in the future need a free practitioner. Without an overbooking reason, such
  * an appointment is rejected if its practitioner is busy at that time. It takes the free slots that cover exactly its
@@ -64,8 +65,8 @@ export async function placeAppointments(
 }
 
 /**
- * Locks the capacities of the days on which the appointments take slots. Returns the appointments in the same order,
- * with empty `slots` if the day has no capacity left. Such an appointment is imported as overbooked.
+ * Locks the capacity counters of the days on which the appointments take slots. Returns the appointments in the same
+ * order, with empty `slots` if the day has no capacity left. Such an appointment is imported as overbooked.
  */
 async function withinCapacity({ call, nowMs }: ImportBatch, placed: readonly PlacedAppointment[]) {
   const days = placed.flatMap(({ slots: [first] }) => dayOf(first) ?? []);

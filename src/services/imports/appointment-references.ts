@@ -16,7 +16,7 @@ import { programs } from "../../postgres/tables/schedule/programs.js";
 import type { ImportedTime } from "./appointment-times.js";
 import type { BatchRow, ImportBatch } from "./import-batch.js";
 
-/** An appointment to import. An id is undefined if its reference is unknown. */
+/** An appointment to import. An id is undefined if the row names the resource by a `sourceId` that was not imported. */
 export interface AppointmentDraft {
   readonly row: BatchRow;
   readonly value: ImportedAppointmentValid;
@@ -26,9 +26,9 @@ export interface AppointmentDraft {
   readonly patientId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly serviceId: string | undefined;
-  /** Undefined if the row has no location, or if the location is unknown. */
+  /** Undefined if the row has no location, or names it by a `sourceId` that was not imported. */
   readonly locationId: string | undefined;
-  /** Undefined if the row has no payer, or if the payer is unknown. */
+  /** Undefined if the row has no payer, or names it by a `sourceId` that was not imported. */
   readonly payerId: string | undefined;
   readonly programId: string;
 }

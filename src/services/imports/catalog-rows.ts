@@ -24,7 +24,7 @@ interface Draft<A extends object> {
   readonly attributes: A;
 }
 
-/** Imports locations. Rejects a row if another location has its code. */
+/** Imports locations. Rejects a row whose code already exists ({@link createAll}). */
 export async function importLocations(batch: ImportBatch, rows: readonly RowOf<CreateLocationRequestValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, address, active } }) => ({
     row,
@@ -33,7 +33,7 @@ export async function importLocations(batch: ImportBatch, rows: readonly RowOf<C
   await createAll(batch, locations, "location", drafts);
 }
 
-/** Imports practitioners. Rejects a row if another practitioner has its code. */
+/** Imports practitioners. Rejects a row whose code already exists ({@link createAll}). */
 export async function importPractitioners(batch: ImportBatch, rows: readonly RowOf<CreatePractitionerRequestValid>[]) {
   const drafts = rows.map(({ row, value: { code, fullName, registrationNumber, active } }) => ({
     row,
@@ -42,7 +42,10 @@ export async function importPractitioners(batch: ImportBatch, rows: readonly Row
   await createAll(batch, practitioners, "practitioner", drafts);
 }
 
-/** Imports services. Rejects a row if another service has its code, or if its opportunity definition does not exist. */
+/**
+ * Imports services. Rejects a row if its code already exists ({@link createAll}), or if its opportunity definition does
+ * not exist for the caller.
+ */
 export async function importServices(batch: ImportBatch, rows: readonly RowOf<CreateHealthcareServiceRequestValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, active, opportunityDefinitionId } }) => ({
     row,
@@ -58,7 +61,7 @@ export async function importServices(batch: ImportBatch, rows: readonly RowOf<Cr
   await createAll(batch, healthcareServices, "service", usable);
 }
 
-/** Imports payers. Rejects a row if another payer has its code. */
+/** Imports payers. Rejects a row whose code already exists ({@link createAll}). */
 export async function importPayers(batch: ImportBatch, rows: readonly RowOf<ImportedPayerValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, taxId, active } }) => ({
     row,
@@ -67,7 +70,10 @@ export async function importPayers(batch: ImportBatch, rows: readonly RowOf<Impo
   await createAll(batch, payers, "payer", drafts);
 }
 
-/** Imports contracts. Rejects a row if another contract has its code, or if its payer does not exist. */
+/**
+ * Imports contracts. Rejects a row if its code already exists ({@link createAll}), or if its payer does not exist for
+ * the caller.
+ */
 export async function importContracts(batch: ImportBatch, rows: readonly RowOf<ImportedContractValid>[]) {
   const resolved = rows.map(({ row, value }) => ({ row, value, payerId: batch.resolve("PAYER", value.payer) }));
   const visible = await visibleIds(
@@ -89,8 +95,9 @@ function visibleIds({ call }: ImportBatch, table: Pick<ResourceTable<object>, "n
 }
 
 /**
- * Creates resources of the caller's organization and company, at version 1. Rejects a row if another resource has its
- * code. `member` is the field of the row that contains the resource. The error names `code` in this field.
+ * Creates resources of the caller's organization and company, at version 1. Rejects a row if another resource of this
+ * organization and company has its code. `member` is the field of the row that contains the resource. The error names
+ * `code` in this field.
  */
 async function createAll<A extends object>(
   batch: ImportBatch,

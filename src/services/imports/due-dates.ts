@@ -3,8 +3,8 @@ import { readHolidaysAfter, readWaitLimits } from "../../postgres/tables/catalog
 import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
 
 /**
- * A wait of a patient. `holderId` is the id of the appointment type or service that limits the wait. `requestedOn` is
- * the first local date of the wait, YYYY-MM-DD.
+ * A wait of a patient. `holderId` is the id of the appointment type or service whose opportunity definition limits the
+ * wait. `requestedOn` is the first local date of the wait, YYYY-MM-DD.
  */
 export interface Waiting {
   readonly holderId: string;

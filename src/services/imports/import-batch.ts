@@ -51,8 +51,8 @@ export class ImportBatch {
   }
 
   /**
-   * Reads the resources that earlier imports created from these rows, and from the rows that these rows reference. They
-   * can be queried afterwards.
+   * Reads the resources that earlier imports created from these rows, and from the rows that these rows reference.
+   * Afterwards {@link known} returns them.
    */
   async readKnown(rows: readonly BatchRow[]): Promise<void> {
     const referred = rows
@@ -63,7 +63,10 @@ export class ImportBatch {
       this.#known.set(resource.key, resource);
   }
 
-  /** Returns the resource of the row with this key, from this batch or an earlier one; undefined if there is none. */
+  /**
+   * Returns the resource of the row with this key, from this batch or an earlier one; undefined if there is none. Call
+   * {@link readKnown} first.
+   */
   known(key: string): ImportedResource | undefined {
     return this.#known.get(key);
   }

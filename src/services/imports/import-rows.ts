@@ -93,7 +93,8 @@ async function validRows(batch: ImportBatch, { rows, hashes }: ValidatedRows): P
 }
 
 /**
- * Splits rows. A row is in `repeated` if an earlier row of the batch has the same kind and id, otherwise in `first`.
+ * Splits rows. A row is in `repeated` if an earlier row of the batch has the same kind and `sourceId`, otherwise in
+ * `first`.
  */
 function splitRepeated(rows: readonly BatchRow[]) {
   const first: BatchRow[] = [];

@@ -11,8 +11,8 @@ import type { ImportBatch, RowOf } from "./import-batch.js";
 import { mapInTurns } from "./turns.js";
 
 /**
- * Imports patients. Rejects a row if its consent is in the future ({@link futureConsent}). Also rejects the row of an
- * ACTIVE patient if another ACTIVE patient has the same document.
+ * Imports patients. Rejects a row if its consent was granted in the future ({@link futureConsent}). Also rejects the
+ * row of an ACTIVE patient if another ACTIVE patient has the same document.
  */
 export async function importPatients(batch: ImportBatch, rows: readonly RowOf<ImportedPatientValid>[]): Promise<void> {
   const { call, source } = batch;

@@ -12,8 +12,8 @@ import type { BatchRow, ImportBatch, RowOf } from "./import-batch.js";
 import { absentReference, inactiveReference } from "./row-references.js";
 
 /**
- * A waitlist entry to import. An id is undefined if the row does not name the resource, or if the named resource is
- * unknown.
+ * A waitlist entry to import. An id is undefined if the row does not name the resource, or names it by a `sourceId`
+ * that was not imported.
  */
 interface Draft {
   readonly row: BatchRow;

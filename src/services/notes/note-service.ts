@@ -27,8 +27,8 @@ import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { toChangedNote, toNote } from "./note-messages.js";
 
 /**
- * Returns the service for notes of staff about patients and appointments. Each read of a note also records an access to
- * the patient, in the same transaction. `now` returns milliseconds since the epoch.
+ * Returns the service for notes of staff about patients and appointments. Each read, also of an empty list, records an
+ * access to the patient in the same transaction. `now` returns milliseconds since the epoch.
  */
 export function createNoteService(now: () => number): Implementation<typeof NoteService> {
   return {
@@ -118,7 +118,7 @@ function subjectField({ appointmentId }: NoteSubject): string {
 
 /**
  * Locks the patient of a new note, so that the patient cannot be merged or erased during the transaction. Returns the
- * patient; undefined if the tenant does not have the patient or the appointment of `NoteSubject`.
+ * patient; undefined if the tenant does not have the patient or the appointment, or if the patient was erased.
  */
 async function holdSubject({ patientId, appointmentId }: NoteSubject, { transaction }: ReadyCall) {
   if (appointmentId !== undefined) return holdPatientOf(transaction, appointmentId);
@@ -126,8 +126,8 @@ async function holdSubject({ patientId, appointmentId }: NoteSubject, { transact
 }
 
 /**
- * Returns the id of the patient of a note or of its appointment; undefined if the tenant does not have the patient or
- * the appointment.
+ * Returns the id of the patient of a note or of its appointment; undefined if the tenant has no such appointment, or if
+ * the patient of a note is unknown or erased.
  */
 async function findPatientOf(
   { patientId, appointmentId }: NoteSubject,

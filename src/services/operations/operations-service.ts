@@ -5,7 +5,10 @@ import type { OperationsService } from "../../gen/cupo/clinic/v1/operations_serv
 import type { Implementation } from "../../implementation.js";
 import { type InvariantFindings, verifyInvariants } from "../../postgres/tables/operations/invariants.js";
 
-/** Returns the service with which operators check the stored data. `now` returns milliseconds since the epoch. */
+/**
+ * Returns the service that checks whether the stored data of a tenant is consistent. `now` returns milliseconds since
+ * the epoch.
+ */
 export function createOperationsService(now: () => number): Implementation<typeof OperationsService> {
   return {
     async verifyInvariants(_, call) {

@@ -15,8 +15,8 @@ export interface DefaultAppointmentType
 }
 
 /**
- * The first catalogs of a new tenant, in Spanish. The large demo clinic (`src/demo/large-clinic.ts`) has the same
- * catalogs.
+ * The catalogs of a tenant that is created with defaults, in Spanish. The large demo clinic
+ * (`src/demo/large-clinic.ts`) has the same catalogs.
  */
 export interface DefaultCatalogs {
   readonly opportunities: readonly Default<Omit<OpportunityDefinitionAttributes, "caseCategory">>[];

@@ -36,7 +36,8 @@ export interface TenantPorts {
 const SCOPE = "tenants:manage";
 
 /**
- * Returns the service with which operators manage tenants. A method accesses another tenant only through {@link reach}.
+ * Returns the service with which operators manage tenants. Except `listTenants`, a method accesses another tenant only
+ * through {@link reach}.
  */
 export function createTenantService(ports: TenantPorts): Implementation<typeof TenantService> {
   return {
