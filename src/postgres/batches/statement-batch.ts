@@ -72,7 +72,7 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  *
  * If a statement fails, the server skips all later statements, including COMMIT. The skipped statements fail with
  * 25P02, as in an aborted transaction. The transaction must then be rolled back. If a value of a statement cannot be
- * encoded, only this statement fails and is not sent. The server then runs the others, including COMMIT.
+ * encoded, this statement and all later ones are not sent, and fail in the same way.
  */
 export class StatementBatch extends Query {
   /**
@@ -103,7 +103,7 @@ export class StatementBatch extends Query {
   /** Called by pg's client to send the batch. */
   override submit = (connection: Connection): void => {
     this.#columns = columnsOf(connection);
-    this.#statements = this.#statements.filter(readParameters);
+    this.#statements = encoded(this.#statements);
     for (const pending of this.#statements) writeStatement(connection as FullConnection, pending, this.#columns);
     writer.sync();
     const messages = writer.take();
@@ -177,17 +177,20 @@ function columnsOf(connection: Connection): Map<string, RowReader | undefined> {
 }
 
 /**
- * Encodes the values of a statement and returns true. If a value cannot be encoded, reports the failure to the
- * statement's outcome and returns false.
+ * Encodes the values of the statements and returns the statements. If a value cannot be encoded, returns the statements
+ * before it. Its statement then fails with the error, and the later statements with 25P02.
  */
-function readParameters(pending: PendingStatement): boolean {
-  try {
-    pending.parameters = pending.statement.values.map((value) => prepareValue(value));
-    return true;
-  } catch (error) {
-    pending.outcome.failed(error);
-    return false;
+function encoded(statements: PendingStatement[]): PendingStatement[] {
+  for (const [index, pending] of statements.entries()) {
+    try {
+      pending.parameters = pending.statement.values.map((value) => prepareValue(value));
+    } catch (error) {
+      pending.outcome.failed(error);
+      for (const { outcome } of statements.slice(index + 1)) outcome.failed(abortedTransaction());
+      return statements.slice(0, index);
+    }
   }
+  return statements;
 }
 
 function writeStatement(
