@@ -20,7 +20,7 @@ const overdueStatement = prepared(["tenant", "id", "today"], ({ tenant, id, toda
   ]),
 );
 
-/** Returns whether an appointment is pending or confirmed and its start has not changed after `version`. */
+/** Returns whether an appointment is pending or confirmed and its start has not changed since its version `version`. */
 export async function isStillAwaited(transaction: Transaction, id: string, version: number): Promise<boolean> {
   return (await transaction.rows(awaitedStatement({ tenant: transaction.tenantId, id, version }))).length > 0;
 }
