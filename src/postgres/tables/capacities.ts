@@ -22,7 +22,7 @@ export interface CapacityTerms {
 }
 
 /**
- * Takes a unit of the capacity of the day `wanted` for an appointment: a unit is the capacity for one appointment or
+ * Takes a unit of the capacity of the day `wanted` for an appointment. A unit is the capacity for one appointment or
  * hold. Frees a unit of the day `old`, if `old` is defined. If the appointment comes from a hold (`terms.heldUntil`),
  * the hold's unit becomes the unit of the appointment.
  *

@@ -103,9 +103,9 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 );
 
 /**
- * Appends a change to the history of an appointment. If the indicators of opportunity count a changed attribute, also
- * appends rows to `opportunity_changes`. `before` is undefined for a new appointment. `topic` is defined only for a
- * correction, a late entry or a change of the visit's attributes.
+ * Appends a change to the history of an appointment. For a new appointment, or if the indicators of opportunity count a
+ * changed attribute, also appends rows to `opportunity_changes`. `before` is undefined for a new appointment. `topic`
+ * is defined only for a correction, a late entry or a change of the visit's attributes.
  */
 export function insertAppointmentChange(
   transaction: Transaction,
@@ -167,8 +167,8 @@ function visitOf({ serviceId, appointmentTypeId, modality, joinLink }: Appointme
 }
 
 /**
- * Returns the status of an appointment before its last cancellation; undefined if the history has no cancellation, also
- * if the appointment was imported as CANCELLED.
+ * Returns the status of an appointment before its last cancellation; undefined if the history has no cancellation. An
+ * import of a cancelled appointment is no cancellation.
  */
 export async function findStatusBeforeCancellation(
   transaction: Transaction,
@@ -184,8 +184,8 @@ export async function findStatusBeforeCancellation(
 }
 
 /**
- * Returns when the last check-in of an appointment happened; undefined if the history has no check-in, also if the
- * appointment was imported as CHECKED_IN or ATTENDED.
+ * Returns when the last check-in of an appointment happened; undefined if the history has no check-in. An import of a
+ * checked-in appointment is no check-in.
  */
 export async function findCheckInTime(transaction: Transaction, appointmentId: string): Promise<Date | undefined> {
   const query = sql("appointment_history")

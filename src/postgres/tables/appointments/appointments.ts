@@ -54,7 +54,7 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly comment: string | undefined;
   /** The local date (YYYY-MM-DD) on which the wait of the patient begins; undefined if it is not known. */
   readonly requestedOn: string | undefined;
-  /** The local date (YYYY-MM-DD) by which the wait of the patient must end. */
+  /** The local date (YYYY-MM-DD) by which the wait of the patient must end; undefined if no limit is known. */
   readonly dueOn: string | undefined;
   /**
    * The local date (YYYY-MM-DD) of the booking. Undefined if the date was not recorded; then the date of createdAt
@@ -76,11 +76,11 @@ export interface AppointmentRecord extends AppointmentPlacement {
   /** The link to the video call. Only a VIDEO visit has one. */
   readonly joinLink: string | undefined;
   /**
-   * Whether the appointment is outside the schedule. An overbooked appointment may overlap other appointments of its
-   * practitioner and uses no daily capacity.
+   * Whether the appointment was placed at its time without a slot of the schedule. An overbooked appointment may
+   * overlap other appointments of its practitioner and uses no daily capacity.
    */
   readonly overbooked: boolean;
-  /** Why the appointment was overbooked. The reason stays when the appointment is moved into the schedule. */
+  /** Why the appointment was overbooked. The reason stays when the appointment is moved to slots of the schedule. */
   readonly overbookingReason: string | undefined;
   /** The series in which the appointment was booked. */
   readonly seriesId: string | undefined;

@@ -40,9 +40,9 @@ export interface BusyAt {
 
 /**
  * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots. Ignores the
- * appointments `exceptIds`, for a move of several appointments of the patient. Nobody is busy if the slots no longer
- * exist. Without `visitMinutes`, the patient must be free until the last slot ends. Call this after locking both
- * people, in the same round trip.
+ * appointments `exceptIds`: several appointments that are moved together. Nobody is busy if the slots no longer exist.
+ * Without `visitMinutes`, the patient must be free until the last slot ends. Call this after locking both people, in
+ * the same round trip.
  */
 export async function findBusyBeside(
   transaction: Transaction,

@@ -61,8 +61,7 @@ export type WaitLimitSubject =
  * precedence, then a definition of the organization of `owner`, then one without an owner. Definitions of other owners
  * do not count.
  *
- * The holidays of the result are after `from`. They end `n` days after `through`: `n` is 100 plus three times the
- * maximum wait in days.
+ * The holidays of the result are after `from`. The last one is at most 100 + 3 × `maxWaitDays` days after `through`.
  */
 export async function readWaitLimit(
   transaction: Transaction,

@@ -26,7 +26,7 @@ export interface EventRecord {
 
 /** A position in the feed of a tenant. Reading continues after the event at this position. */
 export interface FeedCursor {
-  /** Lower-case UUID. A feed that was restored from a backup gets another id. */
+  /** Lower-case UUID. After a restore from a backup, the operator must give the feed another id. */
   readonly feedId: string;
   readonly position: number;
 }

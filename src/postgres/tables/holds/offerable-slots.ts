@@ -79,8 +79,8 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
 );
 
 /**
- * How many waitlist entries {@link selectWaiting} reads. If further entries have the request date of the last one, it
- * reads these too.
+ * How many waitlist entries {@link selectWaiting} reads at most. If further entries have the request date of the last
+ * one, it reads these too.
  */
 const MOST_RANKED = 100;
 

@@ -13,7 +13,7 @@ export interface DueAppointment {
   readonly updatedAt: Date;
 }
 
-/** An open waitlist entry whose last date has passed. */
+/** An open waitlist entry whose last wanted date (`dateTo`) has passed. */
 export interface ExpiredEntry {
   readonly id: string;
   readonly version: number;
@@ -76,7 +76,7 @@ export function lockDueAppointments(
   return readRecords(transaction, lockDue({ tenant: transaction.tenantId, after, until, minutes }));
 }
 
-/** Locks and returns the open waitlist entries whose last date is `from` or later and before `today`, ordered by id. */
+/** Locks and returns the open waitlist entries whose `dateTo` is `from` or later and before `today`, ordered by id. */
 export function lockExpiredEntries(transaction: Transaction, from: string, today: string): Promise<ExpiredEntry[]> {
   return readRecords(transaction, lockExpired({ tenant: transaction.tenantId, from, today }));
 }

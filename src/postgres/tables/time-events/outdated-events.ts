@@ -25,7 +25,10 @@ export async function isStillAwaited(transaction: Transaction, id: string, versi
   return (await transaction.rows(awaitedStatement({ tenant: transaction.tenantId, id, version }))).length > 0;
 }
 
-/** Returns whether a waitlist entry is open and its last date is before `today`, a local date, YYYY-MM-DD. */
+/**
+ * Returns whether a waitlist entry is open and its last wanted date (`dateTo`) is before `today`, a local date,
+ * YYYY-MM-DD.
+ */
 export async function isStillExpired(transaction: Transaction, id: string, today: string): Promise<boolean> {
   return (await transaction.rows(overdueStatement({ tenant: transaction.tenantId, id, today }))).length > 0;
 }
