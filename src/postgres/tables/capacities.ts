@@ -22,13 +22,14 @@ export interface CapacityTerms {
 }
 
 /**
- * Takes a unit of the capacity of the day `wanted` for an appointment. Frees a unit of the day `old`, if `old` is
- * defined. If the appointment comes from a hold (`terms.heldUntil`), the hold's unit becomes the unit of the
- * appointment.
+ * Takes a unit of the capacity of the day `wanted` for an appointment. A unit is the capacity for one appointment or
+ * hold. Frees a unit of the day `old`, if `old` is defined. If the appointment comes from a hold (`terms.heldUntil`),
+ * the hold's unit becomes the unit of the appointment.
  *
- * If both days are the same, takes no unit, because the appointment keeps its unit. Then only frees the unit of the
- * hold, if there is a hold. Does not wait for the result. If no unit is left, the RPC fails later with the error that
- * `refusal` returns.
+ * If `wanted` and `old` are the same day of the same rule, the appointment keeps its unit. Then only frees the unit of
+ * the hold, if there is a hold.
+ *
+ * Does not wait for the result. If no unit is left, the RPC fails later with the error that `refusal` returns.
  *
  * Call this after all other locks. Only the counters of holds per principal and the freed slots are locked later; see
  * `locks.ts`.
@@ -69,13 +70,14 @@ export function holdUnit(
   holdCapacity(transaction, wanted, terms, refusal);
 }
 
-/** Takes a unit of the capacity of a day. Returns false if none is left. */
+/** Takes a unit of the capacity of a day for an appointment. Returns false if none is left. */
 export function tryCapacity(transaction: Transaction, wanted: DayOfRule, nowMs: number): Promise<boolean> {
   return takeCapacity(transaction, wanted, nowMs);
 }
 
 /**
- * Locks the counters of `days` for {@link exchangeLockedCapacity}, ordered by rule and date. Inserts missing counters.
+ * Locks the counters of `days` for {@link exchangeLockedCapacity}, ordered by rule and date, until the transaction
+ * ends. Inserts missing counters.
  */
 export function lockCapacities(transaction: Transaction, days: readonly DayOfRule[]): void {
   lockDays(transaction, days);
@@ -83,8 +85,8 @@ export function lockCapacities(transaction: Transaction, days: readonly DayOfRul
 
 /**
  * Takes a unit of the capacity of the day `wanted`. Frees a unit of the day `old`, if `old` is defined. Both days must
- * be locked with {@link lockCapacities}. If both are the same day, changes nothing and returns true. If no unit is
- * left, changes nothing and returns false.
+ * be locked with {@link lockCapacities}. If both are the same day of the same rule, changes nothing and returns true.
+ * If no unit is left, changes nothing and returns false.
  */
 export async function exchangeLockedCapacity(
   transaction: Transaction,
@@ -100,7 +102,7 @@ export async function exchangeLockedCapacity(
 
 /**
  * The days of one exchange of {@link exchangeCapacities}, which takes a unit of `wanted` and frees a unit of `old`. If
- * a day is undefined, its part of the exchange is skipped.
+ * `wanted` is undefined, no unit is taken. If `old` is undefined, no unit is freed.
  */
 export interface ExchangedDays {
   readonly wanted: DayOfRule | undefined;
@@ -109,8 +111,8 @@ export interface ExchangedDays {
 
 /**
  * Locks the counters of all days, frees a unit of each `old`, then takes a unit of each `wanted` in the order of
- * `exchanges`. Skips exchanges in which both days are the same. Returns one result for each exchange: false if no unit
- * was left, otherwise true. If any result is false, the caller must not commit.
+ * `exchanges`. Skips exchanges in which both days are the same day of the same rule. Returns one result for each
+ * exchange: false if no unit was left, otherwise true. If any result is false, the caller must not commit.
  */
 export async function exchangeCapacities(
   transaction: Transaction,

@@ -16,18 +16,21 @@ export interface LockedForErasure {
    * patient.
    */
   readonly patients: readonly PatientRecord[];
-  /** `appointments`, `cases` and `holds` belong to the patient. Each list is ordered by id. */
+  /**
+   * `appointments`, `cases` and `holds` belong to the patient. Each list is ordered by id. `cases` also includes a case
+   * without a patient, if its appointment belongs to the patient.
+   */
   readonly appointments: readonly AppointmentRecord[];
   readonly cases: readonly DeskCaseRecord[];
   readonly holds: readonly HoldRecord[];
-  /** The document numbers that `patients` had before their documents were corrected. */
+  /** The document numbers that `patients` had before their documents were corrected, in no order. */
   readonly formerDocumentNumbers: readonly string[];
 }
 
 /**
- * Locks a patient and all patients merged into it, then the waitlist entries, appointments, holds and cases of the
- * patient, in the order of `locks.ts`. Until the transaction ends, no other call can change these records or add new
- * ones. Returns the locked records, except the waitlist entries.
+ * Locks a patient and all patients merged into it, then the waitlist entries, appointments and holds of the patient, in
+ * the order of `locks.ts`, and last the cases. Until the transaction ends, no other call can change these records or
+ * add new ones. Returns the locked records, except the waitlist entries.
  */
 export async function lockForErasure(transaction: Transaction, patientId: string): Promise<LockedForErasure> {
   const [patients, , appointments, holds, cases, formerDocumentNumbers] = await Promise.all([

@@ -6,7 +6,7 @@ import { lockPatient, type PatientRecord } from "./patients/patients.js";
 import { lockPractitioner, lockSlotsOf, lockSlotsOfRuns, type SlotRun } from "./schedule/slot-locks.js";
 import type { SlotRecord } from "./schedule/slots.js";
 
-/** Locked appointments and their patients, by id. The locks last until the transaction ends. */
+/** Locked appointments and their patients, each by its own id. The locks last until the transaction ends. */
 export interface LockedAppointments {
   readonly patients: ReadonlyMap<string, PatientRecord>;
   readonly appointments: ReadonlyMap<string, AppointmentRecord>;
@@ -15,8 +15,9 @@ export interface LockedAppointments {
 /** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether extends LockedAppointments {
   /**
-   * The slots that the appointments occupy, and the slots of the practitioners `practitionerIds` (see {@link
-   * lockAllInOrder}) in the same programs at the same times.
+   * The slots that the appointments occupy. Also the slots of the practitioners `practitionerIds` (see
+   * {@link lockAllInOrder}) that are in the schedule of the programs of the appointments, at the times of the
+   * appointments. Ordered by start.
    */
   readonly slots: readonly SlotRecord[];
 }
@@ -38,7 +39,8 @@ export async function lockWithPatients(
 
 /**
  * Locks and returns the rows of {@link lockWithPatients}. Then locks and returns the slots that the appointments
- * occupy, and the slots of `practitionerIds` in the same programs at the same times.
+ * occupy. Also locks and returns the slots of `practitionerIds` that are in the schedule of the programs of the
+ * appointments, at the times of the appointments.
  */
 export async function lockAllInOrder(
   transaction: Transaction,
@@ -73,8 +75,8 @@ export interface LockedTimes {
   readonly patients: ReadonlyMap<string, PatientRecord>;
   readonly waitlistEntries: ReadonlyMap<string, DeskWaitlistEntryRecord>;
   /**
-   * The slots in `runs` of {@link WantedTimes}, and the slots that the appointments in `occupiedBy` occupy. Ordered by
-   * start.
+   * The slots in `runs` of {@link WantedTimes} that are still in the schedule, and the slots that the appointments in
+   * `occupiedBy` occupy. Ordered by start.
    */
   readonly slots: readonly SlotRecord[];
   readonly activePractitioners: ReadonlySet<string>;

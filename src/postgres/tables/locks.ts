@@ -27,16 +27,16 @@ export interface WantedLocks {
   /** The waitlist entry that a booking fulfils. */
   readonly waitlistEntryId?: string | undefined;
   readonly appointmentId?: string;
-  /** The option to book or hold. Its token is marked as used. Its slots and their practitioner are locked. */
+  /** The option to book or hold. Its token is marked as used. Its slots, their practitioner and its hold are locked. */
   readonly option?: WantedOption | undefined;
   /** The time to book if there is no option. The practitioner and any slots in this time are locked. */
   readonly time?: WantedTime;
   /** Whether to lock the slots that the appointment occupies, because they will be freed. */
   readonly freesSlot?: boolean;
   /**
-   * Whether the appointment occupies its time again, for example after a cancellation. If so, the slots and the
-   * practitioner at its time are locked. The schedule may no longer have slots at this time to lock. So the calendar
-   * and the program are locked FOR SHARE: holidays and the program's practitioners then do not change.
+   * Whether the appointment occupies its time again, for example after a cancellation. If so, its practitioner and the
+   * slots at its time are locked. The schedule may no longer have slots at this time to lock. So the calendar and the
+   * program are locked FOR SHARE: holidays and the program's practitioners then do not change.
    */
   readonly takesTimeAgain?: boolean;
 }
@@ -90,11 +90,11 @@ export interface Locked {
  *
  * 1. the idempotency key, which `unit-of-work.ts` claims before the operation;
  * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for transactions
- *    that change holidays;
- * 3. the program, holiday, block or location that changes. A transaction that has the calendar exclusively needs no
- *    further locks here. A call that overbooks an appointment, or restores a cancelled or missed appointment, locks
+ *    that change holidays or blocks;
+ * 3. the program, holiday, block or location that changes. A transaction with the exclusive lock of the calendar needs
+ *    no further locks here. A call that overbooks an appointment, or restores a cancelled or missed appointment, locks
  *    the program FOR SHARE. Without this lock, a practitioner could leave the program meanwhile, because the schedule
- *    may have no slot at this time to lock;
+ *    may have no slot to lock at the time of the appointment;
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
  *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks the patient and all patients merged
  *    into it (`erasure-locks.ts`);
@@ -102,22 +102,23 @@ export interface Locked {
  * 6. the option token, which is marked as used;
  * 7. slots, ordered by id, all in one statement: the slots that an appointment takes and the slots that it occupies.
  *    `slot-plan.ts` locks any number of slots;
- * 8. the practitioner, when an appointment takes or regains time, and when the practitioner is activated or
- *    deactivated. Slots alone are not enough: several programs can have slots at the same time, and an overbooked
- *    appointment has no slot of the rules;
+ * 8. the practitioner, when an appointment or a hold takes time, when an appointment regains its time, and when the
+ *    practitioner is activated or deactivated. Slots alone are not enough: several programs can have slots at the same
+ *    time, and no rule creates the slot of an overbooked appointment;
  * 9. holds: the hold that is booked, and the expired holds in the time of a new hold, ordered by id. They come after
  *    the practitioner, because expired holds end under the practitioner's lock. A merge or an erasure locks all holds
  *    of the patient;
- * 10. the counters of days, ordered by rule and date (`capacities.ts`). An appointment or a hold uses one unit, however
- *     many slots it has; an overbooked appointment uses none;
+ * 10. the counters of days, ordered by rule and date (`capacities.ts`). An appointment or a hold uses one unit of
+ *     capacity, however many slots it has. An overbooked appointment uses none, and neither does a hold whose
+ *     appointment already uses a unit of the same day;
  * 11. the counters of the holds of principals (`hold-holders.ts`);
  * 12. freed slots (`freed-slots.ts`). A call that frees or offers a slot locks the slot first.
  *
- * A call that holds one of several options first locks a free slot that no other transaction has locked
+ * A call that holds one of several options first tries to lock a free slot that no other transaction has locked
  * (`free-options.ts`). The call never waits for this lock.
  *
- * The job that writes events such as reminders locks the row with its progress for the tenant, then waitlist entries
- * and appointments. Only this job locks the row with the progress.
+ * The job that writes events such as reminders locks the tenant's row in `time_event_progress`, then waitlist entries
+ * and appointments. Only this job locks rows of `time_event_progress`.
  *
  * A transaction that changes several appointments locks all rows of one kind, ordered by id, before the next kind
  * (`locks-together.ts`).

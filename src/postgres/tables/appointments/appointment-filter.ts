@@ -13,8 +13,8 @@ export interface AppointmentFilter {
   readonly programId: string | undefined;
   readonly locationId: string | undefined;
   /**
-   * Practitioner ids without duplicates; empty for any practitioner. The same applies to `locationIds` and
-   * `serviceIds`.
+   * Practitioner ids without duplicates; empty for any practitioner, or if `practitionerId` is defined. The same
+   * applies to `locationIds` (with `locationId`) and `serviceIds`.
    */
   readonly practitionerIds: readonly string[];
   readonly locationIds: readonly string[];
@@ -22,8 +22,8 @@ export interface AppointmentFilter {
   /** Statuses without duplicates; empty for any status. */
   readonly statuses: readonly AppointmentStatus[];
   /**
-   * If true, selects displaced appointments. If false, selects all others. An appointment is displaced if the schedule
-   * no longer has one of its slots.
+   * If true, selects displaced appointments. If false, selects all others. An appointment is displaced if at least one
+   * of its slots is no longer in the schedule.
    */
   readonly displaced: boolean | undefined;
   readonly seriesId: string | undefined;
@@ -33,7 +33,7 @@ export interface AppointmentFilter {
   readonly before: Date | undefined;
 }
 
-/** A page of a list that is ordered by start, then by id. */
+/** A page of a list of appointments that is ordered by `listedAt` (see `ListedAppointment`), then by id. */
 export interface StartPage {
   /**
    * The last appointment of the previous page: its id, and its `listedAt` as `startsAt`. Undefined for the first page.
@@ -69,11 +69,11 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
  * has: the caller orders the rows by `listed_at`, then id, and keeps the first `page.limit`. The columns are those of
  * appointments and `listed_at`, which is the start of the appointment. But if the filter selects only displaced
  * appointments and names no patient and no series, `listed_at` is the start of the first retained slot that starts at
- * `filter.from` or later.
+ * `filter.from` or later. A retained slot is no longer in the schedule.
  *
- * The query reads an index in the order of the list and stops after the page. If `listed_at` is the start of a slot, it
- * finds the appointments by their retained slots, which are few. Otherwise it reads separately for each status and
- * practitioner of the filter, because an index is ordered only within one status and one practitioner.
+ * The query reads an index in the order of the list and stops after the page. If `listed_at` is the start of a retained
+ * slot, the query finds the appointments by these slots, which are few. Otherwise it reads separately for each status
+ * and practitioner of the filter, because an index is ordered only within one status and one practitioner.
  */
 export function wantedAppointments(
   transaction: Transaction,
@@ -109,8 +109,9 @@ const IS_WANTED = `(SELECT (a.location_id = ANY(?::uuid[]) OR ?::integer = 0)
 
 /**
  * Returns a query for one page of displaced appointments, with the columns of {@link wantedAppointments}. The query
- * reads retained slots in order and looks up the location, service and status of each appointment. A join might read
- * all appointments. CASE makes PostgreSQL check location, service and status first, because they exclude most slots.
+ * reads retained slots in order. If the filter has locations, services or statuses, it looks up those of each
+ * appointment. A join might read all appointments. CASE makes PostgreSQL check location, service and status first,
+ * because they exclude most slots.
  */
 function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
   const { practitionerId, programId, practitionerIds, serviceIds, statuses } = filter;

@@ -6,7 +6,10 @@ import type { AppointmentStatus } from "./appointment-status.js";
 import type { AppointmentRecord } from "./appointments.js";
 import { insertCounts } from "./counted-appointments.js";
 
-/** A stored change of an appointment. The first change is the booking: its `from…` attributes are undefined. */
+/**
+ * A stored change of an appointment. The first change is the booking or the import: its `from…` attributes are
+ * undefined.
+ */
 export interface AppointmentChangeRecord {
   readonly appointmentId: string;
   readonly version: number;
@@ -15,7 +18,7 @@ export interface AppointmentChangeRecord {
   readonly fromEndsAt: Date | undefined;
   readonly fromProgramId: string | undefined;
   readonly fromPractitionerId: string | undefined;
-  /** The previous location; undefined for the booking, and for changes from before locations were recorded. */
+  /** The previous location; undefined for the first change, and for changes from before locations were recorded. */
   readonly fromLocationId: string | undefined;
   readonly toStatus: AppointmentStatus;
   readonly toStartsAt: Date;
@@ -32,7 +35,9 @@ export interface AppointmentChangeRecord {
   readonly changedAt: Date;
   /** When the change really happened, for a change that was entered late; undefined for other changes. */
   readonly happenedAt: Date | undefined;
-  /** The reason of a correction or a late entry; undefined for other changes. */
+  /**
+   * The reason of a correction or a late entry; undefined for other changes. Empty after the erasure of the patient.
+   */
   readonly correctionReason: string | undefined;
   /** The previous patient, if the change is a merge of patients. */
   readonly mergedFromPatientId: string | undefined;
@@ -47,14 +52,14 @@ export type RecordedVisit = Partial<
   Pick<AppointmentRecord, "serviceId" | "appointmentTypeId" | "modality" | "joinLink">
 >;
 
-/** The attributes of an appointment that describe the wait of the patient. */
+/** The attributes of an appointment that a correction of the patient's wait can change. */
 export type RecordedWait = Partial<
   Pick<AppointmentRecord, "requestedOn" | "dueOn" | "desiredOn" | "firstVisit" | "payerId">
 >;
 
 /**
- * The reason and the time of a correction or a late entry. With `isOfWait`, the change stores the previous
- * {@link RecordedWait}. With `isOfVisit`, it stores the previous {@link RecordedVisit}.
+ * The reason of a correction or a late entry, and the time at which a late entry happened. With `isOfWait`, the change
+ * stores the previous {@link RecordedWait}. With `isOfVisit`, it stores the previous {@link RecordedVisit}.
  */
 export interface ChangeTopic {
   readonly reason?: string;
@@ -98,9 +103,9 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 );
 
 /**
- * Appends a change to the history of an appointment. If the change affects attributes that the indicators of
- * opportunity count, also appends rows to `opportunity_changes`. `before` is undefined for a new appointment. `topic`
- * is undefined for an ordinary change of status, time or place.
+ * Appends a change to the history of an appointment. For a new appointment, or if the indicators of opportunity count a
+ * changed attribute, also appends rows to `opportunity_changes`. `before` is undefined for a new appointment. `topic`
+ * is defined only for a correction, a late entry or a change of the visit's attributes.
  */
 export function insertAppointmentChange(
   transaction: Transaction,
@@ -161,7 +166,10 @@ function visitOf({ serviceId, appointmentTypeId, modality, joinLink }: Appointme
   return { serviceId, appointmentTypeId, modality, joinLink };
 }
 
-/** Returns the status of an appointment before its last cancellation; undefined if the history has no cancellation. */
+/**
+ * Returns the status of an appointment before its last cancellation; undefined if the history has no cancellation. An
+ * import of a cancelled appointment is no cancellation.
+ */
 export async function findStatusBeforeCancellation(
   transaction: Transaction,
   appointmentId: string,
@@ -175,7 +183,10 @@ export async function findStatusBeforeCancellation(
   return (await readRecord<{ fromStatus: AppointmentStatus }>(transaction, query))?.fromStatus;
 }
 
-/** Returns when the last check-in of an appointment happened; undefined if the history has no check-in. */
+/**
+ * Returns when the last check-in of an appointment happened; undefined if the history has no check-in. An import of a
+ * checked-in appointment is no check-in.
+ */
 export async function findCheckInTime(transaction: Transaction, appointmentId: string): Promise<Date | undefined> {
   const query = sql("appointment_history")
     .where({ tenant_id: transaction.tenantId, appointment_id: appointmentId, to_status: "CHECKED_IN" })

@@ -16,7 +16,8 @@ export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
   /**
    * The time by which the list is ordered: the start of the appointment. A list of only displaced appointments is
-   * ordered by the start of the first retained slot, unless the list is of one patient or series.
+   * ordered by the start of the first retained slot within the time of the list, unless the list is of one patient or
+   * series.
    */
   readonly listedAt: Date;
 }

@@ -3,7 +3,7 @@ export type AppointmentStatus = "PENDING" | "CONFIRMED" | "CHECKED_IN" | "ATTEND
 
 /**
  * The statuses in which an appointment occupies its slots and the time of patient and practitioner. In these statuses,
- * it also uses a unit of its day's capacity, unless it is overbooked.
+ * it also uses a unit of the daily capacity of its rule, unless it is overbooked.
  */
 export const liveStatuses: readonly AppointmentStatus[] = ["PENDING", "CONFIRMED", "CHECKED_IN", "ATTENDED"];
 
@@ -34,10 +34,10 @@ export function isUnfinished(status: AppointmentStatus): boolean {
  */
 export const LIVE_STATUSES = inSql(liveStatuses);
 
-/** The statuses of {@link isMovable} as the right side of IN in SQL. */
+/** The statuses for which {@link isMovable} returns true, as the right side of IN in SQL. */
 export const MOVABLE_STATUSES = inSql(movableStatuses);
 
-/** The statuses of {@link isUnfinished} as the right side of IN in SQL. */
+/** The statuses for which {@link isUnfinished} returns true, as the right side of IN in SQL. */
 export const UNFINISHED_STATUSES = inSql(unfinishedStatuses);
 
 function inSql(statuses: readonly AppointmentStatus[]): string {

@@ -23,7 +23,7 @@ export interface ChangeCursor {
 
 /**
  * Returns at most `limit` changes of the appointments of a patient, ordered by appointment id, then version. Starts
- * after the change `after`, or at the first change.
+ * after the change `after`, or at the first change if `after` is undefined.
  */
 export async function listChangesOfPatient(
   transaction: Transaction,
@@ -39,7 +39,7 @@ export async function listChangesOfPatient(
 
 /**
  * Empties the comments, correction reasons and join links in the history of these appointments. Returns the ids of the
- * appointments whose history had such a text.
+ * appointments whose history had at least one of these texts.
  */
 export async function emptyHistory(transaction: Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const emptied = {

@@ -4,7 +4,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentStatus } from "./appointment-status.js";
 
-/** The attributes of an appointment that state its place and time. */
+/** The attributes of an appointment that state its program, practitioner, location and time. */
 export interface AppointmentPlacement {
   readonly programId: string;
   /** The rule whose daily capacity the appointment uses; undefined for an overbooked appointment. */
@@ -14,7 +14,7 @@ export interface AppointmentPlacement {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;
   readonly startsAt: Date;
-  /** The end of the appointment's slots. It includes the buffer of the appointment type. */
+  /** The end of the appointment's slots. If `visitEndsAt` is defined, the time after it is the buffer. */
   readonly endsAt: Date;
   /** The end of the visit, as the patient sees it. Undefined without a buffer, and if overbooked or imported. */
   readonly visitEndsAt: Date | undefined;
@@ -28,9 +28,7 @@ export function visitEndOf({ startsAt, endsAt, visitEndsAt }: VisitTime): Date {
   return visitEndsAt !== undefined && visitEndsAt > startsAt && visitEndsAt < endsAt ? visitEndsAt : endsAt;
 }
 
-/**
- * Returns how many minutes the visit of an appointment lasts; undefined if the appointment was booked without a buffer.
- */
+/** Returns how many minutes the visit of an appointment lasts; undefined if `visitEndsAt` is undefined. */
 export function visitMinutesOf({ startsAt, endsAt, visitEndsAt }: VisitTime): number | undefined {
   const end = visitEndsAt && visitEndOf({ startsAt, endsAt, visitEndsAt });
   return end && (end.getTime() - startsAt.getTime()) / 60_000;
@@ -56,7 +54,7 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly comment: string | undefined;
   /** The local date (YYYY-MM-DD) on which the wait of the patient begins; undefined if it is not known. */
   readonly requestedOn: string | undefined;
-  /** The local date (YYYY-MM-DD) by which the wait of the patient must end. */
+  /** The local date (YYYY-MM-DD) by which the wait of the patient must end; undefined if no limit is known. */
   readonly dueOn: string | undefined;
   /**
    * The local date (YYYY-MM-DD) of the booking. Undefined if the date was not recorded; then the date of createdAt
@@ -65,7 +63,7 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly assignedOn: string | undefined;
   /** The local date (YYYY-MM-DD) for which the patient asked. */
   readonly desiredOn: string | undefined;
-  /** The cancelled or missed appointment whose wait this one continues. */
+  /** The cancelled or missed appointment that this one replaces: the wait of the patient continues. */
   readonly replacesAppointmentId: string | undefined;
   /**
    * Whether this is the patient's first appointment for the service in the calendar year; undefined if that was not
@@ -78,15 +76,15 @@ export interface AppointmentRecord extends AppointmentPlacement {
   /** The link to the video call. Only a VIDEO visit has one. */
   readonly joinLink: string | undefined;
   /**
-   * Whether the appointment is outside the schedule. An overbooked appointment may overlap other appointments of its
-   * practitioner and uses no daily capacity.
+   * Whether the appointment was placed at its time without a slot of the schedule. An overbooked appointment may
+   * overlap other appointments of its practitioner and uses no daily capacity.
    */
   readonly overbooked: boolean;
-  /** Why the appointment was overbooked. The reason stays when the appointment is moved into the schedule. */
+  /** Why the appointment was overbooked. The reason stays when the appointment is moved to slots of the schedule. */
   readonly overbookingReason: string | undefined;
   /** The series in which the appointment was booked. */
   readonly seriesId: string | undefined;
-  /** Whether the appointment or a change of its status was recorded only after it happened. */
+  /** Whether the appointment or a change of its status was entered late, with the time at which it really happened. */
   readonly lateEntry: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -147,7 +145,9 @@ export async function findAppointmentPatient(transaction: Transaction, id: strin
   return (await findAppointment(transaction, id))?.patientId;
 }
 
-/** Returns the patient ids of these appointments, with duplicates. Unknown appointments are skipped. */
+/**
+ * Returns the patient id of each of these appointments, in no order and with duplicates. Skips unknown appointments.
+ */
 export async function findPatientsOfAppointments(
   transaction: Transaction,
   ids: readonly string[],
@@ -207,12 +207,11 @@ export async function lockAppointments(
   return readRecords(transaction, query);
 }
 
-/** Inserts an appointment. */
 export function insertAppointment(transaction: Transaction, appointment: AppointmentRecord): void {
   transaction.send(insert({ tenant_id: transaction.tenantId, ...toRow(appointmentColumns, appointment) }));
 }
 
-/** Updates an appointment that the transaction has locked. */
+/** Writes all attributes of an appointment that the transaction has locked. */
 export function updateAppointment(transaction: Transaction, appointment: AppointmentRecord): void {
   transaction.send(update({ tenant_id: transaction.tenantId, ...toRow(appointmentColumns, appointment) }));
 }

@@ -5,8 +5,8 @@ import { RUN_OF_SLOTS, type SlotRun } from "../schedule/slot-locks.js";
 import { isBusyAt, visitEnd } from "./busy-times.js";
 
 /**
- * Whether the practitioner and the patient of a stored or planned appointment have another live appointment ({@link
- * isLive}) or a hold at its time.
+ * Whether the practitioner and the patient of a stored or planned appointment have another live appointment
+ * ({@link isLive}) or an unexpired hold at its time. The patient's time is the visit without the buffer.
  */
 export interface BusyPeople {
   readonly isPractitionerBusy: boolean;
@@ -26,9 +26,9 @@ export interface BusyAt {
   readonly nowMs: number;
   readonly holdId?: string | undefined;
   /**
-   * How many minutes the patient must be free: the length of the visit without the buffer. If undefined, the length
-   * comes from the appointment to move or from the type to book. If these have no buffer, the patient must be free
-   * until the last slot ends.
+   * How many minutes the patient must be free, rounded up to the end of a slot: the length of the visit without the
+   * buffer. If undefined, the length comes from the appointment to move or from the type to book. If the visit has no
+   * buffer, the patient must be free until the last slot ends.
    */
   readonly visitMinutes?: number | undefined;
   /**
@@ -40,8 +40,9 @@ export interface BusyAt {
 
 /**
  * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots. Ignores the
- * appointments `exceptIds`, for a move of several appointments of the patient. Without `visitMinutes`, the patient must
- * be free until the last slot ends. Call this after locking both people, in the same round trip.
+ * appointments `exceptIds`: several appointments that are moved together. Nobody is busy if the slots no longer exist.
+ * Without `visitMinutes`, the patient must be free until the last slot ends. Call this after locking both people, in
+ * the same round trip.
  */
 export async function findBusyBeside(
   transaction: Transaction,
@@ -55,9 +56,9 @@ export async function findBusyBeside(
 
 /**
  * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots: they have
- * other live appointments ({@link isLive}) or holds. Ignores the appointment to move and the hold `holdId`. Nobody is
- * busy if the slots no longer exist. Call this after locking both people, in the same round trip. The query then sees
- * the locked state.
+ * other live appointments ({@link isLive}) or unexpired holds. Ignores the appointment to move and the hold `holdId`.
+ * Nobody is busy if the slots no longer exist. Call this after locking both people, in the same round trip. The query
+ * then sees the locked state.
  */
 export async function findBusyInRun(
   transaction: Transaction,
@@ -76,7 +77,7 @@ export async function findBusyInRun(
 
 /**
  * Returns whether the practitioner and the patient of an appointment have another live appointment ({@link isLive}) or
- * a hold at its time. Nobody is busy if the appointment does not exist.
+ * an unexpired hold at its time. Nobody is busy if the appointment does not exist.
  */
 export async function findBusyAgain(
   transaction: Transaction,
@@ -95,8 +96,8 @@ async function busyBy(transaction: Transaction, statement: Statement): Promise<B
 const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_minutes END FROM appointment_types t
   WHERE t.tenant_id = :tenantId AND t.id = :appointmentTypeId::uuid)`;
 /*
- * If `visit_ends_at` is outside the appointment, the number of minutes is negative or larger than the duration. Then the
- * patient must be free until the last slot ends.
+ * If `visit_ends_at` is outside the appointment, the number of minutes is 0, negative or larger than the duration. Then
+ * the patient must be free until the last slot ends.
  */
 const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId)`;

@@ -4,13 +4,16 @@ import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 import type { AppointmentPlacement } from "./appointments.js";
 
-/** The operands of {@link busyTime}, each as SQL: a column, or a placeholder with its type. */
+/**
+ * The operands of {@link busyTime} and {@link isBusyAt}. Each is SQL, for example a column or a placeholder with its
+ * type.
+ */
 export interface ComparedTime {
   readonly tenantId: string;
   readonly personId: string;
   readonly startsAt: string;
   readonly endsAt: string;
-  /** The id of an appointment to ignore. NULL ignores none. */
+  /** The id of an appointment to ignore; NULL ignores none. AND and a condition on the appointment `a` may follow. */
   readonly exceptId: string;
   /** The current time. A hold counts only if it expires later. */
   readonly now: string;
@@ -28,8 +31,8 @@ export function visitEnd(row: string): string {
 }
 
 /**
- * Returns SQL that selects the id of one live appointment ({@link isLive}) or hold of a person that overlaps a time.
- * The SQL selects no row if the person is free.
+ * Returns SQL that selects the id of one live appointment ({@link isLive}) or unexpired hold of a person that overlaps
+ * a time. The SQL selects no row if the person is free.
  *
  * Two appointments overlap if each begins before the other ends; adjacent ones do not overlap. The exclusion
  * constraints use ranges for the same rule. This query compares instants: range operators are not leakproof, so no
@@ -50,9 +53,9 @@ export function busyTime(person: Person, time: ComparedTime): string {
 }
 
 /**
- * Returns SQL for whether a person has a live appointment ({@link isLive}) or hold that overlaps a time. For a single
- * time, this SQL costs less than that of {@link busyTime}: its plan is smaller, although it can read all appointments
- * of the person in 24 hours.
+ * Returns SQL for whether a person has a live appointment ({@link isLive}) or unexpired hold that overlaps a time. For
+ * a single time, this SQL costs less than that of {@link busyTime}: its plan is smaller, although it can read all
+ * appointments of the person in the 24 hours before the time.
  */
 export function isBusyAt(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);
@@ -63,8 +66,8 @@ type Person = "patient_id" | "practitioner_id";
 
 /**
  * Returns three parts of the SQL of {@link busyTime} and {@link isBusyAt}. `live`: the conditions on live appointments
- * `a` that can overlap the time. `end`: the end of such an appointment. `holds`: FROM and the conditions on holds `h`
- * that overlap the time.
+ * `a` that can overlap the time. `end`: until when this appointment makes the person busy. `holds`: FROM and the
+ * conditions on unexpired holds `h` that overlap the time.
  */
 function partsOf(person: Person, time: ComparedTime) {
   const { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId } = time;
@@ -80,8 +83,8 @@ function partsOf(person: Person, time: ComparedTime) {
 }
 
 /**
- * Returns whether a live appointment ({@link isLive}) or hold of a person overlaps a time. Ignores the appointment
- * `exceptId`.
+ * Returns whether a live appointment ({@link isLive}) or unexpired hold of a person overlaps a time. Ignores the
+ * appointment `exceptId`.
  */
 export async function isBusy(
   transaction: Transaction,

@@ -45,8 +45,8 @@ const inserts = [1, 2].map((count) => {
 
 /**
  * Records a new or changed appointment in `opportunity_changes`, one of the tables from which the indicators of
- * opportunity are computed. Appends nothing if the counted attributes do not change. `before` is undefined for a new
- * appointment.
+ * opportunity are computed. Appends nothing if the counted values (see {@link counted}) do not change. `before` is
+ * undefined for a new appointment.
  */
 export function insertCounts(
   transaction: Transaction,
@@ -69,7 +69,7 @@ function nameOf(column: string, row: number): string {
 /**
  * Returns the rows that {@link insertCounts} appends. A new appointment has one row, with `change` 1. A changed
  * appointment has two rows: the values of `before` with `change` -1, then the values of `after` with `change` 1.
- * Returns no rows if these values are equal.
+ * Returns no rows if the values of `before` and `after` are equal.
  */
 export function countsOf(
   before: AppointmentRecord | undefined,

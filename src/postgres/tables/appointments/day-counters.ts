@@ -4,7 +4,8 @@ import { prepared, preparedRequired } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
 /**
- * A rule and a local date (YYYY-MM-DD). The daily capacity of the rule limits the appointments and holds of the date.
+ * A rule and a local date (YYYY-MM-DD). The daily capacity of the rule limits how many appointments and holds the rule
+ * has on the date.
  */
 export interface DayOfRule {
   readonly ruleId: string;
@@ -35,8 +36,8 @@ const OF_DAY = "c.tenant_id = :tenant_id AND c.rule_id = :rule_id AND c.local_da
 const OF_RULE = "r.tenant_id = :tenant_id AND r.id = :rule_id";
 
 /**
- * SQL for whether a rule `r` has capacity left on the date of its counter `c`. Each appointment and each unexpired hold
- * uses one unit.
+ * SQL for whether a rule `r` has capacity left on the date of its counter `c`. Each appointment in `booked` and each
+ * unexpired hold in `held` uses one unit.
  */
 const HAS_UNIT = `c.booked + ${liveHolds("c.held", ":now::timestamptz")} < r.daily_capacity`;
 
@@ -133,7 +134,7 @@ export async function takeLockedCapacity(transaction: Transaction, day: DayOfRul
   return (await transaction.rows(unit)).length === 1;
 }
 
-/** Frees one unit of a rule's capacity on a date: the unit of an appointment, not of a hold. */
+/** Frees the unit of a rule's capacity on a date that an appointment uses. For a hold, use {@link dropHeldCapacity}. */
 export function giveCapacityBack(transaction: Transaction, day: DayOfRule): void {
   transaction.send(giveUnit(keyOf(transaction, day)));
 }

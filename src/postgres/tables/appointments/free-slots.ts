@@ -6,7 +6,10 @@ import type { DayOfRule } from "./day-counters.js";
 export interface OptionQuery {
   /** The patient who must be free at the time. If undefined, only the practitioner must be free. */
   readonly patientId: string | undefined;
-  /** The patient's appointment that is to be moved. Its own time does not count as busy. */
+  /**
+   * The appointment that is to be moved. The search ignores it when it checks whether the patient and the practitioner
+   * are busy.
+   */
   readonly appointmentId: string | undefined;
   /** The day on which the appointment to move already uses a unit of capacity; undefined if there is none. */
   readonly heldDay: DayOfRule | undefined;
@@ -15,7 +18,10 @@ export interface OptionQuery {
   readonly serviceId: string;
   /** The duration in minutes. It can need several slots. Undefined for one slot of any length. */
   readonly minutes: number | undefined;
-  /** How many minutes the patient must be free: the duration without the buffer; undefined for the whole duration. */
+  /**
+   * How many minutes the patient must be free, rounded up to the end of a slot: the duration without the buffer.
+   * Undefined for the whole duration.
+   */
   readonly visitMinutes: number | undefined;
   /** Slots start at `from` or later and before `to`. */
   readonly from: Date;
@@ -76,7 +82,7 @@ export interface Reach {
   readonly stretch: number;
 }
 
-/** Returns the values of all parameters of a search, by name. */
+/** Returns the values of the parameters that {@link namesOf} can name, by name. */
 export function valuesOf(
   { tenantId, organizationId, companyId }: Principal,
   query: OptionQuery,
@@ -124,7 +130,8 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
  * - `next`: the start of the first free slot, even on a full day. No row if there is no free slot.
  * - `found`: the first free slots of each program from the time of `next` on and after the previous page. Slots on full
  *   days are omitted. People may be busy at these slots.
- * - `stop`: the time `at`. `found` has every such slot that starts before this time. No row if `next` has none.
+ * - `stop`: the time `at`. `found` has all free slots that start before this time, except those on full days and those
+ *   of previous pages. No row if `next` has none.
  *
  * For each program and each time range of the search, `found` has the earliest slots, up to the number in the CTE
  * `share`. So the cost depends on the page size. `found` also has all slots with the same start as the last of these,

@@ -19,7 +19,10 @@ export interface OccupancyQuery {
   readonly limit: number;
 }
 
-/** Occupancy of a practitioner in a program on a local date, and the capacity of the program on that date. */
+/**
+ * Occupancy of a practitioner in a program on a local date, and the capacity of the program on that date. `open`,
+ * `held` and `passed` count slots. `booked` and `displaced` count appointments.
+ */
 export interface OccupancyRecord {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;
@@ -38,8 +41,8 @@ export interface OccupancyRecord {
    */
   readonly blockedMinutes: number;
   /**
-   * The sum of the daily capacities of the program's active rules that have a free slot or a counted appointment on the
-   * date. It is the same in all rows of a program and date.
+   * The sum of the daily capacities of the program's active rules. Only rules with a free slot or an appointment on the
+   * date count, within the filters of the query. The sum is the same in all rows of a program and date.
    */
   readonly capacity: number;
   readonly capacityLeft: number;
@@ -49,7 +52,7 @@ export interface OccupancyRecord {
  * Returns at most `query.limit` rows for the programs that the principal sees, ordered by local date, program and
  * practitioner. One statement reads slots, appointments, holds and blocks, so all numbers are from one instant.
  *
- * An appointment counts for its own date and program, even if the schedule no longer has its slot. Appointments with
+ * An appointment counts for its own date and program, even if its slot is no longer in the schedule. Appointments with
  * status CANCELLED or NO_SHOW do not count.
  */
 export function readOccupancy(
@@ -74,7 +77,7 @@ const begins = (row: string) => `${row}.starts_at >= :from::timestamptz AND ${ro
 
 /**
  * SQL of {@link readOccupancy}. It subtracts held slots from the open slots and not from the passed ones. A live hold
- * expires before its slots start, so these slots have not passed.
+ * expires when its first slot starts, at the latest, so its slots have not passed.
  */
 const OCCUPANCY = `WITH p AS MATERIALIZED (
     SELECT id, location_id, active FROM programs WHERE tenant_id = :tenantId

@@ -57,9 +57,10 @@ function boundsAt(at: Parameter): readonly Knex.Raw[] {
 }
 
 /**
- * Returns the offer of a service in a slot; undefined if the service cannot be booked in the slot. A slot that was not
- * compared yet with changed rules cannot be booked. If `at` is defined, the slot must also be bookable at that time:
- * its start is within the booking horizon of its program and not nearer than the minimum notice.
+ * Returns the offer of a service in a slot; undefined if the principal cannot book the service in the program of the
+ * slot. Does not check whether the slot is free or the practitioner is active. A slot that was not compared yet with
+ * changed rules cannot be booked. If `at` is defined, the slot must also be bookable at that time: its start is within
+ * the booking horizon of its program and not nearer than the minimum notice.
  */
 export async function findOffer(
   transaction: Transaction,
@@ -73,7 +74,7 @@ export async function findOffer(
   return readRecord(transaction, offerOfSlot({ ...holder, serviceId, slotId, at: at ?? null }));
 }
 
-/** Returns the offer of a service in a program; undefined if the service cannot be booked in the program. */
+/** Returns the offer of a service in a program; undefined if the principal cannot book the service in the program. */
 export async function findProgramOffer(
   transaction: Transaction,
   principal: Principal,

@@ -29,7 +29,7 @@ export interface OptionRecord extends Offer {
   readonly practitionerId: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** When the visit of the patient ends, before the buffer. */
+  /** When the visit of the patient ends: at the end of a slot, before the buffer. */
   readonly visitEndsAt: Date;
 }
 
@@ -43,9 +43,9 @@ const MAX_GROWTH = 4;
 const DAY = 86_400;
 
 /**
- * Returns at most `query.limit` options, the earliest first. Their slots are free, their day has capacity left, and
- * their program offers the service. Their practitioner is active. Neither practitioner nor patient has another
- * appointment or a hold at the time.
+ * Returns at most `query.limit` options, the earliest first. Their slots are free and bookable at `query.now`, their
+ * day has capacity left, and their program offers the service to the principal. Their practitioner is active. Neither
+ * practitioner nor patient has another appointment or an unexpired hold at the time.
  *
  * One statement usually fills the page. If many people are busy or many days are full, further statements continue
  * where the last one stopped. If a statement finds very few options, the next one covers a longer time. So the cost
@@ -98,9 +98,9 @@ function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, miss
 }
 
 /**
- * A row of the result of a search statement. The statement returns no row if no free slot is left. The next statement
- * begins at `stop`. `slotId` is null if the statement found no option. Times are milliseconds since the epoch, because
- * PostgreSQL's text of times takes longer to write and to read.
+ * A row of the result of a search statement. The statement returns no row if no free slot is left. `stop` is the time
+ * at which the next statement begins. `slotId` is null if the statement found no option. Times are milliseconds since
+ * the epoch, because PostgreSQL's text of times takes longer to write and to read.
  */
 type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
 type OptionTimes = Readonly<Record<"startsAt" | "endsAt" | "visitEndsAt", number>>;
@@ -175,7 +175,7 @@ const IS_PRACTITIONER_ACTIVE =
   "(SELECT d.active FROM practitioners d WHERE d.tenant_id = :tenantId AND d.id = s.practitioner_id)";
 
 /*
- * The check of a slot takes one index lookup for each person. NOT EXISTS might be planned as a join of all slots and
+ * The check of a slot takes a few index lookups for each person. NOT EXISTS might be planned as a join of all slots and
  * appointments.
  */
 const SLOT = {

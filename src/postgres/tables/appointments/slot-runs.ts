@@ -1,8 +1,9 @@
 /**
- * Returns a query for the slots at which an option of several slots can start. The option consists of adjacent free
+ * Returns a query for the slots at which an option of one or more slots can start. The option consists of adjacent free
  * slots of one rule that together last at least `:minutes`. `slots` is a query for free slots. Each row has the end and
- * the highest generation of the slots, and the end of the visit (`:visitMinutes`). The rows have the order of `slots`.
- * The query makes one index lookup for each row that it reads from `slots`.
+ * the highest generation of the slots of the option. It also has the end of the visit, which lasts `:visitMinutes`,
+ * rounded up to the end of a slot; NULL means `:minutes`. The rows have the order of `slots`. The query makes one index
+ * lookup for each row that it reads from `slots`.
  *
  * All slots of a rule have the same length, so the number of slots shows whether one is missing.
  */

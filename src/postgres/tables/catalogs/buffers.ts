@@ -13,8 +13,8 @@ const select = prepared(["tenantId", "appointmentId"], (names) =>
 );
 
 /**
- * Returns the buffer of an appointment's type: how many minutes after the visit the practitioner has no other
- * appointment. Returns 0 if the tenant has no appointment with this id.
+ * Returns the buffer of an appointment's type: how many minutes the practitioner's time stays reserved after the visit.
+ * Returns 0 if the tenant has no appointment with this id.
  */
 export async function findBufferOf(transaction: Transaction, appointmentId: string): Promise<number> {
   const { tenantId } = transaction;

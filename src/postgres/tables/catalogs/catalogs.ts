@@ -5,7 +5,7 @@ export interface AppointmentTypeAttributes {
   readonly code: string;
   readonly name: string;
   readonly durationMinutes: number;
-  /** How many minutes after the visit the practitioner has no other appointment. */
+  /** How many minutes the practitioner's time stays reserved after the visit. */
   readonly bufferMinutes: number;
   readonly opportunityDefinitionId: string;
   readonly active: boolean;

@@ -12,7 +12,10 @@ export interface LocationAttributes {
 export interface HealthcareServiceAttributes {
   readonly code: string;
   readonly name: string;
-  /** Id of the opportunity definition that limits waits on the waitlist for this service; undefined for no limit. */
+  /**
+   * Id of the opportunity definition that limits waits for this service on the waitlist, and in searches without an
+   * appointment type; undefined for no limit.
+   */
   readonly opportunityDefinitionId: string | undefined;
   readonly active: boolean;
 }
@@ -27,7 +30,7 @@ export interface PractitionerAttributes {
 
 /**
  * Attributes of an opportunity definition: the maximum wait in days and which days count. If `caseCategory` is defined,
- * the definition limits user-attention cases of this category.
+ * the definition sets the due date of user-attention cases of this category.
  */
 export interface OpportunityDefinitionAttributes {
   readonly code: string;

@@ -10,8 +10,8 @@ export interface HeldWaitLimit extends Pick<OpportunityDefinitionAttributes, "ma
 }
 
 /**
- * Returns the wait limits of appointment types or services, in no order. Omits each type or service without an active
- * opportunity definition.
+ * Returns the wait limits of appointment types or services, in no order. Omits each type or service that does not exist
+ * or has no active opportunity definition.
  */
 export async function readWaitLimits(
   transaction: Transaction,
@@ -35,7 +35,10 @@ export async function readHolidaysAfter(transaction: Transaction, from: string):
   return rows.map(({ date }) => date);
 }
 
-/** The maximum wait, and the holidays needed to calculate the last day of the wait. */
+/**
+ * The maximum wait (`maxWaitDays`, in days of the kind `dayKind`), and the holidays needed to calculate the last day of
+ * the wait.
+ */
 export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "maxWaitDays" | "dayKind"> {
   /** The dates (YYYY-MM-DD) of the active holidays that can affect the last day, ascending. */
   readonly holidays: readonly string[];
@@ -43,7 +46,7 @@ export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "
 
 /**
  * The subject of a wait limit. An appointment type always refers to an opportunity definition. A service can refer to
- * one. A category of user-attention cases has a limit if an opportunity definition has this category.
+ * one. A category of user-attention cases has a limit if an active opportunity definition has this category.
  */
 export type WaitLimitSubject =
   | { readonly appointmentTypeId: string }
@@ -58,8 +61,7 @@ export type WaitLimitSubject =
  * precedence, then a definition of the organization of `owner`, then one without an owner. Definitions of other owners
  * do not count.
  *
- * The holidays of the result are after `from`. The last ones are at most three times the maximum wait plus 100 days
- * after `through`.
+ * The holidays of the result are after `from`. The last one is at most 100 + 3 × `maxWaitDays` days after `through`.
  */
 export async function readWaitLimit(
   transaction: Transaction,

@@ -24,7 +24,7 @@ const BUSY = busyTime("practitioner_id", {
 
 /**
  * SQL for the greatest total length of a practitioner's free slots of one rule within the time of the appointment `t`.
- * Free slots of one program never overlap, so the total shows whether they cover the time.
+ * A practitioner's free slots in one program never overlap, so the total shows whether they cover the time.
  */
 const FREE_TIME = `(SELECT max(of_rule.length) FROM (SELECT sum(s.ends_at - s.starts_at) AS length FROM slots s
   WHERE s.tenant_id = :tenantId AND s.program_id = t.program_id AND s.practitioner_id = m.practitioner_id
@@ -44,10 +44,10 @@ const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
   GROUP BY m.practitioner_id ORDER BY count(*) DESC, m.practitioner_id`;
 
 /**
- * Returns the active practitioners who can take over at least one of the appointments `ids`. The practitioner's free
- * slots of one rule in the same program must cover the appointment's time, and no appointment or hold may overlap it.
- * Omits practitioners whom the principal cannot see, and appointments that are neither PENDING nor CONFIRMED. The
- * practitioner who can take the most appointments comes first.
+ * Returns the other active practitioners of the program who can take over at least one of the appointments `ids`. The
+ * practitioner's free slots of one rule in the same program must cover the appointment's time, and no appointment or
+ * unexpired hold of the practitioner may overlap it. Omits practitioners whom the principal cannot see, and
+ * appointments that are neither PENDING nor CONFIRMED. The practitioner who can take the most appointments comes first.
  */
 export async function findSubstitutes(
   transaction: Transaction,

@@ -65,7 +65,10 @@ const COLUMNS = {
   correlationId: "correlation_id",
 } as const satisfies ColumnsOf<AttributedEligibilityRecord>;
 
-/** Returns whether a contract covers a service. A contract that lists no services covers every service. */
+/**
+ * Returns whether a contract covers a service. A contract that lists no services covers every service. Does not check
+ * whether the contract exists or is valid.
+ */
 export async function coversService(transaction: Transaction, contractId: string, serviceId: string): Promise<boolean> {
   const listed = sql("contract_services").where({ tenant_id: transaction.tenantId, contract_id: contractId });
   const query = sql.select(

@@ -26,7 +26,7 @@ export interface EventRecord {
 
 /** A position in the feed of a tenant. Reading continues after the event at this position. */
 export interface FeedCursor {
-  /** Lower-case UUID. A feed that was restored from a backup gets another id. */
+  /** Lower-case UUID. After a restore from a backup, the operator must give the feed another id. */
   readonly feedId: string;
   readonly position: number;
 }
@@ -131,9 +131,9 @@ export async function findOldestPosition(transaction: Transaction): Promise<numb
 }
 
 /**
- * Returns whether a page continues the feed after a cursor without a gap. Returns false if events after the cursor were
- * purged. Also returns false for a cursor of another feed, or for a cursor beyond the end of the feed. A restore from a
- * backup can cause both.
+ * Returns whether a page that was read after the position of a cursor continues the feed there without a gap. Returns
+ * false if events after the cursor were purged. Also returns false for a cursor of another feed, or for a cursor beyond
+ * the end of the feed. A restore from a backup can cause both.
  */
 export function goesOn({ feedId, events, lastPosition }: FeedPage, cursor: FeedCursor): boolean {
   if (feedId !== cursor.feedId || lastPosition < cursor.position) return false;
@@ -145,7 +145,10 @@ interface FeedRow {
   readonly feed_id: string;
   readonly last_position: string;
   readonly is_outstanding: boolean;
-  /** Null if the feed has no event after the requested position. The attributes below are then null too. */
+  /**
+   * Null if the feed has no event after the requested position. All attributes below are then null too, whatever their
+   * type.
+   */
   readonly position: string | null;
   readonly organization_id: string | null;
   readonly company_id: string | null;

@@ -4,8 +4,8 @@ import { runAcrossTenants, type TransactionSource } from "../../run-transaction.
 import { sql } from "../../sql.js";
 
 /**
- * How long an event stays in a feed after it got its position, in hours: 30 days. Row-level security does not allow
- * purging events younger than a day.
+ * The default for how long an event stays in a feed after it got its position, in hours: 30 days. Row-level security
+ * does not allow purging events younger than a day.
  */
 const EVENT_RETENTION_HOURS = 30 * 24;
 
@@ -24,7 +24,7 @@ const PURGE = purgeStatement({ table: "event_positions", key: ["tenant_id", "pos
 
 /**
  * Returns the ids of the tenants in `known` that have new events: the last position of the feed is above the position
- * in `known`, or events have no position yet. One statement reads all feeds.
+ * in `known`, or some of the tenant's events have no position yet. One statement reads all feeds.
  */
 export async function findChangedFeeds(
   source: TransactionSource,

@@ -5,10 +5,10 @@ import { dropHolder } from "./hold-holders.js";
 import { endHold, type HoldRecord } from "./holds.js";
 
 /**
- * Ends holds that the transaction has locked. Frees the units of capacity of the holds and removes the holds from the
- * counts of their principals. Rows of `freed_slots` at the times of the holds become due at once, so that these slots
- * are offered to the waitlist; see {@link hastenFreedSlots}. Locks the counters of days, then of principals, then freed
- * slots.
+ * Ends unexpired holds that the transaction has locked. Frees the units of capacity of the holds and removes the holds
+ * from the counts of their principals. Rows of `freed_slots` at the times of the holds become due at once, so that
+ * these slots are offered to the waitlist; see {@link hastenFreedSlots}. Locks the counters of days, then of
+ * principals, then freed slots.
  */
 export function releaseHolds(transaction: Transaction, holds: readonly HoldRecord[], at: Date): void {
   for (const { id } of holds) endHold(transaction, id, at, undefined);

@@ -68,7 +68,7 @@ export const IS_DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":
 
 /**
  * SQL for the time at which the full day of a slot `s` has a free unit of capacity again, because enough holds have
- * expired. NULL if a unit is free now, or if appointments use all units.
+ * expired. NULL if a unit is free now, or if appointments alone use the whole daily capacity.
  */
 export const DAY_HELD_UNTIL = `(SELECT d.until FROM (SELECT c.held[cardinality(c.held) - r.daily_capacity + c.booked + 1] AS until
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
@@ -79,8 +79,9 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
 /**
- * SQL that selects the first slot of each option that seems free. The slots of such an option are in the future, free
- * and unchanged. Its token is unused, and its day has capacity left. Neither practitioner nor patient is busy.
+ * SQL that selects the first slot of each option that seems free. The slots of this option are in the future, free and
+ * unchanged since the search. Its token is unused, and its day has capacity left. Neither practitioner nor patient is
+ * busy until the last slot ends.
  *
  * Some slots of an option may no longer exist. So the SQL checks that the last slot ends late enough. To exclude gaps,
  * it also compares the total length of the slots with the time from start to end.

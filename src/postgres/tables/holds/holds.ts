@@ -6,7 +6,7 @@ import type { AppointmentPlacement } from "../appointments/appointments.js";
 import type { BusySubject } from "../appointments/busy-people.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
 
-/** A stored hold. It reserves a time of a practitioner and a patient. */
+/** A stored hold. It reserves a time of a practitioner and a patient until it ends or expires. */
 export interface HoldRecord extends Omit<AppointmentPlacement, "visitEndsAt"> {
   readonly id: string;
   readonly patientId: string;

@@ -22,7 +22,8 @@ export interface OfferableSlot {
   readonly endsAt: Date;
   /**
    * Whether the slot and the practitioner are free, the day has capacity left, and the program, location and
-   * practitioner are active. Holds of the practitioner's time are ignored. False in an emergency program.
+   * practitioner are active. Ignores holds of the practitioner's time, but holds use capacity of the day. False in an
+   * emergency program.
    */
   readonly isOpen: boolean;
   /**
@@ -37,7 +38,7 @@ export interface OfferableSlot {
   readonly offeredUntil: Date;
 }
 
-/** An open waitlist entry that a slot suits. Dates are local, YYYY-MM-DD. */
+/** An open waitlist entry whose wishes a slot meets. Dates are local, YYYY-MM-DD. */
 export interface WaitingEntry {
   readonly id: string;
   readonly version: number;
@@ -78,8 +79,8 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
 );
 
 /**
- * How many waitlist entries {@link selectWaiting} reads. If further entries have the request date of the last one, it
- * reads these too.
+ * How many waitlist entries {@link selectWaiting} reads at most. If further entries have the request date of the last
+ * one, it reads these too.
  */
 const MOST_RANKED = 100;
 
@@ -123,8 +124,8 @@ const selectOffered = prepared(["tenantId", "holdId"], (names) =>
 );
 
 /**
- * Returns the attributes of the slot of an offer, for its option token. Returns undefined if the hold is no offer or
- * the slot no longer exists.
+ * Returns the attributes of the slot of an offer, for its option token. Returns undefined if the hold does not exist or
+ * is no offer, or if the slot no longer exists.
  */
 export async function findOfferedSlot(
   transaction: Transaction,
@@ -147,10 +148,10 @@ export async function findOfferableSlot(
 }
 
 /**
- * Returns open waitlist entries that a freed slot suits and that were not offered the slot yet. Their patients are
- * active, free at the time of the slot, and have fewer than `maxHolds` live holds. If there are many such entries,
- * returns only the entries with the earliest request dates. The result always contains the first entry in the order of
- * `waitingOrder`.
+ * Returns open waitlist entries whose wishes a freed slot meets and to which the slot was not offered yet. Their
+ * patients are active, free at the time of the slot, and have fewer than `maxHolds` live holds. If there are more than
+ * {@link MOST_RANKED} of these entries, returns only those with the earliest request dates. The first entry in the
+ * order of `waitingOrder` is always among them. Returns none if `freed_slots` has no row for the slot.
  */
 export async function findWaitingEntries(
   transaction: Transaction,

@@ -69,7 +69,10 @@ export function updateNote(transaction: Transaction, note: NoteRecord): void {
   transaction.send(sql("notes").where(key).update(toRow(noteColumns, note)));
 }
 
-/** Returns one page of the notes about a patient or an appointment, ordered by id. */
+/**
+ * Returns one page of the notes about a patient or an appointment, ordered by id. A note about an appointment is not a
+ * note about its patient. Omits removed notes unless `includeRemoved` is true.
+ */
 export async function listNotes(
   transaction: Transaction,
   { patientId, appointmentId }: NoteSubject,

@@ -12,14 +12,17 @@ export interface InvariantFindings {
   readonly countedBookings: number;
   /**
    * The number of overbooked appointments, except CANCELLED and NO_SHOW. They may overlap other appointments of the
-   * practitioner and exceed the capacity.
+   * practitioner, and use no capacity.
    */
   readonly overbooked: number;
   /** The invariants that are broken. */
   readonly findings: readonly InvariantFinding[];
 }
 
-/** A broken invariant: the number of violations, and the ids of the first ten, ordered by id. */
+/**
+ * A broken invariant: the number of violations, and at most ten ids of violating rows. These are the lowest ids, in
+ * ascending order and without duplicates.
+ */
 export interface InvariantFinding {
   readonly name: string;
   readonly count: number;
@@ -62,16 +65,16 @@ const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.start
 
 /**
  * SQL for each invariant, by name. Each query selects the ids of the rows that violate the invariant. These are ids of
- * appointments, holds, slots, patients or webhooks. For a wrong counter of a day, the query selects the id of the
- * counter's rule. SUMMARY_WRONG selects ids of services. Row-level security already rejects invalid patients,
- * appointments and slots, and the service may not delete patients. The queries check these rules too, because a
- * superuser can break them.
+ * appointments, holds, slots, patients or webhooks. For a wrong counter of a day (DAY_COUNT_WRONG and
+ * HELD_COUNT_WRONG), the query selects the id of the counter's rule. SUMMARY_WRONG selects ids of services. Row-level
+ * security already rejects invalid patients, appointments and slots, and the service may not delete patients. The
+ * queries check these rules too, because a superuser can break them.
  *
- * A replay creates new deliveries of old events. So WEBHOOK_ORDER_WRONG compares a pending delivery only with
- * deliveries that were created at the same time or later. An overbooked appointment may overlap other appointments and
- * holds of its practitioner, and no counter includes it. All other invariants apply to overbooked appointments. A hold
- * may overlap the appointment that it reschedules. An offer has the patient and the service of its waitlist entry. A
- * series belongs to one patient.
+ * A replay creates new deliveries of old events. So WEBHOOK_ORDER_WRONG compares a pending delivery only with DELIVERED
+ * ones that were created at the same time or later. An overbooked appointment may overlap other appointments and holds
+ * of its practitioner, and no counter of a day includes it. All other invariants apply to overbooked appointments. A
+ * hold may overlap the appointment that it reschedules. An offer has the patient and the service of its waitlist entry.
+ * A series belongs to one patient.
  */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_INVALID: `SELECT a.id FROM appointments a WHERE a.tenant_id = :tenant AND NOT (a.version >= 1
@@ -185,7 +188,7 @@ const VERIFY = `WITH
 
 /**
  * Returns SQL for the ids of appointments that begin before an earlier appointment of the same person has ended.
- * `person` is the column that identifies the person.
+ * `person` is the column that identifies the person. `appointments` is SQL that follows FROM.
  */
 function overlap(person: "patient_id" | "practitioner_id", appointments: string): string {
   return `SELECT id FROM (SELECT id, starts_at, max(ends_at) OVER (PARTITION BY ${person} ORDER BY starts_at, id

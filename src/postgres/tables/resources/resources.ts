@@ -89,9 +89,9 @@ export interface Referrer {
 }
 
 /**
- * Returns those of `ids` whose resource the principal can see. With a `referrer`, everyone who can see the referrer
- * must also be able to see the resource. So the resource's organization and company must each be null or equal to the
- * referrer's.
+ * Returns those of `ids` whose resource the principal can see. With a `referrer`, returns an id only if everyone who
+ * can see the referrer can also see the resource. So the resource's organization and company must each be null or equal
+ * to the referrer's.
  */
 export async function findVisibleIds(
   transaction: Transaction,

@@ -4,7 +4,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 
-/** A pending or confirmed appointment for which an event becomes due. */
+/** A pending or confirmed appointment for which a reminder or a no-show event becomes due. */
 export interface DueAppointment {
   readonly id: string;
   readonly version: number;
@@ -13,7 +13,7 @@ export interface DueAppointment {
   readonly updatedAt: Date;
 }
 
-/** An open waitlist entry whose last date has passed. */
+/** An open waitlist entry whose last wanted date (`dateTo`) has passed. */
 export interface ExpiredEntry {
   readonly id: string;
   readonly version: number;
@@ -65,7 +65,8 @@ const placedStatement = prepared(["tenant", "ids"], ({ tenant, ids }) =>
 /**
  * Locks and returns the pending and confirmed appointments for which an event becomes due in the window, ordered by id.
  * An event becomes due when the number of minutes until the start is one of `minutes`. A negative number stands for
- * minutes after the start. If another call has just rescheduled an appointment, the returned start is the new one.
+ * minutes after the start. If another call has just rescheduled an appointment, the returned start is the new one,
+ * which can be outside the window.
  */
 export function lockDueAppointments(
   transaction: Transaction,
@@ -75,14 +76,14 @@ export function lockDueAppointments(
   return readRecords(transaction, lockDue({ tenant: transaction.tenantId, after, until, minutes }));
 }
 
-/** Locks and returns the open waitlist entries whose last date is `from` or later and before `today`, ordered by id. */
+/** Locks and returns the open waitlist entries whose `dateTo` is `from` or later and before `today`, ordered by id. */
 export function lockExpiredEntries(transaction: Transaction, from: string, today: string): Promise<ExpiredEntry[]> {
   return readRecords(transaction, lockExpired({ tenant: transaction.tenantId, from, today }));
 }
 
 /**
- * Returns for each of these appointments the instant at which its current start was set. Omits appointments without
- * this instant in their history.
+ * Returns for each of these appointments the instant of its booking, or of the last change of its start if there is
+ * one. Omits appointments with neither in their history.
  */
 export async function findPlacedTimes(
   transaction: Transaction,

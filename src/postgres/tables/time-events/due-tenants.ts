@@ -51,7 +51,10 @@ const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
 const ADVANCE = `UPDATE time_event_progress SET through = ?
   WHERE tenant_id = ANY(?::uuid[]) AND tenant_id <> ALL(?::uuid[]) AND through < ?`;
 
-/** Defines which events are due: those that became due after `notBefore` and not after `until`. */
+/**
+ * Defines which events are due: those that became due after `notBefore` and after the tenant's progress, and not after
+ * `until`.
+ */
 export interface DueQuery {
   /** Events that were due at this instant or earlier are not written. */
   readonly notBefore: Date;

@@ -20,12 +20,15 @@ const overdueStatement = prepared(["tenant", "id", "today"], ({ tenant, id, toda
   ]),
 );
 
-/** Returns whether an appointment is pending or confirmed and its start has not changed after `version`. */
+/** Returns whether an appointment is pending or confirmed and its start has not changed since its version `version`. */
 export async function isStillAwaited(transaction: Transaction, id: string, version: number): Promise<boolean> {
   return (await transaction.rows(awaitedStatement({ tenant: transaction.tenantId, id, version }))).length > 0;
 }
 
-/** Returns whether a waitlist entry is open and its last date is before `today`, a local date, YYYY-MM-DD. */
+/**
+ * Returns whether a waitlist entry is open and its last wanted date (`dateTo`) is before `today`, a local date,
+ * YYYY-MM-DD.
+ */
 export async function isStillExpired(transaction: Transaction, id: string, today: string): Promise<boolean> {
   return (await transaction.rows(overdueStatement({ tenant: transaction.tenantId, id, today }))).length > 0;
 }
