@@ -10,7 +10,10 @@ import { CAUSE, CAUSE_ID, FITS, IN_SCOPE, IS_REPLACED, PLAN } from "./slot-judge
 interface ChangingSlots {
   /** Whether at least one free slot is not in the plan. Such slots are to be deleted. */
   readonly unfitFree: boolean;
-  /** Whether at least one occupied slot is not in the plan. Such slots are to be marked as `retained`. */
+  /**
+   * Whether at least one occupied slot is not in the plan and must be marked as `retained` or get another cause in its
+   * mark.
+   */
   readonly unfitOccupied: boolean;
   /** Whether at least one `retained` slot is in the plan again. Such slots are to lose this mark. */
   readonly fitting: boolean;
@@ -28,8 +31,8 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
 /**
  * Adapts the existing future slots to a plan. Deletes free slots that the plan does not have. Marks occupied slots as
  * `retained` if the plan does not have them, and stores the `DisplacementCause`. If the plan has a `retained` slot
- * again, removes this mark. Then also deletes a free slot with the same program, practitioner and start. If the cause
- * changes, the displacement is no longer marked as accepted by staff.
+ * again, removes this mark, and deletes a free slot with the same program, practitioner and start. If the cause of a
+ * displacement changes, the displacement is no longer marked as accepted by staff.
  *
  * Call this after the transaction has locked the tenant's row in `calendars` and the programs, which come before slots
  * in the order of `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. The
@@ -110,9 +113,9 @@ const DELETE_REPLACED = `${PLAN} DELETE FROM slots s
 const FIT_AGAIN = `${PLAN} UPDATE slots s
   SET retained = false, retained_by = NULL, retained_by_id = NULL, retention_accepted = false
   WHERE ${IN_SCOPE} AND s.retained AND ${FITS}`;
-/** Where the random digits of a UUID of version 7 begin, after its time and version. */
+/** The index of the first random digit in the text of a UUID of version 7, after its time and version. */
 const UUID_RANDOM_AT = "01234567-89ab-7".length;
-/** The ids of one statement begin alike. So they are added to few pages of the primary key, however large it is. */
+/** All ids of one statement begin with the same digits, so they change few pages of the primary key's index. */
 const SLOT_ID = `(:idStart || substr(gen_random_uuid()::text, ${UUID_RANDOM_AT + 1}))::uuid`;
 const INSERT_MISSING = `${PLAN_LISTS} INSERT INTO slots
     (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation)

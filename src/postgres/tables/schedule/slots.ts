@@ -21,7 +21,7 @@ export type DisplacementCause =
 /** Why an appointment is displaced: its slot is no longer in the schedule and is kept only for the appointment. */
 export interface Displacement {
   readonly cause: DisplacementCause;
-  /** The block, if the cause is BLOCK. */
+  /** The id of the block if the cause is BLOCK; otherwise undefined. */
   readonly blockId: string | undefined;
   /** Whether staff accepted that the appointment takes place in spite of the cause. */
   readonly isAccepted: boolean;
