@@ -38,7 +38,7 @@ export async function findRunningTransactions(transaction: Pick<Transaction, "ro
 /** A batch of deleted rows. */
 export interface ErasedRows {
   readonly erased: number;
-  /** The last key of the batch, as JSON; undefined at the end of the table. */
+  /** The last key of the batch, as JSON; undefined if the batch reached the end of the table. */
   readonly last: string | undefined;
 }
 
