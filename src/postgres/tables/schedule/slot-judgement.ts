@@ -1,8 +1,8 @@
 import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
 
 /**
- * SQL fragments that compare a plan with existing slots. `slot-plan.ts` applies the plan with them. `previewSlots`
- * counts the changes with them.
+ * SQL fragments that compare a `SlotPlan` with existing slots. `slot-plan.ts` applies the plan with them.
+ * `previewSlots` counts the changes with them.
  *
  * No statement joins slots with another table. PostgreSQL has no statistics of a new tenant and expects only one slot.
  * For a join, it would therefore choose a nested loop, which is slow for many slots. Instead, each statement reads the

@@ -20,7 +20,7 @@ export interface SlotRun {
  * `retained` or have no rule. If the first slot of `run` does not exist, locks no slots of `run`.
  *
  * The SQL computes the ids as an ARRAY, because PostgreSQL evaluates an ARRAY once. It would evaluate a subquery again
- * after waiting for a row lock. The result would then lack a slot that another call has taken meanwhile.
+ * after waiting for a row lock. The result would then lack a slot that another call has booked meanwhile.
  */
 export async function lockSlots(
   transaction: Transaction,

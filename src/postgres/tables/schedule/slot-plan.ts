@@ -20,8 +20,8 @@ interface ChangingSlots {
 }
 
 /**
- * Locks the future slots that {@link withdrawSlots} would delete or change for a plan. Locks in the order of the slots'
- * ids, until the transaction ends. Returns which kinds of slots it has locked.
+ * Locks the future slots that {@link withdrawSlots} would delete or change for a {@link SlotPlan}. Locks in the order
+ * of the slots' ids, until the transaction ends. Returns which kinds of slots it has locked.
  */
 export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<ChangingSlots> {
   transaction.send(sql.raw(WITHOUT_COMPILING));
@@ -29,10 +29,10 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
 }
 
 /**
- * Adapts the existing future slots to a plan. Deletes free slots that the plan does not have. Marks occupied slots as
- * `retained` if the plan does not have them, and stores the `DisplacementCause`. If the plan has a `retained` slot
- * again, removes this mark, and deletes a free slot with the same program, practitioner and start. If the cause of a
- * displacement changes, the displacement is no longer marked as accepted by staff.
+ * Adapts the existing future slots to a {@link SlotPlan}. Deletes free slots that the plan does not have. Marks
+ * occupied slots as `retained` if the plan does not have them, and stores the `DisplacementCause`. If the plan has a
+ * `retained` slot again, removes this mark, and deletes a free slot with the same program, practitioner and start. If
+ * the cause of a displacement changes, the displacement is no longer marked as accepted by staff.
  *
  * Call this after the transaction has locked the tenant's row in `calendars` and the programs, which come before slots
  * in the order of `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. The
@@ -60,8 +60,8 @@ export function withdrawLockedSlots(
 }
 
 /**
- * Marks an appointment's future slots as `retained` if a plan does not have them, and stores the `DisplacementCause`.
- * Call this after the transaction has assigned the slots to the appointment.
+ * Marks an appointment's future slots as `retained` if a {@link SlotPlan} does not have them. Also stores the
+ * `DisplacementCause`. Call this after the transaction has assigned the slots to the appointment.
  */
 export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: string, plan: SlotPlan, now: Date): void {
   const bindings = { ...planBindings(transaction, plan, now), appointmentId };
@@ -69,8 +69,8 @@ export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: stri
 }
 
 /**
- * Inserts the future slots of a plan that do not exist yet and that no block overlaps. Each new slot gets the current
- * `generation` of its program.
+ * Inserts the future slots of a {@link SlotPlan} that do not exist yet and that no block overlaps. Each new slot gets
+ * the current `generation` of its program.
  */
 export function addMissingSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
   if (plan.runs.length === 0 || plan.staff.length === 0) return;

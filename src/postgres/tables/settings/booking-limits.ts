@@ -68,8 +68,8 @@ const NO_SETTINGS: LimitSettings = {
 
 /**
  * Returns the limits that the tenant sets for a booking, with the patient's counts. Call this right after the statement
- * that locks the patient, so that both share a round trip. If the tenant sets a limit, another round trip reads the
- * counts.
+ * that locks the patient, so that one round trip sends both statements. If the tenant sets a limit, a second round trip
+ * reads the counts.
  */
 export async function findBookingLimits(
   transaction: Transaction,
