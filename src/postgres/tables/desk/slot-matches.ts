@@ -39,7 +39,7 @@ const SUITS = `service_id = ANY(ARRAY(${OFFERED})) AND :period = ANY(preferred_p
         AND a.status = 'ACTIVE')
       AND (${BUSY}) IS NULL)`;
 
-/** Returns one page of the open waitlist entries that a slot suits, the oldest first. */
+/** Returns one page of the open waitlist entries that a slot suits, the oldest first. The slot need not be free. */
 export async function matchSlot(
   transaction: Transaction,
   slot: MatchedSlot,

@@ -14,10 +14,9 @@ const DUE = `SELECT DISTINCT p.tenant_id AS id FROM programs p
   WHERE p.active AND p.outdated_from IS NOT NULL OR ${IS_BEHIND}`;
 
 /**
- * Returns the ids of the tenants that may have a program whose schedule is due for a job; {@link lockNextDueProgram}
- * says when it is due. Unlike that function, does not check locations and services. `today` is a local date
- * (YYYY-MM-DD). With the setting cupo.jobs, row-level security shows the programs of all tenants, except programs whose
- * schedule was never requested.
+ * Returns the ids of the tenants that may have a program that is due for a job, as {@link lockNextDueProgram} defines.
+ * Unlike that function, does not check locations and services. `today` is a local date (YYYY-MM-DD). With the setting
+ * cupo.jobs, row-level security shows the programs of all tenants, except programs whose schedule was never requested.
  */
 export async function findDueTenants(source: TransactionSource, today: string): Promise<string[]> {
   const rows = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>

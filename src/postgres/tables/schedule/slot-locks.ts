@@ -16,7 +16,7 @@ export interface SlotRun {
 
 /**
  * Locks the slots of `run`, and the slots that the appointment `occupiedBy` occupies, until the transaction ends. Locks
- * in the order of the slots' ids. Returns the slots ordered by start. Does not lock slots as part of `run` that are
+ * in the order of the slots' ids. Returns the slots ordered by start. As part of `run`, does not lock slots that are
  * `retained` or have no rule. If the first slot of `run` does not exist, locks no slots of `run`.
  *
  * The SQL computes the ids as an ARRAY, because PostgreSQL evaluates an ARRAY once. It would evaluate a subquery again
@@ -85,7 +85,7 @@ const lockRuns = lockThose(["tenantId", "firstSlotIds", "minutes", "occupiedBy"]
 
 /**
  * Locks the slots of `runs`, and the slots that the appointments `occupiedBy` occupy, until the transaction ends. Locks
- * in the order of the slots' ids. Returns the slots ordered by start. Does not lock slots as part of `runs` that are
+ * in the order of the slots' ids. Returns the slots ordered by start. As part of `runs`, does not lock slots that are
  * `retained` or have no rule. If the first slot of a run does not exist, locks no slots of this run.
  */
 export async function lockSlotsOfRuns(

@@ -27,13 +27,13 @@ export interface Displacement {
   readonly isAccepted: boolean;
 }
 
-/** A stored slot of the schedule. */
+/** A stored slot: of the schedule, or made for one appointment. */
 export interface SlotRecord {
   readonly id: string;
   readonly programId: string;
   /**
-   * The rule of the slot. Undefined if the slot was made for an overbooked appointment. Such a slot is deleted when the
-   * appointment no longer occupies it.
+   * The id of the rule of the slot. Undefined if the slot was made for an overbooked appointment. Such a slot is
+   * deleted when the appointment no longer occupies it.
    */
   readonly ruleId: string | undefined;
   readonly practitionerId: string;

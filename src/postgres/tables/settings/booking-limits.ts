@@ -13,7 +13,7 @@ export interface CountedLimit {
   readonly count: number;
 }
 
-/** The tenant's limits for a booking. Undefined if not set. The limits do not apply to callers who are supervisors. */
+/** The tenant's limits for a booking. A limit that is not set is undefined. No limit applies to supervisors. */
 export interface BookingLimits {
   /** Limits the number of the patient's future appointments that are PENDING or CONFIRMED. */
   readonly ahead: CountedLimit | undefined;
@@ -28,7 +28,7 @@ export interface BookingLimits {
   readonly noShows: CountedLimit | undefined;
 }
 
-/** The tenant's settings for a reschedule. Limits are undefined if not set. They do not apply to supervisors. */
+/** The tenant's settings for a reschedule. A limit that is not set is undefined. No limit applies to supervisors. */
 export interface MoveLimits extends Pick<BookingLimits, "onDay"> {
   /**
    * An appointment can be rescheduled until this many hours before its start; undefined for no limit. A displaced

@@ -68,12 +68,12 @@ function closes(days: string): string {
 /** The effects of a change of the tenant's limits for cancellations, reschedules and numbers of appointments. */
 export interface LimitEffects {
   /**
-   * The number of appointments that callers can cancel now but not after the change, unless they are supervisors.
-   * Displaced appointments do not count, because the limit does not apply to them.
+   * The number of appointments that callers who are not supervisors can cancel now but not after the change. Displaced
+   * appointments do not count, because the limit does not apply to them.
    */
   readonly lateCancels: number;
   /**
-   * The number of appointments that callers can reschedule now but not after the change, unless they are supervisors.
+   * The number of appointments that callers who are not supervisors can reschedule now but not after the change.
    * Displaced appointments do not count, because the limit does not apply to them.
    */
   readonly lateReschedules: number;
