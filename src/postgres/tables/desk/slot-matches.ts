@@ -25,8 +25,8 @@ const OFFERED = `SELECT o.service_id FROM program_services o
   WHERE o.tenant_id = :tenantId AND o.program_id = :programId`;
 
 /**
- * SQL condition that a slot suits a waitlist entry. The services of the program are an array, so PostgreSQL reads them
- * only once. The condition that the patient is free comes last.
+ * SQL condition that a slot suits a waitlist entry. The active services of the program are an array, so PostgreSQL
+ * reads them only once. The condition that the patient has no appointment or hold at the time of the slot comes last.
  */
 const SUITS = `service_id = ANY(ARRAY(${OFFERED})) AND :period = ANY(preferred_periods)
   AND (practitioner_id IS NULL OR practitioner_id = :practitionerId)
@@ -39,7 +39,7 @@ const SUITS = `service_id = ANY(ARRAY(${OFFERED})) AND :period = ANY(preferred_p
         AND a.status = 'ACTIVE')
       AND (${BUSY}) IS NULL)`;
 
-/** Returns one page of the open waitlist entries that a slot suits, the oldest first. */
+/** Returns one page of the open waitlist entries that a slot suits, the oldest first. The slot need not be free. */
 export async function matchSlot(
   transaction: Transaction,
   slot: MatchedSlot,

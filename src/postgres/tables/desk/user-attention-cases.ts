@@ -22,8 +22,8 @@ export interface CaseRecord {
 }
 
 /**
- * When and by whom a case was taken with TakeCase; undefined before. `takenBy` is the issuer and client of the request.
- * `takenByActor` is the person for whom the client called, if the request named one.
+ * When and by whom the RPC TakeCase was called for a case; undefined before. `takenBy` is the issuer and client of the
+ * request. `takenByActor` is the person for whom the client called, if the request named one.
  */
 export interface Taking {
   readonly takenAt: Date | undefined;

@@ -29,7 +29,7 @@ export interface DeskWaitlistEntryRecord extends WaitlistEntryRecord, Closable {
   readonly version: number;
   /** The appointment that was booked for the entry; undefined if there is none. */
   readonly appointmentId: string | undefined;
-  /** The wishes that were replaced, the oldest first; undefined if the wish never changed. */
+  /** The previous wishes ({@link Wish}) of the patient, the oldest first; undefined if the wish never changed. */
   readonly earlierWishes: readonly EarlierWish[] | undefined;
 }
 
@@ -131,7 +131,7 @@ export function writeWaitlistEntryClosure(transaction: Transaction, id: string, 
   transaction.send(sql("waitlist_entries").where(key).update(toRow(CLOSURE_COLUMNS, closure)));
 }
 
-/** Writes the wish, the earlier wishes and the version of an entry that the transaction has locked. */
+/** Writes the wish, the previous wishes and the version of an entry that the transaction has locked. */
 export function writeWish(transaction: Transaction, { id, earlierWishes, ...entry }: DeskWaitlistEntryRecord): void {
   const { dateFrom, dateTo, preferredPeriods, locationId, practitionerId, version } = entry;
   const wish = toPartialRow(waitlistColumns, { dateFrom, dateTo, preferredPeriods, locationId, practitionerId });

@@ -99,7 +99,8 @@ const findBusy = {
 
 /**
  * Returns the `position` of each time that overlaps an appointment or a live hold of its person. A live hold has
- * neither ended nor expired. Appointments with status CANCELLED or NO_SHOW do not count.
+ * neither ended nor expired. Appointments with status CANCELLED or NO_SHOW do not count. For a patient, an appointment
+ * counts until the visit ends, without the buffer after it.
  */
 export async function findBusyTimes(
   transaction: Transaction,

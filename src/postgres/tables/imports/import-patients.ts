@@ -64,9 +64,9 @@ const SURVIVORS = `WITH RECURSIVE merged (id, patient_id, merged_into) AS (
   SELECT id, patient_id AS "patientId" FROM merged WHERE merged_into IS NULL`;
 
 /**
- * Locks the patients with these ids and returns them in a map by these ids. For a duplicate, locks and returns the
- * patient into which the duplicate was finally merged. Omits unknown ids and erased patients. Locks in the order of the
- * ids of the locked patients. The locks last until the transaction ends.
+ * Locks the patients with these ids and returns them in a map by these ids. If a patient was merged, locks and returns
+ * the patient into which it was finally merged. Omits unknown ids and erased patients. Locks in the order of the ids of
+ * the locked patients. The locks last until the transaction ends.
  */
 export async function lockPatients(
   transaction: Transaction,

@@ -32,8 +32,8 @@ const lockSlotsIn = prepared(["tenantId", "sourceSystem", "rows"], (names) => {
 });
 
 /**
- * Locks and returns the slots of the schedule for these programs, practitioners and times, both free and occupied,
- * ordered by id. The locks last until the transaction ends.
+ * Locks and returns the slots of these programs and practitioners that start within these times, free or occupied,
+ * ordered by id. Omits slots that are `retained` or have no rule. The locks last until the transaction ends.
  */
 export async function lockSlotsOfTimes(
   transaction: Transaction,
@@ -50,8 +50,8 @@ export interface CapacityLeft extends DayOfRule {
 }
 
 /**
- * Locks the counters of these days until the transaction ends. Returns for each day, in no order, the number of units
- * that neither appointments nor live holds use. A live hold has neither ended nor expired.
+ * Locks the counters of these days until the transaction ends. Returns for each day, in no order, its daily capacity
+ * minus the appointments and live holds that use it. A live hold has neither ended nor expired.
  */
 export async function lockCapacitiesLeft(
   transaction: Transaction,

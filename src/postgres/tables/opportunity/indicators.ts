@@ -34,8 +34,8 @@ export type Group = { readonly [K in GroupAttribute]: string | undefined };
  * The members `attended…` count the waits from the request to an attended appointment. The waits are in calendar days
  * or in business days. Members that end with `First` count first visits only.
  *
- * Each of these members is a histogram: one long decimal number. Its eight digits from 10^(8d) to 10^(8d+7) are the
- * number of waits of d days.
+ * Each member `assigned…` or `attended…` is a histogram: one long decimal number. Its eight digits from 10^(8d) to
+ * 10^(8d+7) are the number of waits of d days.
  */
 export interface GroupRecord extends Group {
   readonly assignedCalendar: string;
@@ -94,15 +94,16 @@ export function readFreeMinutes(transaction: Transaction, query: IndicatorQuery)
   return readRecords(transaction, sql.raw(text, bindingsOf(transaction, query)));
 }
 
-/** The day of the third next free slot of a group. `month` and `payerId` are always undefined. */
+/** The day of the third free slot, counted from now, of a group. `month` and `payerId` are always undefined. */
 export interface ThirdNext extends Group {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;
 }
 
 /**
- * Returns the day of the third next free slot of each group. Omits groups with fewer than three free slots. Slots on
- * full days and slots of inactive or emergency programs do not count. Ignores the months and the filter `payerId`.
+ * Returns the day of the third free slot after `now` of each group. Omits groups with fewer than three free slots.
+ * Slots on days without capacity left and slots of inactive or emergency programs do not count. Ignores the months and
+ * the filter `payerId`.
  */
 export function readThirdNext(transaction: Transaction, query: IndicatorQuery): Promise<ThirdNext[]> {
   const isByService = query.groupBy.has("serviceId") || query.serviceId !== undefined;

@@ -26,7 +26,7 @@ const INCOMPLETE = `SELECT DISTINCT p.tenant_id AS id FROM programs p WHERE p.ma
   AND NOT EXISTS (SELECT FROM opportunity_states s WHERE s.tenant_id = p.tenant_id AND s.built_through IS NULL)`;
 const CHANGED = "SELECT DISTINCT tenant_id AS id FROM opportunity_changes";
 
-/** Returns the ids of the tenants that have a schedule but no complete summaries in `opportunity_summaries`. */
+/** Returns the ids of the tenants with a requested schedule whose rows of `opportunity_summaries` are incomplete. */
 export function findTenantsWithoutSummaries(source: TransactionSource): Promise<string[]> {
   return findTenants(source, INCOMPLETE);
 }
@@ -96,8 +96,8 @@ export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION A
  * whether more appointments may be left. {@link moveChanges} moves nothing until all appointments are added, so no
  * change is counted twice.
  *
- * Waits in business days depend on holidays, so holidays cannot change during the transaction. If holidays change
- * between two transactions, the summaries are built again from the start.
+ * Waits in business days depend on holidays, so holidays cannot change during the transaction. If a past, present or
+ * near holiday changes between two transactions, the summaries are built again from the start; see `remakeDate`.
  */
 export async function buildSummaries(transaction: Transaction): Promise<boolean> {
   const { tenantId: tenant } = transaction;

@@ -1,21 +1,22 @@
 /**
  * Returns the key of a document type. Two types are the same if their keys are equal. The key ignores case, invisible
- * characters and compatibility variants of characters (NFKC).
+ * characters, compatibility variants of characters (NFKC) and combining marks that no composed character includes.
  */
 export function documentTypeKey(documentType: string): string {
   return foldCase(documentType);
 }
 
 /**
- * Returns the key of a document number. Two numbers are the same if their keys are equal. The key ignores case, spaces,
- * dots, hyphens, slashes, invisible characters and compatibility variants of characters (NFKC).
+ * Returns the key of a document number. Two numbers are the same if their keys are equal. The key ignores spaces, dots,
+ * hyphens (-), slashes (/) and everything that {@link documentTypeKey} ignores.
  */
 export function documentNumberKey(documentNumber: string): string {
   return foldCase(documentNumber).replaceAll(/[ ./-]/g, "");
 }
 
 /**
- * Returns a text in compatibility composition (NFKC) and upper case, without combining marks and invisible characters.
+ * Returns a text in compatibility composition (NFKC) and upper case. Removes invisible characters, and combining marks
+ * that are not part of a composed character. For example, É stays.
  */
 function foldCase(text: string): string {
   return text

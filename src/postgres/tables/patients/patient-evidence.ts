@@ -76,8 +76,8 @@ export function insertConsent(
 }
 
 /**
- * Inserts an access record for each of these patients: the call has read their data. The text of the statement does not
- * depend on the number of patients, because each different text is prepared separately.
+ * Inserts an access record for each of these patients: the call has read their data. Omits ids that do not exist. The
+ * text of the statement does not depend on the number of patients, because each different text is prepared separately.
  */
 export function insertAccessRecords(
   { transaction, principal, actor, operation, correlationId }: ReadyCall,
@@ -97,8 +97,9 @@ export function insertAccessRecords(
 }
 
 /**
- * Settings that make the planner read the indexes of the partitions in the order of the list and stop after the page.
- * If the planner expects few records of a patient, it would otherwise read and sort all of them.
+ * Settings for {@link listAccessRecords}. With them, the planner reads the indexes of the partitions in the order of
+ * the list and stops after the page. If it expects few records of a patient, it would otherwise read and sort all of
+ * them.
  */
 const IN_ORDER = ["SET LOCAL enable_sort = off", "SET LOCAL enable_bitmapscan = off", "SET LOCAL enable_seqscan = off"];
 

@@ -30,7 +30,7 @@ function nameOf(index: number): string {
   return `word_${index}`;
 }
 
-/** Replaces the search words `before` of a patient by `after`. The patient must have all words of `before`. */
+/** Replaces the search words `before` of a patient by `after`. `before` must be all words that the patient has. */
 export function replaceSearchWords(
   transaction: Transaction,
   patientId: string,

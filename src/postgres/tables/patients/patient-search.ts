@@ -43,7 +43,7 @@ const LAST = "\u{10ffff}";
 /**
  * Counts for each item of `beginnings` the search words of the tenant's patients that begin with it. A word counts once
  * for each patient who has it. Each count stops at 1,000. Returns the item with the lowest count, and of several such
- * items the longest.
+ * items the longest. Returns an empty text if `beginnings` is empty.
  */
 export async function rarestBeginning(transaction: Transaction, beginnings: readonly string[]): Promise<string> {
   const [only = ""] = beginnings;

@@ -10,7 +10,7 @@ export interface ProgramStanding {
   readonly isLocationActive: boolean;
 }
 
-/** SQL for an array of the ids of practitioners. */
+/** SQL for an array of practitioner ids. */
 export type IdsOf = Knex.Raw;
 
 /**
@@ -29,7 +29,7 @@ export async function readProgramStanding(
   return readRecord(transaction, query);
 }
 
-/** Returns the ids in `among` whose practitioners are not active. */
+/** Returns the ids in the array `among` that belong to inactive practitioners. */
 export async function findInactivePractitioners(transaction: Transaction, among: IdsOf): Promise<string[]> {
   const query = sql("practitioners")
     .where({ tenant_id: transaction.tenantId, active: false })

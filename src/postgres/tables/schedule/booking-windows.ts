@@ -19,8 +19,8 @@ export function withSettings(query: Knex.QueryBuilder, tenantId: string | Parame
 
 /**
  * SQL for whether a slot `s` of a program `p` has been compared with the current rules and practitioners of the
- * program. If false, the slot is not offered. After a change of the rules or practitioners, jobs compare the slots that
- * are more than {@link HORIZON_DAYS} days ahead; see `remakeProgram`.
+ * program. If false, the slot is not offered. After a change of the rules or practitioners, jobs compare slots that are
+ * more than {@link HORIZON_DAYS} days ahead; until then the SQL is false for these slots. See `remakeProgram`.
  */
 export const IS_UP_TO_DATE = "(s.local_date < p.outdated_from) IS NOT FALSE";
 
@@ -44,7 +44,7 @@ export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; rea
 
 /**
  * SQL for the first instant at which a slot `s` of a program `p` can be booked. {@link OFFERED_UNTIL} is SQL for the
- * last instant. `t` is the row of the tenant's settings.
+ * last instant. Neither checks {@link IS_UP_TO_DATE}. `t` is the row of the tenant's settings.
  */
 export const OFFERED_FROM = `(s.local_date - ${HORIZON_OF_PROGRAM})::timestamp AT TIME ZONE 'America/Bogota'`;
 export const OFFERED_UNTIL = `s.starts_at - make_interval(mins => ${NOTICE})`;

@@ -14,9 +14,9 @@ const DUE = `SELECT DISTINCT p.tenant_id AS id FROM programs p
   WHERE p.active AND p.outdated_from IS NOT NULL OR ${IS_BEHIND}`;
 
 /**
- * Returns the ids of the tenants that may have a due program; see {@link lockNextDueProgram}. Unlike that function,
- * does not check locations and services. `today` is a local date (YYYY-MM-DD). With the setting cupo.jobs, row-level
- * security shows the programs of all tenants, except programs whose schedule was never requested.
+ * Returns the ids of the tenants that may have a program that is due for a job, as {@link lockNextDueProgram} defines.
+ * Unlike that function, does not check locations and services. `today` is a local date (YYYY-MM-DD). With the setting
+ * cupo.jobs, row-level security shows the programs of all tenants, except programs whose schedule was never requested.
  */
 export async function findDueTenants(source: TransactionSource, today: string): Promise<string[]> {
   const rows = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -44,8 +44,8 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 }
 
 /**
- * Locks the tenant's due program whose schedule ends first, and returns its id. Skips programs that other transactions
- * have locked. Returns undefined if no other program is due.
+ * Finds the programs of the tenant that are due for a job. Locks the one whose schedule ends first, and returns its id.
+ * Skips programs that other transactions have locked. Returns undefined if no other program is due.
  *
  * An active program is due if it has outdated slots. It is also due if its requested schedule ends less than
  * {@link PLANNED_DAYS} days after `today`, its location is active, and it has a service. `today` is a local date.
@@ -55,7 +55,7 @@ export async function lockNextDueProgram(transaction: Transaction, today: string
   return (await transaction.rows<{ id: string }>(query.forNoKeyUpdate("p").skipLocked()))[0]?.id;
 }
 
-/** Returns whether the tenant has a due program; see {@link lockNextDueProgram}. Programs that are locked count too. */
+/** Returns whether {@link lockNextDueProgram} would find a program if it did not skip locked programs. */
 export async function hasDueProgram(transaction: Transaction, today: string): Promise<boolean> {
   return (await transaction.rows(dueProgramsOf(transaction, today).limit(1))).length > 0;
 }

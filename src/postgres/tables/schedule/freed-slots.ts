@@ -5,7 +5,7 @@ import { sql } from "../../sql.js";
 
 const SCOPE = { setting: "cupo.freed_slots", value: "on" } as const;
 
-/** The tenant and the id of a slot in `freed_slots`. These slots are offered to the waitlist. */
+/** The tenant and the id of a slot in `freed_slots`, the table of the slots that are offered to the waitlist. */
 export interface FreedSlotKey {
   readonly tenantId: string;
   readonly slotId: string;
@@ -15,12 +15,13 @@ const LISTS = ["tenantId", "practitionerIds", "starts", "ends"] as const;
 const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::timestamptz[]) AS f (practitioner_id, starts_at, ends_at)`;
 
 /**
- * Inserts the rows for {@link noteFreedSlots}. The due time `-infinity` means that a slot is due at once.
+ * Inserts or updates the rows for {@link noteFreedSlots}. The due time `-infinity` means that a job offers the slot at
+ * its next run.
  *
  * The statement reads the tenant's settings first. So PostgreSQL reads no slots for a tenant that offers no freed
- * slots. No slot lasts longer than 24 hours. So the statement reads only slots that start at most 24 hours before one
- * of the times. OFFSET 0 prevents a join. Once PostgreSQL has statistics of the tenant, it would choose a join that
- * reads all open slots.
+ * slots. No slot lasts longer than 24 hours. So the statement reads only slots that start less than 24 hours before one
+ * of the times, or during it. OFFSET 0 prevents a join. Without it, PostgreSQL would choose a join that reads all free
+ * slots, once it has statistics of the tenant.
  */
 const note = prepared(LISTS, (names) =>
   sql.raw(
@@ -82,9 +83,9 @@ interface PractitionerTime {
 }
 
 /**
- * Finds the free slots that overlap one of these times of their practitioner, in any program. Inserts a row into
- * `freed_slots` for each of these slots, or updates the existing row. The rows are due at once. Pass the times that
- * appointments no longer occupy. Does nothing if the tenant does not offer freed slots.
+ * Finds the free slots that overlap one of `times` of the same practitioner, in all programs in which the practitioner
+ * works. Inserts or updates a row of `freed_slots` for each of these slots, so that a job offers the slot at its next
+ * run. Pass the times that appointments no longer occupy. Does nothing if the tenant does not offer freed slots.
  *
  * Call this at most once in a transaction and after all other locks, because freed slots are last in the lock order.
  */
@@ -93,9 +94,10 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 }
 
 /**
- * Makes freed slots due for an offer at once. Selects the slots of a practitioner that start within one of the
- * practitioner's `times`. Call this when holds at these times have ended. Skips slots with a due time at or after their
- * start: they were not open, no waitlist entry was found for them, or their offers were stopped.
+ * Makes freed slots due at once, so that a job offers them at its next run. Selects the freed slots of a practitioner
+ * that start within one of the practitioner's `times`. Call this when holds at these times have ended. Skips slots
+ * whose due time is at or after their start: they were not free, no waitlist entry was found for them, or their offers
+ * were stopped.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));
@@ -111,8 +113,8 @@ function listsOf({ tenantId }: Transaction, times: readonly PractitionerTime[]) 
 }
 
 /**
- * Sets when a freed slot is due again. Adds `entryIds` to the list of waitlist entries to which the slot has been
- * offered.
+ * Sets `dueAt` as the time at which a job looks again for a waitlist entry for a freed slot. Adds `entryIds` to the
+ * list of waitlist entries to which the slot has been offered.
  */
 export function deferFreedSlot(
   transaction: Transaction,
@@ -124,8 +126,9 @@ export function deferFreedSlot(
 }
 
 /**
- * Stops the offers of a freed slot until an appointment frees the slot again. Deletes the row of the slot. If the slot
- * was offered before and starts after `now`, keeps the row until the start, so that no entry is offered the slot twice.
+ * Stops the offers of a freed slot until an appointment frees the slot again. Deletes the row of the slot if the slot
+ * was never offered or has started. Otherwise the row stays until the slot starts, so that no waitlist entry is offered
+ * the slot twice.
  */
 export function stopOffers(transaction: Transaction, slotId: string, now: Date): void {
   const { tenantId } = transaction;

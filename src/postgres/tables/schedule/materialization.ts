@@ -7,8 +7,8 @@ import { sql } from "../../sql.js";
 import { HORIZON_OF_PROGRAM, withSettings } from "./booking-windows.js";
 
 /**
- * The numbers of slots of a program. `open` slots are free. `booked` slots are occupied and in the schedule. `retained`
- * slots are occupied but no longer in the schedule.
+ * The numbers of slots of a program. `open` slots are free. `retained` slots are not in the schedule and exist only for
+ * displaced appointments. `booked` slots are all other occupied slots, also those of overbooked appointments.
  */
 export interface SlotCounts {
   readonly open: number;
@@ -31,7 +31,7 @@ export interface MaterializationState extends Reach {
    * practitioners. They come first in the program's order of practitioners; the others get their slots later.
    */
   readonly staff: number;
-  /** When slots were last created; undefined if they never were. */
+  /** When the schedule was last created or extended, even if no slot was missing; undefined if it never was. */
   readonly at: Date | undefined;
   /**
    * The slots on and after this local date, YYYY-MM-DD, are outdated: jobs must still compare them with the rules.
@@ -81,8 +81,8 @@ function statesOf({ tenantId }: Transaction) {
 }
 
 /**
- * Stores how far the slots of a program have been created. `at` is the time of this creation. The transaction must have
- * locked the program.
+ * Stores how far the slots of a program have been created. `at` is the current time. The transaction must have locked
+ * the program.
  */
 export function markMaterialized(
   transaction: Transaction,
@@ -106,7 +106,7 @@ export function markOutdated(transaction: Transaction, programId: string, from: 
 }
 
 /**
- * Stores that all slots of a program have been compared with its rules. The transaction must have locked the program.
+ * Stores that a program has no outdated slots. The transaction must have locked the program and compared these slots.
  */
 export function markUpToDate(transaction: Transaction, programId: string): void {
   setOutdatedFrom(transaction, programId, null);

@@ -8,9 +8,9 @@ type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "l
  * Inserts a slot at the time of an appointment. The appointment occupies the slot. Call this for an appointment that
  * cannot take free slots: it is overbooked, or its status was corrected and it needs its time again.
  *
- * The slot is marked as `retained`, which displaces the appointment, in two cases:
- * - BLOCK: a block overlaps the slot. `isAccepted` says whether staff accepted this.
- * - RULES: no block overlaps, the appointment has a rule, and the program already has a slot of a rule for this
+ * The slot is marked as `retained`, which displaces the appointment, in two cases. The names are the stored causes:
+ * - BLOCK: a block overlaps the slot. `isAccepted` says whether staff accepted this; it is ignored in other cases.
+ * - RULES: no block overlaps it, the appointment has a rule, and the program already has a slot of a rule for this
  *   practitioner at this start that is not `retained`.
  */
 export function insertOwnSlot(

@@ -4,8 +4,8 @@ import type { PlannedBlock, SlotPlan } from "./planned-slots.js";
 type Binding = string | null | readonly (string | number | Date | null)[] | Date;
 
 /**
- * Returns the values of the named parameters for two kinds of statements: those that compare slots with a plan, and
- * those that apply a plan.
+ * Returns the values of the named parameters for two kinds of statements: those that compare slots with a
+ * {@link SlotPlan}, and those that apply it.
  */
 export function planBindings(
   { tenantId }: Transaction,
@@ -43,16 +43,16 @@ export function planBindings(
 
 /**
  * The statement that turns off JIT compilation in the transaction. Send it before the statements of a plan. PostgreSQL
- * estimates 1,000 rows for each `generate_series`. For a list of a few slots, the estimate is 83 million rows. With
- * JIT, PostgreSQL would compile for seconds a statement that runs for milliseconds.
+ * estimates 1,000 rows for each `generate_series`. Even for a few slots, the estimate is 83 million rows. With JIT,
+ * PostgreSQL would compile for seconds a statement that runs for milliseconds.
  */
 export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 
 /**
- * The beginning of a WITH clause: CTEs with the lists of a plan. `lists` is one row of arrays. `blocks` has a row for
- * each block. `places` has a row for each program. Each row of `places` has four indexes into the arrays, from 1: of
- * the program's first and last run of adjacent slots, and of its first and last practitioner. With these indexes,
- * statements need no join.
+ * The beginning of a WITH clause: CTEs with the lists of a {@link SlotPlan}. `lists` is one row of arrays. `blocks` has
+ * a row for each block. `places` has a row for each program. Each row of `places` has four indexes into the arrays,
+ * from 1: of the program's first and last run of adjacent slots, and of its first and last practitioner. With these
+ * indexes, statements need no join.
  */
 export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
     SELECT :runRules::uuid[] AS rules, :runDates::date[] AS dates, :runStarts::timestamptz[] AS firsts,
@@ -80,8 +80,8 @@ export const SLOTS_OF_PLACE = `SELECT n.program_id, l.rules[r] AS rule_id, l.peo
 
 /**
  * Returns SQL for whether a slot overlaps a block of its practitioner or its program. `time` is the alias of the slot.
- * The blocks are a multirange, which PostgreSQL searches by bisection. Therefore, a large number of blocks costs little
- * more than one block.
+ * The blocks of one practitioner or program are a multirange, which PostgreSQL searches by bisection. So many blocks
+ * cost little more than one block.
  */
 export function meetsBlocks(time: string): string {
   const meets = (kind: string, target: string) => `coalesce(tstzrange(${time}.starts_at, ${time}.ends_at)

@@ -8,7 +8,10 @@ export interface SlotPlan {
   readonly through: string;
   /** The only practitioner whose slots the plan covers; undefined for all practitioners. */
   readonly practitionerId: string | undefined;
-  /** The active practitioners of each program. A program has none if the program or its location is inactive. */
+  /**
+   * The active practitioners of each program, or only `practitionerId`, if defined. A program has none if the program
+   * or its location is inactive.
+   */
   readonly staff: readonly Staff[];
   readonly runs: readonly PlannedRun[];
   readonly obstacles: PlanObstacles;

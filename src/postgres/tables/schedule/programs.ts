@@ -11,7 +11,7 @@ export interface ProgramAttributes {
   readonly active: boolean;
   /** The program can be booked for today and this many days after it. If undefined, the tenant's setting applies. */
   readonly horizonDays: number | undefined;
-  /** A slot is offered until this many minutes before its start. If undefined, the tenant's setting applies. */
+  /** A slot can be booked until this many minutes before its start. If undefined, the tenant's setting applies. */
   readonly minimumNoticeMinutes: number | undefined;
 }
 
@@ -31,7 +31,7 @@ export const programs: ResourceTable<ProgramAttributes> = {
 
 /**
  * The practitioners or the services of a program. A change replaces the whole set and increases the version of the set.
- * The ids are in the stored order.
+ * The ids are in the order in which the last change set them.
  */
 export interface ProgramSet {
   readonly ids: readonly string[];
@@ -58,8 +58,8 @@ export const programServices: ProgramSetTable = {
 };
 
 /**
- * Returns a {@link ProgramSet} of a program. Lock the program first. Otherwise another transaction may replace the set
- * between the query for the version and the query for the ids.
+ * Returns a {@link ProgramSet} of a program; version 1 without ids if the program does not exist. Lock the program
+ * first. Otherwise another transaction may replace the set between the query for the version and the query for the ids.
  */
 export async function readProgramSet(
   transaction: Transaction,
@@ -107,8 +107,8 @@ export function writeProgramSet(
 }
 
 /**
- * Locks a program FOR SHARE until the transaction ends, so that the program and its sets do not change. Any number of
- * transactions can hold this lock at the same time.
+ * Locks a program FOR SHARE until the transaction ends, so that the program, its practitioners and its services do not
+ * change. Any number of transactions can hold this lock at the same time.
  */
 export function shareProgram(transaction: Transaction, programId: string): void {
   transaction.send(sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).select("id").forShare());

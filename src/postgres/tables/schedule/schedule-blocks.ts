@@ -8,7 +8,7 @@ import type { IdsOf } from "./availability.js";
 /** The reason of a schedule block. */
 export type BlockKind = "ILLNESS" | "VACATION" | "MEETING" | "CLOSED_ROOM" | "OTHER";
 
-/** The target of a block. Exactly one of the three ids is set. */
+/** The target of a block: a practitioner, a location or a program. Exactly one of the three ids is set. */
 export interface BlockTarget {
   readonly practitionerId: string | undefined;
   readonly locationId: string | undefined;

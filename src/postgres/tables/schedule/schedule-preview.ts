@@ -5,15 +5,15 @@ import { meetsBlocks, planBindings, SLOTS_OF_PLACE, WITHOUT_COMPILING } from "./
 import type { SlotPlan } from "./planned-slots.js";
 import { FITS, IN_SCOPE, IS_IN_BLOCK, IS_PLANNED, PLAN } from "./slot-judgement.js";
 
-/** The numbers of changes that applying a plan would make to slots that start after `now`. */
+/** The numbers of changes that applying a {@link SlotPlan} would make to slots that start after `now`. */
 export interface SlotChanges {
   /** The number of free slots that would be added. */
   readonly added: number;
-  /** The number of free slots that would be removed. */
+  /** The number of free slots that would be removed because the plan does not have them. */
   readonly withdrawn: number;
   /**
-   * The number of appointments in slots that the plan does not have. With `blockId` of {@link DisplacedWanted}, only
-   * the appointments that this block displaces.
+   * The number of appointments in slots that the plan does not have, including appointments that are displaced
+   * already. With `blockId` of {@link DisplacedWanted}, only the appointments that this block overlaps.
    */
   readonly displaced: number;
   /**
@@ -28,15 +28,15 @@ export interface DisplacedWanted {
   /** The maximum number of ids in `firstDisplacedIds`. The count of appointments has no limit. */
   readonly limit: number;
   /**
-   * Counts and returns only appointments that this block displaces. If undefined, counts and returns all displaced
-   * appointments.
+   * Counts and returns only displaced appointments that this block overlaps. If undefined, counts and returns all
+   * displaced appointments.
    */
   readonly blockId?: string | undefined;
 }
 
 const NO_IDS: DisplacedWanted = { limit: 0 };
 
-/** Returns the changes that applying a plan would make. The function itself changes no slots. */
+/** Returns the changes that applying a {@link SlotPlan} would make. The function itself changes no slots. */
 export async function previewSlots(
   transaction: Transaction,
   plan: SlotPlan,
@@ -50,8 +50,8 @@ export async function previewSlots(
 
 /**
  * SQL for {@link SlotChanges}. The number of added slots is the number of slots of the plan minus the number of
- * existing slots that fit the plan. A search for each missing slot would be a join, which PostgreSQL plans badly for a
- * tenant without statistics.
+ * existing slots that fit the plan. A search for each missing slot would be a join, and PostgreSQL chooses a slow join
+ * for a tenant without statistics.
  */
 const PREVIEW = `${PLAN},
   going AS MATERIALIZED (SELECT s.appointment_id, s.starts_at, CASE WHEN s.appointment_id IS NULL THEN false

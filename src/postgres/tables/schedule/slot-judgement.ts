@@ -1,8 +1,8 @@
 import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
 
 /**
- * SQL fragments that compare a plan with existing slots. `slot-plan.ts` applies the plan with them. `previewSlots`
- * counts the changes with them.
+ * SQL fragments that compare a `SlotPlan` with existing slots. `slot-plan.ts` applies the plan with them.
+ * `previewSlots` counts the changes with them.
  *
  * No statement joins slots with another table. PostgreSQL has no statistics of a new tenant and expects only one slot.
  * For a join, it would therefore choose a nested loop, which is slow for many slots. Instead, each statement reads the
@@ -13,9 +13,10 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
  */
 
 /**
- * SQL for whether a slot `s` is in the scope of a plan: the slot starts after `:now`, and the slot's program, local
- * date and practitioner are among those of the plan. The condition always names the programs and limits the start,
- * because an index on slots has the columns tenant, program and start.
+ * SQL for whether a slot `s` is in the scope of a plan: the slot starts after `:now`, and its program and local date
+ * are among those of the plan. If the plan covers only one practitioner, the slot is of that practitioner. The
+ * condition always names the programs and limits the start, because an index on slots has the columns tenant, program
+ * and start.
  */
 export const IN_SCOPE = `s.tenant_id = :tenant AND s.program_id = ANY(:programs::uuid[])
   AND s.local_date BETWEEN :from::date AND :through::date AND s.starts_at > :now AND ${isOnDates("s")}
@@ -23,8 +24,8 @@ export const IN_SCOPE = `s.tenant_id = :tenant AND s.program_id = ANY(:programs:
 
 /**
  * The lists of a plan, as the beginning of a statement's WITH. `wanted` has the slot times of the rules. `staff` has
- * the practitioners of each program. `moved` has the ids of appointments whose location differs from their program's
- * location.
+ * the practitioners of each program. `moved` has the ids of the future appointments on the plan's dates whose location
+ * differs from their program's location.
  */
 export const PLAN = `${PLAN_LISTS},
   wanted AS MATERIALIZED (
@@ -45,7 +46,7 @@ export const PLAN = `${PLAN_LISTS},
 
 /**
  * SQL for whether a plan has a slot `s`: the rules, practitioners and blocks of the plan allow the slot, and its
- * appointment is at the location of the program. The rules are not checked for a slot without a rule.
+ * appointment, if any, is at the location of the program. The rules are not checked for a slot without a rule.
  */
 export const FITS = fits("s");
 

@@ -16,11 +16,11 @@ export interface SlotRun {
 
 /**
  * Locks the slots of `run`, and the slots that the appointment `occupiedBy` occupies, until the transaction ends. Locks
- * in the order of the slots' ids. Returns the slots ordered by start. Slots of `run` that do not exist or are
- * `retained` are missing in the result.
+ * in the order of the slots' ids. Returns the slots ordered by start. As part of `run`, does not lock slots that are
+ * `retained` or have no rule. If the first slot of `run` does not exist, locks no slots of `run`.
  *
  * The SQL computes the ids as an ARRAY, because PostgreSQL evaluates an ARRAY once. It would evaluate a subquery again
- * after waiting for a row lock. The result would then lack a slot that another call has taken meanwhile.
+ * after waiting for a row lock. The result would then lack a slot that another call has booked meanwhile.
  */
 export async function lockSlots(
   transaction: Transaction,
@@ -68,8 +68,8 @@ const lockRunAndOccupied = lockThose(
 
 /**
  * Returns SQL that joins slots as `r`: the slot `f` and the later slots that start less than `minutes` after its start.
- * All have the program, practitioner and rule of `f`, and none is `retained`. Gaps between them are not checked.
- * `minutes` is SQL.
+ * All have the program, practitioner and rule of `f`, and none is `retained`. Joins no slot if `f` has no rule. Gaps
+ * between the slots are not checked. `minutes` is SQL.
  */
 function followers(minutes: string): string {
   return `CROSS JOIN LATERAL (
@@ -85,8 +85,8 @@ const lockRuns = lockThose(["tenantId", "firstSlotIds", "minutes", "occupiedBy"]
 
 /**
  * Locks the slots of `runs`, and the slots that the appointments `occupiedBy` occupy, until the transaction ends. Locks
- * in the order of the slots' ids. Returns the slots ordered by start. Slots of `runs` that do not exist or are
- * `retained` are missing in the result.
+ * in the order of the slots' ids. Returns the slots ordered by start. As part of `runs`, does not lock slots that are
+ * `retained` or have no rule. If the first slot of a run does not exist, locks no slots of this run.
  */
 export async function lockSlotsOfRuns(
   transaction: Transaction,
@@ -98,8 +98,8 @@ export async function lockSlotsOfRuns(
 }
 
 /**
- * Returns those of `slots` that belong to a {@link SlotRun}. Returns no slots if the first slot of the run is not in
- * `slots`. Does not check for gaps between the slots.
+ * Returns those of `slots` that belong to a {@link SlotRun} and are not `retained`. Returns no slots if the first slot
+ * of the run is not in `slots`. Does not check for gaps between the slots.
  */
 export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes }: SlotRun): readonly SlotRecord[] {
   const first = slots.find(({ id }) => id === firstSlotId);

@@ -10,15 +10,18 @@ import { CAUSE, CAUSE_ID, FITS, IN_SCOPE, IS_REPLACED, PLAN } from "./slot-judge
 interface ChangingSlots {
   /** Whether at least one free slot is not in the plan. Such slots are to be deleted. */
   readonly unfitFree: boolean;
-  /** Whether at least one occupied slot is not in the plan. Such slots are to be marked as `retained`. */
+  /**
+   * Whether at least one occupied slot is not in the plan and must be marked as `retained` or get another cause in its
+   * mark.
+   */
   readonly unfitOccupied: boolean;
   /** Whether at least one `retained` slot is in the plan again. Such slots are to lose this mark. */
   readonly fitting: boolean;
 }
 
 /**
- * Locks the future slots that {@link withdrawSlots} would delete or change for a plan. Locks in the order of the slots'
- * ids, until the transaction ends. Returns which kinds of slots it has locked.
+ * Locks the future slots that {@link withdrawSlots} would delete or change for a {@link SlotPlan}. Locks in the order
+ * of the slots' ids, until the transaction ends. Returns which kinds of slots it has locked.
  */
 export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<ChangingSlots> {
   transaction.send(sql.raw(WITHOUT_COMPILING));
@@ -26,10 +29,10 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
 }
 
 /**
- * Adapts the existing future slots to a plan. Deletes free slots that the plan does not have. Marks occupied slots as
- * `retained` if the plan does not have them, and stores the `DisplacementCause`. If the plan has a `retained` slot
- * again, removes this mark. Then also deletes a free slot with the same program, practitioner and start. If the cause
- * changes, the displacement is no longer marked as accepted by staff.
+ * Adapts the existing future slots to a {@link SlotPlan}. Deletes free slots that the plan does not have. Marks
+ * occupied slots as `retained` if the plan does not have them, and stores the `DisplacementCause`. If the plan has a
+ * `retained` slot again, removes this mark, and deletes a free slot with the same program, practitioner and start. If
+ * the cause of a displacement changes, the displacement is no longer marked as accepted by staff.
  *
  * Call this after the transaction has locked the tenant's row in `calendars` and the programs, which come before slots
  * in the order of `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. The
@@ -57,8 +60,8 @@ export function withdrawLockedSlots(
 }
 
 /**
- * Marks an appointment's future slots as `retained` if a plan does not have them, and stores the `DisplacementCause`.
- * Call this after the transaction has assigned the slots to the appointment.
+ * Marks an appointment's future slots as `retained` if a {@link SlotPlan} does not have them. Also stores the
+ * `DisplacementCause`. Call this after the transaction has assigned the slots to the appointment.
  */
 export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: string, plan: SlotPlan, now: Date): void {
   const bindings = { ...planBindings(transaction, plan, now), appointmentId };
@@ -66,8 +69,8 @@ export function retainUnfitSlotsOf(transaction: Transaction, appointmentId: stri
 }
 
 /**
- * Inserts the future slots of a plan that do not exist yet and that no block overlaps. Each new slot gets the current
- * `generation` of its program.
+ * Inserts the future slots of a {@link SlotPlan} that do not exist yet and that no block overlaps. Each new slot gets
+ * the current `generation` of its program.
  */
 export function addMissingSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
   if (plan.runs.length === 0 || plan.staff.length === 0) return;
@@ -110,9 +113,9 @@ const DELETE_REPLACED = `${PLAN} DELETE FROM slots s
 const FIT_AGAIN = `${PLAN} UPDATE slots s
   SET retained = false, retained_by = NULL, retained_by_id = NULL, retention_accepted = false
   WHERE ${IN_SCOPE} AND s.retained AND ${FITS}`;
-/** Where the random digits of a UUID of version 7 begin, after its time and version. */
+/** The index of the first random digit in the text of a UUID of version 7, after its time and version. */
 const UUID_RANDOM_AT = "01234567-89ab-7".length;
-/** The ids of one statement begin alike. So they are added to few pages of the primary key, however large it is. */
+/** All ids of one statement begin with the same digits, so they change few pages of the primary key's index. */
 const SLOT_ID = `(:idStart || substr(gen_random_uuid()::text, ${UUID_RANDOM_AT + 1}))::uuid`;
 const INSERT_MISSING = `${PLAN_LISTS} INSERT INTO slots
     (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation)

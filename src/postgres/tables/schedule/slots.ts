@@ -21,19 +21,19 @@ export type DisplacementCause =
 /** Why an appointment is displaced: its slot is no longer in the schedule and is kept only for the appointment. */
 export interface Displacement {
   readonly cause: DisplacementCause;
-  /** The block, if the cause is BLOCK. */
+  /** The id of the block if the cause is BLOCK; otherwise undefined. */
   readonly blockId: string | undefined;
   /** Whether staff accepted that the appointment takes place in spite of the cause. */
   readonly isAccepted: boolean;
 }
 
-/** A stored slot of the schedule. */
+/** A stored slot: of the schedule, or made for one appointment. */
 export interface SlotRecord {
   readonly id: string;
   readonly programId: string;
   /**
-   * The rule of the slot. Undefined if the slot was made for an overbooked appointment. Such a slot is deleted when the
-   * appointment no longer occupies it.
+   * The id of the rule of the slot. Undefined if the slot was made for an overbooked appointment. Such a slot is
+   * deleted when the appointment no longer occupies it.
    */
   readonly ruleId: string | undefined;
   readonly practitionerId: string;

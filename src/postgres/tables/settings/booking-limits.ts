@@ -13,7 +13,7 @@ export interface CountedLimit {
   readonly count: number;
 }
 
-/** The limits that the tenant sets for a booking. A limit is undefined if the tenant has not set it. */
+/** The tenant's limits for a booking. A limit that is not set is undefined. No limit applies to supervisors. */
 export interface BookingLimits {
   /** Limits the number of the patient's future appointments that are PENDING or CONFIRMED. */
   readonly ahead: CountedLimit | undefined;
@@ -28,15 +28,18 @@ export interface BookingLimits {
   readonly noShows: CountedLimit | undefined;
 }
 
-/** The settings of the tenant for a reschedule. A limit is undefined if the tenant has not set it. */
+/** The tenant's settings for a reschedule. A limit that is not set is undefined. No limit applies to supervisors. */
 export interface MoveLimits extends Pick<BookingLimits, "onDay"> {
-  /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
+  /**
+   * An appointment can be rescheduled until this many hours before its start; undefined for no limit. A displaced
+   * appointment can always be rescheduled.
+   */
   readonly latestHours: number | undefined;
   /** Whether the tenant offers freed slots to its waitlist. */
   readonly offersFreedSlots: boolean;
 }
 
-/** The patient, the service and the day of a new appointment. `on` is its local date (YYYY-MM-DD) or its slot. */
+/** The patient, the service and the day of a new appointment. `on` is the local date (YYYY-MM-DD) or a slot's id. */
 export interface LimitedVisit {
   readonly patientId: string;
   readonly serviceId: string;
@@ -65,8 +68,8 @@ const NO_SETTINGS: LimitSettings = {
 
 /**
  * Returns the limits that the tenant sets for a booking, with the patient's counts. Call this right after the statement
- * that locks the patient, so that both share a round trip. If the tenant sets a limit, another round trip reads the
- * counts.
+ * that locks the patient, so that one round trip sends both statements. If the tenant sets a limit, a second round trip
+ * reads the counts.
  */
 export async function findBookingLimits(
   transaction: Transaction,
@@ -80,7 +83,7 @@ export async function findBookingLimits(
 }
 
 /**
- * Returns the limits that the tenant sets for a reschedule to the day of a slot. `onDay` counts the patient's
+ * Returns the tenant's settings for a reschedule to the day of the slot `slotId`. `onDay` counts the patient's
  * appointments for the same service on that day, except cancelled ones and no-shows. The count is 0 if the appointment
  * is already on that day, or without `slotId`. Call this right after the statement that locks the patient, so that both
  * share a round trip.

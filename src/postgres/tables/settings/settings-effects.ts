@@ -15,7 +15,7 @@ export type BookingWindow = Pick<TenantSettingsAttributes, "horizonDays" | "mini
 export interface WindowEffects {
   /** The number of free slots that can be booked before the change but not after the change. */
   readonly hiddenSlots: number;
-  /** The number of PENDING and CONFIRMED appointments that start after the new horizon. */
+  /** The number of PENDING and CONFIRMED appointments that start after the last day that the new horizon allows. */
   readonly appointmentsBeyond: number;
 }
 
@@ -67,11 +67,17 @@ function closes(days: string): string {
 
 /** The effects of a change of the tenant's limits for cancellations, reschedules and numbers of appointments. */
 export interface LimitEffects {
-  /** The number of appointments that can be cancelled now but not after the change. Displaced ones always can. */
+  /**
+   * The number of appointments that callers who are not supervisors can cancel now but not after the change. Displaced
+   * appointments do not count, because the limit does not apply to them.
+   */
   readonly lateCancels: number;
-  /** The number of appointments that can be rescheduled now but not after the change. */
+  /**
+   * The number of appointments that callers who are not supervisors can reschedule now but not after the change.
+   * Displaced appointments do not count, because the limit does not apply to them.
+   */
   readonly lateReschedules: number;
-  /** The number of patients with more future appointments than one of the new limits allows. */
+  /** The number of patients with more future PENDING and CONFIRMED appointments than one of the new limits allows. */
   readonly patientsOverLimit: number;
 }
 

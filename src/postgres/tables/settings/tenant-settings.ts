@@ -3,7 +3,11 @@ import { type ColumnsOf, readRecord, toPartialRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** Settings of a tenant. A setting is undefined if the tenant never set or has removed this setting. */
+/**
+ * Settings of a tenant. A setting is undefined if the tenant never set or has removed this setting. The members
+ * `latest…`, `max…` and `supervisedAfterNoShows` do not apply to supervisors. A program can have its own `horizonDays`
+ * and `minimumNoticeMinutes`, which then apply instead.
+ */
 export interface TenantSettingsAttributes {
   /** Minutes from each reminder to the start of the appointment; undefined for {@link DEFAULT_REMINDER_OFFSETS}. */
   readonly reminderOffsetMinutes: readonly number[] | undefined;
@@ -11,9 +15,12 @@ export interface TenantSettingsAttributes {
   readonly freedSlotOfferMinutes: number | undefined;
   /** How many days after today can be booked; undefined for 90. */
   readonly horizonDays: number | undefined;
-  /** A slot is offered until this many minutes before its start; undefined for 0. */
+  /** A slot can be booked until this many minutes before its start; undefined for 0. */
   readonly minimumNoticeMinutes: number | undefined;
-  /** An appointment can be cancelled until this many hours before its start; undefined for no limit. */
+  /**
+   * An appointment can be cancelled until this many hours before its start; undefined for no limit. Displaced
+   * appointments have no limit. The same applies to `latestRescheduleHours`.
+   */
   readonly latestCancelHours: number | undefined;
   /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
   readonly latestRescheduleHours: number | undefined;
@@ -29,13 +36,22 @@ export interface TenantSettingsAttributes {
    * default.
    */
   readonly noShowGraceMinutes: number | undefined;
-  /** The maximum number of a patient's future appointments; undefined for no limit. */
+  /** The maximum number of a patient's future PENDING and CONFIRMED appointments; undefined for no limit. */
   readonly maxAppointmentsAhead: number | undefined;
-  /** The maximum number of a patient's future appointments for one service; undefined for no limit. */
+  /**
+   * The maximum number of a patient's future PENDING and CONFIRMED appointments for one service; undefined for no
+   * limit.
+   */
   readonly maxAppointmentsAheadPerService: number | undefined;
-  /** The maximum number of a patient's appointments for one service on a local day; undefined for no limit. */
+  /**
+   * The maximum number of a patient's appointments for one service on a local day; undefined for no limit. Cancelled
+   * appointments and no-shows do not count.
+   */
   readonly maxAppointmentsPerServiceAndDay: number | undefined;
-  /** With this many or more no-shows in the last 365 days, only a supervisor can book; undefined for no limit. */
+  /**
+   * If a patient has this many no-shows or more in the last 365 days, only a supervisor can book for the patient;
+   * undefined for no limit.
+   */
   readonly supervisedAfterNoShows: number | undefined;
   /**
    * Past visits can be recorded until this many local days after their day. With 0, they cannot be recorded. Undefined

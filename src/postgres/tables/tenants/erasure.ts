@@ -38,14 +38,14 @@ export async function findRunningTransactions(transaction: Pick<Transaction, "ro
 /** A batch of deleted rows. */
 export interface ErasedRows {
   readonly erased: number;
-  /** The last key of the batch, as JSON; undefined at the end of the table. */
+  /** The last key of the batch, as JSON; undefined if the batch reached the end of the table. */
   readonly last: string | undefined;
 }
 
 /**
  * Deletes at most `most` rows of a table, in the order of their keys and after the key `after`. Adds their number to
  * the record of the tenant. Returns this number and the last key of the batch. Returns undefined if the tenant is not
- * being erased, or if another process erases it at this moment.
+ * being erased, or if another transaction is deleting rows of the tenant or has locked its record.
  *
  * Skips a row to which another row of the same table refers. So the caller must start again at the first key until a
  * pass through the table deletes nothing.

@@ -1,7 +1,7 @@
 import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 
-/** A table with rows of tenants. */
+/** A table with the column `tenant_id`. */
 export interface TenantTable {
   readonly name: string;
   /** `keys` has the columns of the primary key without tenant_id. `types` has their types in the same order. */
@@ -31,8 +31,8 @@ interface Found extends TenantTable {
 }
 
 /**
- * Returns every table with rows of tenants. A table comes before the tables that it refers to. Rejects if tables refer
- * to each other in a cycle.
+ * Returns every table with the column `tenant_id`. A table comes before the tables that it refers to. Rejects if tables
+ * refer to each other in a cycle. A table may refer to itself.
  */
 export async function readTenantTables(transaction: Pick<Transaction, "rows">): Promise<TenantTable[]> {
   return inOrder(await transaction.rows<Found>(sql.raw(TABLES)));

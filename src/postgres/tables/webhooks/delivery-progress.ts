@@ -8,9 +8,12 @@ import type { DisabledReason } from "./webhooks.js";
 
 /** The deliveries that can be sent to a webhook now. */
 export interface DueDeliveries {
-  /** The oldest pending delivery of each resource, if that delivery is due. Ordered by position in the event feed. */
+  /**
+   * The oldest pending delivery of each resource, if the time of its next attempt has come. Ordered by position in the
+   * event feed.
+   */
   readonly heads: readonly DeliveryRecord[];
-  /** The number of pending deliveries, due or not. */
+  /** The number of all pending deliveries of the webhook, also of those that cannot be sent yet. */
   readonly pending: number;
 }
 
@@ -146,7 +149,10 @@ export interface FailedAttempt {
   readonly failure: string | undefined;
   /** How long ago the attempt began, in milliseconds. */
   readonly beganMs: number;
-  /** Milliseconds until the next attempt. If `limitHours` end sooner, the next attempt is made when they end. */
+  /**
+   * Milliseconds until the next attempt. If `limitHours` end sooner, the next attempt is made when they end, but not
+   * within the next second.
+   */
   readonly pauseMs: number;
   /** The delivery is retried for this many hours after its first attempt. */
   readonly limitHours: number;

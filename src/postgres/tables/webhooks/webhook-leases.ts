@@ -86,7 +86,7 @@ export async function leaseWebhook(
   return active === undefined ? "INACTIVE" : "BUSY";
 }
 
-/** Ends the lease `leaseId` of a webhook, unless another process has taken over the webhook. */
+/** Ends the lease `leaseId` of a webhook. Does nothing if another process has taken the lease since. */
 export function releaseWebhook(transaction: Transaction, { id, leaseId }: LeasedWebhook): void {
   transaction.send(endLease({ tenant: transaction.tenantId, id, lease: leaseId }));
 }

@@ -43,8 +43,8 @@ export function findActiveWebhooks(source: TransactionSource, tenantIds: readonl
 }
 
 /**
- * Searches the webhooks of all tenants. Returns the active webhooks that have due deliveries or may have new events.
- * Omits webhooks whose lease a process holds.
+ * Searches the webhooks of all tenants. Returns the active webhooks that may have new events or have a pending delivery
+ * whose next attempt is due. Omits webhooks whose lease a process holds.
  */
 export async function findWaitingWebhooks(source: TransactionSource): Promise<WebhookKey[]> {
   const [free, due] = await runAcrossTenants(source, SCOPE, (transaction) =>
