@@ -11,7 +11,7 @@ import { formatInstant } from "../../scheduling/local-clock.js";
  * Requires that an appointment can be rescheduled. Throws 409 on `field` in these cases:
  * - its status is neither PENDING nor CONFIRMED
  * - it has started
- * - its patient is not active
+ * - its patient is not active or was erased
  */
 export function requireMovable(
   { status, startsAt }: AppointmentRecord,

@@ -44,8 +44,8 @@ export function createAppointmentService(
 }
 
 /**
- * Moves an appointment to the option of a token and returns the moved appointment. `named` decides whether an error
- * names all conflicts or only the first.
+ * Moves an appointment to the slots of a token's option and returns the moved appointment. `named` decides whether an
+ * error names all conflicts or only the first.
  *
  * Throws, in this order:
  * - 404 if the appointment does not exist

@@ -5,7 +5,7 @@ import { type DeskWaitlistEntryRecord, writeWaitlistEntryClosure } from "../../p
 
 const FIELD = "waitlistEntryId";
 
-/** Returns a conflict if the waitlist entry is closed. */
+/** Returns a conflict if the waitlist entry is closed; no item if it is open or there is no entry. */
 export function closedEntry(entry: DeskWaitlistEntryRecord | undefined): FieldError[] {
   if (entry === undefined || entry.deskStatus === "ACTIVE") return [];
   return [{ code: "STATE_NOT_ALLOWED", field: FIELD, message: "the waitlist entry is closed" }];
