@@ -29,7 +29,7 @@ const DEFAULT_MINUTES = 5;
 
 /**
  * Creates the service that holds appointment options. A hold expires by the clock of this service, so no job needs to
- * end it.
+ * end expired holds.
  */
 export function createHoldService(ports: HoldPorts): Implementation<typeof HoldService> {
   const { now, tokens, holdsPerPrincipal } = ports;

@@ -43,7 +43,7 @@ const MAX_REPORTED = 100;
  * changed resources.
  *
  * Throws, in this order:
- * - 404 if the patient does not exist
+ * - 404 if the patient does not exist or was already erased
  * - 409 if the version is stale
  * - 409 if the patient was merged into another
  * - 409 if there are unfinished appointments or open cases
@@ -169,8 +169,9 @@ function erasePatients(
 }
 
 /**
- * Ends the holds of the patient that have not expired, then deletes all holds of the patient. Call it after all other
- * changes: it locks the counters of days, the counters of holds, and freed slots. These are last in the lock order.
+ * Ends the holds of the patient that have neither ended nor expired, then deletes all holds of the patient. Call it
+ * after all other changes: it locks the counters of days, the counters of holds, and freed slots. These are last in the
+ * lock order.
  */
 function deleteHolds(call: ReadyCall, patientId: string, { holds }: LockedForErasure, at: Date): void {
   const live = holds.filter((hold) => isLiveHold(hold, at.getTime()));

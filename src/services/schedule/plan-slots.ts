@@ -53,8 +53,8 @@ export interface PlanInputs {
   readonly holidays: ReadonlySet<string>;
   readonly standing: ProgramStanding | undefined;
   /**
-   * Practitioners with appointments on the dates of `span`. CANCELLED and NO_SHOW appointments do not count. Some of
-   * these practitioners may have left the program.
+   * Practitioners with appointments in the program on the dates of `span`. CANCELLED and NO_SHOW appointments do not
+   * count. Some of these practitioners may have left the program.
    */
   readonly booked: readonly string[];
   /** The practitioners of the plan who are inactive. */
