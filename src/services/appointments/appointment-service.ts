@@ -90,8 +90,8 @@ export async function reschedule(
 }
 
 /**
- * Returns whether the moved appointment is the patient's first for its service in the calendar year. A move within one
- * calendar year does not change this.
+ * Returns whether the moved appointment is the patient's first for its service in the calendar year. For a move within
+ * one calendar year, returns the recorded `firstVisit`.
  */
 async function firstVisitAt(
   { id, localDate, patientId, serviceId, firstVisit }: AppointmentRecord,

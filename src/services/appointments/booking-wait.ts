@@ -10,9 +10,9 @@ import { missing } from "../resources/preconditions.js";
 
 /** The fields of a booking about the wait of the patient. Dates are local, YYYY-MM-DD. */
 export interface GivenWait {
-  /** The date of the first request; see {@link judgeWait} for its default. */
+  /** The date on which the patient first asked for the visit; see {@link judgeWait} for its default. */
   readonly requestedOn?: string | undefined;
-  /** The date for which the patient asked. */
+  /** The date on which the patient wants the visit. */
   readonly desiredOn?: string | undefined;
   readonly waitlistEntryId?: string | undefined;
   readonly replacesAppointmentId?: string | undefined;

@@ -78,7 +78,7 @@ export async function findOptions(
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
-/** Whether slots can be read only after the appointment or the type. If not, one round trip reads slots and patient. */
+/** Whether the appointment or type must be read before the slots. If not, slots and patient share one round trip. */
 function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria): boolean {
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }

@@ -34,7 +34,10 @@ export function misfitOf(
   return [{ code: "INVALID_VALUE", field: FIELD, message }];
 }
 
-/** Closes the waitlist entry that the appointment fulfils, in the same transaction. Does nothing without an entry. */
+/**
+ * Closes the waitlist entry that the new appointment fulfils, in the transaction of the call. Does nothing without an
+ * entry.
+ */
 export function closeServedEntry(
   call: ReadyCall,
   entry: DeskWaitlistEntryRecord | undefined,

@@ -31,7 +31,7 @@ export interface TakenSlots {
   readonly placement: AppointmentPlacement;
 }
 
-/** The known conflicts of an appointment, and the units of capacity that it already has, for {@link takeTime}. */
+/** The known conflicts of an appointment, and the unit of capacity that it already uses, for {@link takeTime}. */
 export interface TimeTerms {
   /** The conflicts that the caller has already found. If there are any, {@link takeTime} throws an error with them. */
   readonly found: readonly FieldError[];
@@ -39,7 +39,7 @@ export interface TimeTerms {
   /** The day on which the appointment already uses a unit of capacity; undefined if there is none. */
   readonly heldDay: DayOfRule | undefined;
   readonly nowMs: number;
-  /** The hold that is being booked. */
+  /** The hold whose time the appointment takes; undefined if there is none. */
   readonly hold?: HoldRecord | undefined;
 }
 
@@ -92,8 +92,8 @@ export async function takeSlots(
 }
 
 /**
- * Returns the locked slots of an option, the placement in them and the conflicts at its time. Does not check the
- * capacity of the day. `occupiedSlots` are the slots of the appointment to move.
+ * Returns the locked slots of an option, the placement of the appointment in them, and the conflicts at this time. Does
+ * not check the capacity of the day. `occupiedSlots` are the slots of the appointment to move.
  *
  * Throws 410 if the token was already used, or its hold has ended or expired. Throws 410 if a slot has started, the
  * practitioner is not active, or the slots or the offer of the service have changed since the search. If `found` has

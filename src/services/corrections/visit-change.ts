@@ -76,7 +76,7 @@ export async function changeVisit(
 }
 
 /**
- * Judges the service and the appointment type of a request. Returns an error for each that does not exist (`missing`)
+ * Checks the service and the appointment type of a request. Returns an error for each that does not exist (`missing`)
  * and for each that is not active (`inactive`). Also returns the duration and the buffer of the type in minutes;
  * undefined if the request has no type or the type does not exist.
  */

@@ -26,8 +26,8 @@ interface Exchange {
 }
 
 /**
- * Exchanges the appointments that two practitioners of a program have in a time span. Exchanges all of them or none.
- * Returns the appointments after the exchange.
+ * Exchanges the appointments that two practitioners of a program have in a time span, except CANCELLED and NO_SHOW
+ * ones. Exchanges all of them or none. Returns the appointments after the exchange.
  *
  * Throws 404 for an unknown program or practitioner. Throws 422 for an inactive practitioner, and for a span that does
  * not start in the future. Throws 409 if:

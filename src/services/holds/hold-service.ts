@@ -14,7 +14,7 @@ import { runOrTry } from "../resources/run-or-try.js";
 import { toAppointmentHold } from "./hold-messages.js";
 import { holdOption } from "./hold-option.js";
 
-/** The dependencies of holds. */
+/** The dependencies of the service for holds. */
 export interface HoldPorts {
   /** Returns the current time, in milliseconds since the epoch. */
   readonly now: () => number;

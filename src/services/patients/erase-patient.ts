@@ -38,9 +38,9 @@ export interface Erasure {
 const MAX_REPORTED = 100;
 
 /**
- * Erases the personal data of a patient and of all patients who were merged into it. Appointments, cases, waitlist
- * entries and notes remain without their texts. Holds are deleted. Returns the new change record and the ids of the
- * changed resources.
+ * Erases the personal data of a patient and of all patients who were merged into it. Appointments, cases and waitlist
+ * entries remain without their texts. Open waitlist entries are closed, notes are marked as removed, and holds are
+ * deleted. Returns the new change record and the ids of the changed resources.
  *
  * Throws, in this order:
  * - 404 if the patient does not exist or was already erased
@@ -91,8 +91,9 @@ function refuseUnfinished({ appointments, cases }: LockedForErasure): void {
 }
 
 /**
- * Removes the texts about the person from appointments, their histories, waitlist entries, cases and notes. Each
- * changed resource gets a new version. Returns the ids of the changed appointments, entries and notes.
+ * Removes the texts about the person from appointments, their histories, waitlist entries, cases and notes. Closes open
+ * waitlist entries and marks the notes as removed. Each changed resource gets a new version. Returns the ids of the
+ * changed appointments, entries and notes.
  */
 async function emptyRecords(call: ReadyCall, patientId: string, locked: LockedForErasure, at: Date) {
   const { transaction, principal, actor } = call;
