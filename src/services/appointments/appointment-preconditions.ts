@@ -11,7 +11,7 @@ import { formatInstant } from "../../scheduling/local-clock.js";
  * Requires that an appointment can be rescheduled. Throws 409 on `field` in these cases:
  * - its status is neither PENDING nor CONFIRMED
  * - it has started
- * - its patient is not active
+ * - its patient is not active or was erased
  */
 export function requireMovable(
   { status, startsAt }: AppointmentRecord,
@@ -98,8 +98,8 @@ export function inactivePatient(patient: PatientRecord | undefined, field: strin
 
 /**
  * Returns a conflict on `field` for each limit of the tenant that the patient has reached. The limits count no-shows,
- * future appointments, future appointments for the service, and appointments for the service on the day. No limit
- * applies to supervisors.
+ * future appointments, future appointments for the service, and appointments for the service on the day of the new
+ * appointment. No limit applies to supervisors.
  */
 export function limitConflicts(
   limits: Partial<BookingLimits>,
@@ -120,7 +120,7 @@ export function limitConflicts(
 }
 
 /**
- * Returns a conflict on `field` if the patient has reached the tenant's limit of appointments for the service on the
+ * Returns a conflict on `field` if the patient has reached the tenant's limit of appointments for one service on one
  * day. The limit does not apply to supervisors.
  */
 export function roomConflicts(

@@ -44,8 +44,8 @@ export function createAppointmentService(
 }
 
 /**
- * Moves an appointment to the option of a token and returns the moved appointment. `named` decides whether an error
- * names all conflicts or only the first.
+ * Moves an appointment to the slots of a token's option and returns the moved appointment. `named` decides whether an
+ * error names all conflicts or only the first.
  *
  * Throws, in this order:
  * - 404 if the appointment does not exist
@@ -90,8 +90,8 @@ export async function reschedule(
 }
 
 /**
- * Returns whether the moved appointment is the patient's first for its service in the calendar year. A move within one
- * calendar year does not change this.
+ * Returns whether the moved appointment is the patient's first for its service in the calendar year. For a move within
+ * one calendar year, returns the recorded `firstVisit`.
  */
 async function firstVisitAt(
   { id, localDate, patientId, serviceId, firstVisit }: AppointmentRecord,

@@ -121,7 +121,10 @@ export async function moveOn(
   return { appointment: moved, displacement: displacementOf(held) };
 }
 
-/** Requires that the reason exists (404), is active (422), and has a comment if it requires one (422). */
+/**
+ * Throws 404 if the reason does not exist. Throws 422 if it is not active, or if it requires a comment and there is
+ * none.
+ */
 export function requireReason(reason: ReasonAttributes | undefined, field: string, comment: string | undefined): void {
   if (reason === undefined) throw unknownReferences([missing(field)]);
   if (!reason.active) throw validationFailed([inactive(field)]);

@@ -3,8 +3,9 @@ import { dropHolder } from "../../postgres/tables/holds/hold-holders.js";
 import { endHold, type HoldRecord } from "../../postgres/tables/holds/holds.js";
 
 /**
- * Ends the hold that was booked as an appointment. Does nothing without a hold. The appointment already has the hold's
- * unit of capacity. Call this after the day counters change and before slots are freed, as the lock order requires.
+ * Ends a hold because a booking or a reschedule has used its option. Does nothing without a hold. The appointment
+ * already has the hold's unit of capacity. Call this after the counters of days change and before freed slots are
+ * noted, as the lock order requires.
  */
 export function endBookedHold(
   call: ReadyCall,

@@ -16,7 +16,7 @@ import type { TargetErrors } from "./booking-target.js";
 import { type GivenWait, judgeWait, requireReplaceable, type Wait } from "./booking-wait.js";
 import { closedEntry, requireServes } from "./served-entry.js";
 
-/** The ids of a booking's catalog entries and payer. */
+/** The ids of the request source, the types and the payer of a booking. */
 export interface BookingReferences {
   readonly requestSourceId: string;
   readonly appointmentTypeId: string;
@@ -87,7 +87,7 @@ export function withBuffer(durationMinutes: number, bufferMinutes: number): Visi
 
 /**
  * Returns the length of an appointment to move. `minutes` is undefined if the appointment has a single slot of the
- * schedule and no buffer. It can then move to a slot of any length.
+ * schedule and no buffer. Such an appointment can move to a slot of any length.
  */
 export function lengthHeld(appointment: AppointmentRecord, { length }: readonly SlotRecord[]) {
   const { overbooked, startsAt, endsAt, visitEndsAt } = appointment;
@@ -113,7 +113,8 @@ export function requireUsable(
 }
 
 /**
- * Returns an error for each resource that does not exist: the patient, the references in `unknown`, the waitlist entry.
+ * Returns an error for each resource that does not exist: the patient, the waitlist entry, and the references.
+ * `unknown` holds the errors of the references.
  */
 export function absentOf(
   { patient, waitlistEntry }: Pick<Locked, "patient" | "waitlistEntry">,
@@ -131,8 +132,8 @@ export function absentOf(
  * Returns the conflicts: the patient is not active, or the waitlist entry is closed.
  *
  * Throws, in this order:
- * - 404 if the patient, the waitlist entry, a reference or a resource of `target` does not exist
- * - 422 if a reference or a resource of `target` is not active, or a date is out of range
+ * - 404 if the patient, the waitlist entry, a reference, the program, the practitioner or the service does not exist
+ * - 422 if a reference, the program, the practitioner or the service is not active, or a date is out of range
  * - 422 if the waitlist entry is not for the patient and the service
  * - 422 if the replaced appointment is not for the patient and the service, or is neither CANCELLED nor NO_SHOW
  */

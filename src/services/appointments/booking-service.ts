@@ -13,7 +13,7 @@ import { bookAppointment } from "./booking.js";
 import { findOptions } from "./option-search.js";
 import { matchWaitlistEntry } from "./waitlist-match.js";
 
-/** The methods of BookingService that change, correct or complete recorded appointments. */
+/** The methods of BookingService that change or correct recorded appointments, or enter past visits and steps late. */
 export type CorrectionMethod =
   | "changeAppointment"
   | "correctAppointmentStatus"
@@ -22,9 +22,10 @@ export type CorrectionMethod =
   | "enterLateVisit";
 
 /**
- * Returns the methods of BookingService that search, book, move and read appointments, and change their status. The
- * methods that correct appointments are in `corrections/`. `now` returns milliseconds since the epoch. `margins` are
- * the defaults for tenants that have not set their own.
+ * Returns the methods of BookingService that search for options, book, move and read appointments, and change their
+ * status. The methods in {@link CorrectionMethod} are in `corrections/`. `now` returns milliseconds since the epoch.
+ * `margins` are the default earliest times of check-in, attendance and no-show, for tenants that have not set their
+ * own.
  */
 export function createBookingService(
   now: () => number,

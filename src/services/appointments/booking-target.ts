@@ -23,8 +23,8 @@ export interface TargetErrors {
 }
 
 /**
- * Checks the program, the practitioner and the service of a target. Returns an error item for each one that is missing,
- * and for each one that is not active. Resources that the principal may not see are reported as missing.
+ * Checks the program, the practitioner and the service of a booking. Returns an error item for each one that is
+ * missing, and for each one that is not active. Resources that the principal may not see are reported as missing.
  */
 export async function checkTarget(target: BookingTarget, call: ReadyCall): Promise<TargetErrors> {
   const [program, practitioner, service] = await Promise.all([

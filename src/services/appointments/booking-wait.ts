@@ -10,9 +10,9 @@ import { missing } from "../resources/preconditions.js";
 
 /** The fields of a booking about the wait of the patient. Dates are local, YYYY-MM-DD. */
 export interface GivenWait {
-  /** The date of the first request; see {@link judgeWait} for its default. */
+  /** The date on which the patient first asked for the visit; see {@link judgeWait} for its default. */
   readonly requestedOn?: string | undefined;
-  /** The date for which the patient asked. */
+  /** The date on which the patient wants the visit. */
   readonly desiredOn?: string | undefined;
   readonly waitlistEntryId?: string | undefined;
   readonly replacesAppointmentId?: string | undefined;
@@ -46,8 +46,9 @@ const MAX_YEARS = 2;
  * - the creation date of the waitlist entry
  * - the request date of the replaced appointment, or its creation date if it has no request date
  *
- * The due date follows from the opportunity definition of the appointment type. The default of the desired date is the
- * first date of the waitlist entry, or else the desired date of the replaced appointment.
+ * The due date follows from the active opportunity definition of the appointment type; without one, there is no due
+ * date. The default of the desired date is the first date of the waitlist entry, or else the desired date of the
+ * replaced appointment.
  */
 export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number): Promise<JudgedWait> {
   const { waitlistEntryId, replacesAppointmentId, appointmentTypeId } = given;
@@ -112,8 +113,8 @@ function dateOf(created: { readonly createdAt: Date } | undefined): string | und
 
 /**
  * Returns the errors in the given dates of a wait that begins on `requestedOn`. `given.requestedOn` must be from two
- * years before today through today, and not after `keptDesiredOn`, a desired date that stays as it is. `given.desiredOn`
- * must be from `requestedOn` through two years after today.
+ * years before today through today, and not after `keptDesiredOn`, a desired date that stays the same.
+ * `given.desiredOn` must be from `requestedOn` through two years after today.
  */
 export function dateErrors(
   given: Pick<GivenWait, "requestedOn" | "desiredOn">,

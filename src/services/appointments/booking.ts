@@ -26,10 +26,11 @@ import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
  * Books the slots of an option for the patient of the option, and returns the new appointment.
  *
  * Throws, in this order:
- * - 404 if the patient or a reference does not exist
+ * - 404 if the patient, the waitlist entry or a reference does not exist
  * - 422 if a reference is not active, a date is out of range, or the token is not an option of the patient
  * - 410 if the token has expired
- * - 422 if the option is too short, or the waitlist entry or the replaced appointment does not fit
+ * - 422 if the option is too short, the waitlist entry or the replaced appointment is for another patient or service,
+ *   or the replaced appointment is neither CANCELLED nor NO_SHOW
  * - 410 if the option is gone, unless the patient, the waitlist entry or a limit causes a conflict
  * - 409 with all conflicts: of the patient, the waitlist entry, the limits, the time and the capacity of the day
  */
@@ -121,7 +122,7 @@ export function newAppointment(
   };
 }
 
-/** Inserts a new appointment and the first entry of its history. Adds the effect to the call. */
+/** Inserts a new appointment and the first entry of its history. Adds the CREATE effect to the call. */
 export function addAppointment(call: ReadyCall, appointment: AppointmentRecord): void {
   insertAppointment(call.transaction, appointment);
   insertAppointmentChange(call.transaction, undefined, appointment, call.principal, call);

@@ -38,7 +38,8 @@ import { patientOverlap } from "./time-conflicts.js";
 export interface TimedBooking extends BookingTarget, BookingReferences, GivenWait {
   readonly patientId: string;
   /**
-   * Defaults to the current minute. Then the appointment can also take a slot that began at most 15 minutes earlier.
+   * Defaults to the current minute. With this default, the appointment can also take a slot that began at most 15
+   * minutes earlier and has not ended.
    */
   readonly startsAt?: Timestamp | undefined;
   /** Defaults to the duration of the appointment type. */
@@ -46,8 +47,8 @@ export interface TimedBooking extends BookingTarget, BookingReferences, GivenWai
 }
 
 /**
- * The current time, and the kind of a booking. SCHEDULED takes slots of the schedule. OVERBOOKED may also be outside
- * the schedule. LATE records a visit that is over.
+ * The current time, and the kind of a booking. SCHEDULED takes slots of the schedule. OVERBOOKED can also have a time
+ * outside the schedule. LATE records a visit that is over, inside or outside the schedule.
  */
 export interface TimedTerms {
   readonly nowMs: number;
@@ -62,11 +63,14 @@ export interface LockedTime {
   readonly startMs: number;
   /** Minutes of the visit without the buffer after it. */
   readonly durationMinutes: number;
-  /** The length that the slots must cover. A late entry has no buffer. */
+  /** The length that the slots must cover: the visit and the buffer. A late entry has no buffer. */
   readonly length: VisitLength;
   readonly locationId: string;
   readonly locked: Locked;
-  /** Whether the practitioner or the patient is busy during `locked.slots`. */
+  /**
+   * Whether the practitioner and the patient are busy during `locked.slots`. The patient need not be free during the
+   * buffer. Without slots, both values are false.
+   */
   readonly busy: BusyPeople;
   /**
    * The busy people during exactly the requested time, by the kind of the booking ({@link TimedTerms}). For OVERBOOKED,
@@ -82,8 +86,11 @@ export interface LockedTime {
 
 /**
  * Locks the rows that a booking at a given time needs. Returns them with the data to check the booking. Throws 404 for
- * references that do not exist. Throws 422 for references that are not active or do not fit, and for a start that
- * cannot be booked. For a late entry, the wait is checked as if today were the day of the visit, and no limits apply.
+ * references that do not exist. Throws 422 for references that are not active or do not fit, for dates out of range,
+ * and for a start that cannot be booked.
+ *
+ * For a late entry, the request date and the desired date are checked as if today were the day of the visit. The start
+ * and the limits of the tenant are then not checked.
  */
 export async function lockTime(request: TimedBooking, call: ReadyCall, terms: TimedTerms): Promise<LockedTime> {
   const { nowMs, kind } = terms;
@@ -135,8 +142,9 @@ async function findBusyBeside(
 
 /**
  * Takes one unit of the day's capacity for a booking in the slots of the schedule. Returns the slots and the placement.
- * Returns undefined if only overbooking is possible: the slots do not cover the visit, a slot is taken, the
- * practitioner is busy, or no capacity is left. Throws 409 if the slots are free but the patient is busy.
+ * Returns undefined if these slots cannot be booked: they do not cover the visit and its buffer, an appointment
+ * occupies one of them, the practitioner is busy, or no capacity is left. Throws 409 if no appointment occupies the
+ * slots but the patient is busy.
  */
 export async function tryOrdinary(
   { transaction }: ReadyCall,

@@ -19,7 +19,10 @@ import { pageOfSlots } from "./option-search.js";
 /** The highest number of rows of one response. A row is a practitioner on one day of a program. */
 const MAX_ROWS = 10_000;
 
-/** Creates the service for occupancy and availability of the schedule. `now` returns milliseconds since the epoch. */
+/**
+ * Creates the service that returns the occupancy of the schedule and searches free slots. `now` returns milliseconds
+ * since the epoch.
+ */
 export function createOccupancyService(now: () => number): Implementation<typeof OccupancyService> {
   return {
     async getOccupancy(request, call) {

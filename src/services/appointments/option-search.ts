@@ -44,7 +44,7 @@ export interface OptionCriteria extends SlotCriteria {
   readonly appointmentId: string | undefined;
   /** The last local date of the allowed wait, from a waitlist entry. Used only in a search for a waitlist entry. */
   readonly dueOn: string | undefined;
-  /** The type of a new appointment. It sets the length of options; without a type, each option is one slot. */
+  /** The type of a new appointment. It sets the length of options. Without it, an option for a patient is one slot. */
   readonly appointmentTypeId: string | undefined;
   /** The request field with the id of the patient, appointment or waitlist entry. Errors name this field. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
@@ -52,9 +52,9 @@ export interface OptionCriteria extends SlotCriteria {
 
 /**
  * Returns a page of options with tokens, earliest first. Reserves nothing. `dueOn` of the result is the last date of
- * the allowed wait; absent for no limit. Throws 404 for an unknown patient or appointment, then 409 if the patient is
- * not active or the appointment cannot be moved. Then throws 404 for an unknown appointment type, and 422 for an
- * inactive type or a service that is not the appointment's.
+ * the allowed wait; absent for no limit. Throws 422 for an invalid page token, then 404 for an unknown patient or
+ * appointment, then 409 if the patient is not active or the appointment cannot be moved. Then throws 404 for an unknown
+ * appointment type, and 422 for an inactive type or a service that is not the appointment's.
  */
 export async function findOptions(
   criteria: OptionCriteria,
@@ -78,7 +78,7 @@ export async function findOptions(
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
-/** Whether slots can be read only after the appointment or the type. If not, one round trip reads slots and patient. */
+/** Whether the appointment or type must be read before the slots. If not, slots and patient share one round trip. */
 function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria): boolean {
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }

@@ -5,7 +5,7 @@ import { type DeskWaitlistEntryRecord, writeWaitlistEntryClosure } from "../../p
 
 const FIELD = "waitlistEntryId";
 
-/** Returns a conflict if the waitlist entry is closed. */
+/** Returns a conflict if the waitlist entry is closed; no item if it is open or there is no entry. */
 export function closedEntry(entry: DeskWaitlistEntryRecord | undefined): FieldError[] {
   if (entry === undefined || entry.deskStatus === "ACTIVE") return [];
   return [{ code: "STATE_NOT_ALLOWED", field: FIELD, message: "the waitlist entry is closed" }];
@@ -34,7 +34,10 @@ export function misfitOf(
   return [{ code: "INVALID_VALUE", field: FIELD, message }];
 }
 
-/** Closes the waitlist entry that the appointment fulfils, in the same transaction. Does nothing without an entry. */
+/**
+ * Closes the waitlist entry that the new appointment fulfils, in the transaction of the call. Does nothing without an
+ * entry.
+ */
 export function closeServedEntry(
   call: ReadyCall,
   entry: DeskWaitlistEntryRecord | undefined,

@@ -31,21 +31,21 @@ export interface TakenSlots {
   readonly placement: AppointmentPlacement;
 }
 
-/** The known conflicts of an appointment, and the units of capacity that it already has, for {@link takeTime}. */
+/** The known conflicts of an appointment, and the unit of capacity that it already uses, for {@link takeTime}. */
 export interface TimeTerms {
-  /** The conflicts that the caller has already found. {@link takeTime} throws them and then takes no capacity. */
+  /** The conflicts that the caller has already found. If there are any, {@link takeTime} throws an error with them. */
   readonly found: readonly FieldError[];
   readonly named: NamedConflicts;
   /** The day on which the appointment already uses a unit of capacity; undefined if there is none. */
   readonly heldDay: DayOfRule | undefined;
   readonly nowMs: number;
-  /** The hold that is being booked. */
+  /** The hold whose time the appointment takes; undefined if there is none. */
   readonly hold?: HoldRecord | undefined;
 }
 
 /**
- * Returns the option of a token. Throws 422 if the token is invalid or was issued for another request, and 410 if it
- * has expired.
+ * Returns the option of a token. Throws 422 if the token is invalid or its option does not fit the request (`isFor`).
+ * Throws 410 if the option fits but the token has expired.
  */
 export function requireOption(
   opened: OpenedToken,
@@ -71,10 +71,11 @@ export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undef
 
 /**
  * Checks the locked slots of an option and takes one unit of their day's capacity. Returns the slots for the caller to
- * occupy. A moved appointment frees the unit that it used before. A booked hold passes its unit to the appointment.
+ * occupy. A moved appointment frees its previous unit; it keeps this unit if the rule and the date stay the same. A
+ * booked hold passes its unit to the appointment.
  *
- * Throws 409 for conflicts: `found`, the conflicts of the time, and a day without capacity. If `found` is empty and the
- * option is gone, throws 410 ({@link requireSlots}).
+ * Throws 409 for the conflicts in `found` and the conflicts of the time. Without these, the RPC fails later with 409 if
+ * the day has no capacity left. If `found` is empty and the option is gone, throws 410 ({@link requireSlots}).
  */
 export async function takeSlots(
   transaction: Transaction,
@@ -91,12 +92,12 @@ export async function takeSlots(
 }
 
 /**
- * Returns the locked slots of an option, the placement in them and the conflicts at its time. Does not check the
- * capacity of the day. `occupiedSlots` are the slots of the appointment to move.
+ * Returns the locked slots of an option, the placement of the appointment in them, and the conflicts at this time. Does
+ * not check the capacity of the day. `occupiedSlots` are the slots of the appointment to move.
  *
  * Throws 410 if the token was already used, or its hold has ended or expired. Throws 410 if a slot has started, the
- * practitioner is not active, or the option has changed since the search. If `found` has conflicts, throws 409 with
- * these conflicts instead of 410.
+ * practitioner is not active, or the slots or the offer of the service have changed since the search. If `found` has
+ * conflicts, throws 409 with these conflicts instead of 410.
  */
 export function requireSlots(
   option: OptionClaims,
@@ -130,7 +131,8 @@ export function fill([first, ...others]: readonly SlotRecord[], minutes: number)
 
 /**
  * Returns the placement of an appointment that occupies these slots. The visit takes the first slots that cover
- * `visitMinutes`; the other slots are the buffer. Without `visitMinutes` there is no buffer.
+ * `visitMinutes`; the other slots are the buffer. Without `visitMinutes` there is no buffer. Throws an error if there
+ * are no slots.
  */
 export function placementOf(
   slots: readonly SlotRecord[],
@@ -158,8 +160,10 @@ export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): 
 }
 
 /**
- * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. Does neither if the placement
- * has no rule, because it then uses no capacity. Throws 409 on `field` if `found` has conflicts.
+ * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. If both are the same day of
+ * the same rule, the appointment keeps its unit. If `hold` uses a unit, the appointment gets that unit. Takes and frees
+ * nothing if the placement has no rule, because it then uses no capacity. Throws 409 on `field` if `found` has
+ * conflicts.
  *
  * Without conflicts, the RPC fails with 409 on `field` if no capacity is left. The statement that takes the unit
  * reports a lack of capacity later, so this function does not wait for it.

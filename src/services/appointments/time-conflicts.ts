@@ -5,7 +5,10 @@ import type { DayOfRule } from "../../postgres/tables/appointments/day-counters.
 import { tryCapacity } from "../../postgres/tables/capacities.js";
 import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 
-/** How many conflicts an error names: all, or only the first. The access API's reschedule names only the first. */
+/**
+ * How many conflicts an error names: all, or only the first. RescheduleAppointment of the access API names only the
+ * first.
+ */
 export type NamedConflicts = "ALL" | "FIRST";
 
 /** The slots at the requested time, and whether the practitioner or the patient is busy then. */
@@ -62,8 +65,8 @@ export function capacityExhausted(field: string): FieldError {
 
 /**
  * Returns a 409 error. If `named` is FIRST, the error has only the first conflict in `found`. If `named` is ALL, it has
- * all of them, and a conflict for `day` if this day has no capacity left. `day` is undefined if the appointment needs
- * no further unit of capacity.
+ * all of them, and a conflict for `day` if this day has no capacity left. The check takes a unit of this capacity, so
+ * the caller must throw the error. `day` is undefined if the appointment needs no further unit of capacity.
  */
 export async function refusalOf(
   transaction: Transaction,

@@ -54,7 +54,7 @@ export function lateStepsOf({ arrivedAt, attendedAt, noShowAt }: GivenSteps): re
   );
 }
 
-/** Returns the no-show reason of a request; undefined if it does not exist or none is given. */
+/** Returns the no-show reason of a request; undefined if the request has none, or the caller can see no such reason. */
 export async function findReason(
   { noShowReasonId }: GivenSteps,
   { transaction, principal }: ReadyCall,
@@ -87,8 +87,8 @@ export function requireTrueTimes(
 }
 
 /**
- * Returns a conflict on `field` if the visit is more than `lateEntryDays` days ago. If `lateEntryDays` is 0, every late
- * entry is a conflict.
+ * Returns a conflict on `field` if the local day of the visit is more than `lateEntryDays` days ago. If `lateEntryDays`
+ * is 0, every late entry is a conflict.
  */
 export function tooLate(
   startMs: number,
@@ -146,7 +146,9 @@ export function earlySteps(
   return judged.filter((error) => error !== undefined);
 }
 
-/** Appends the steps to the history, each with the time at which it happened, and announces them as events. */
+/**
+ * Appends the steps to the history, each with the time at which it happened. Adds one effect for each step to the call.
+ */
 export function recordSteps(call: ReadyCall, taken: readonly TakenStep[], reason: string): void {
   for (const { before, after, atMs } of taken) {
     const topic = { reason, happenedAt: new Date(atMs) };

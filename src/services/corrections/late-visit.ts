@@ -93,7 +93,7 @@ function missedSlots({ locked: { slots }, durationMinutes: minutes, locationId }
 
 /**
  * Returns the record of the appointment before its steps (arrival, attendance or no-show). Its `assignedOn` is the day
- * of the visit. Without slots of the schedule, the appointment is overbooked.
+ * of the visit. If the visit cannot use slots of the schedule (`taken` is undefined), the appointment is overbooked.
  */
 function bookedLate(
   request: EnterLateVisitRequestValid,

@@ -32,7 +32,8 @@ import { changeDuration, lockForDuration } from "./visit-duration.js";
  * - 404 for an unknown appointment, service or type
  * - 409 for a stale version or a finished appointment
  * - 409 for a new duration of an appointment whose slots are no longer in the schedule
- * - 409 if the time from the start to the new end is not free
+ * - 409 if the visit gets another duration, and the practitioner or the patient is not free from the start to the new
+ *   end
  * - 422 for a service or type that is not active, or a service that the program does not offer
  * - 422 if the adjacent slots are too short, or if an overbooked appointment would end on another day
  * - 422 for a join link of a visit that is not by video
@@ -75,7 +76,7 @@ export async function changeVisit(
 }
 
 /**
- * Judges the service and the appointment type of a request. Returns an error for each that does not exist (`missing`)
+ * Checks the service and the appointment type of a request. Returns an error for each that does not exist (`missing`)
  * and for each that is not active (`inactive`). Also returns the duration and the buffer of the type in minutes;
  * undefined if the request has no type or the type does not exist.
  */

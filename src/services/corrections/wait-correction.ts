@@ -13,8 +13,8 @@ import { findDueDate } from "../resources/due-date.js";
 import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
 
 /**
- * A request to correct the data from which the wait of an appointment is computed, such as the request date. An
- * undefined attribute stays as it is. Dates are YYYY-MM-DD.
+ * A request to correct the request date, the desired date, the payer or `firstVisit` of an appointment. An undefined
+ * attribute stays the same. Dates are YYYY-MM-DD.
  */
 export interface WaitCorrection {
   readonly appointmentId: string;

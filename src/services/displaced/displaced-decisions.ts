@@ -5,16 +5,16 @@ import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { type Refusal, refusalOf } from "./displaced-refusals.js";
 
 /**
- * The result of checking one displaced appointment of a request. It has the appointment with its slots, or the reason
- * why the displaced appointment can be neither accepted nor moved.
+ * The result of checking one appointment of a request. It has the appointment with its slots, or the reason why the
+ * appointment cannot be accepted or moved as a displaced appointment.
  */
 export type Decision =
   | { readonly appointment: AppointmentRecord; readonly held: readonly SlotRecord[] }
   | { readonly appointmentId: string; readonly refusal: Refusal };
 
 /**
- * Checks for each choice whether its displaced appointment can be accepted or moved. Returns the results in the order
- * of the choices. The transaction must have locked the rows of {@link LockedTogether}.
+ * Checks for each choice whether its appointment is displaced and can be accepted or moved. Returns the results in the
+ * order of the choices. The transaction must have locked the rows of {@link LockedTogether}.
  */
 export function decideAbout(
   choices: readonly DisplacedAppointmentChoiceValid[],

@@ -12,8 +12,8 @@ import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 export { Refusal };
 
 /**
- * A displaced appointment of a request, its slots and its patient. `appointment` or `patient` is undefined if it does
- * not exist.
+ * An appointment of a request, its slots and its patient. `appointment` or `patient` is undefined if it does not exist.
+ * An erased patient is undefined too.
  */
 export interface Decided {
   readonly appointment: AppointmentRecord | undefined;
@@ -22,8 +22,8 @@ export interface Decided {
 }
 
 /**
- * Returns the reason why a displaced appointment can be neither accepted nor moved to another practitioner. Returns
- * undefined if there is no reason.
+ * Returns the reason why an appointment cannot be accepted or moved as a displaced appointment. One of the reasons is
+ * that it is not displaced. Returns undefined if there is no reason.
  */
 export function refusalOf(
   { appointment, held, patient }: Decided,

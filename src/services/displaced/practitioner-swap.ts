@@ -26,13 +26,13 @@ interface Exchange {
 }
 
 /**
- * Exchanges the appointments that two practitioners of a program have in a time span. Exchanges all of them or none.
- * Returns the appointments after the exchange.
+ * Exchanges the appointments that two practitioners of a program have in a time span, except CANCELLED and NO_SHOW
+ * ones. Exchanges all of them or none. Returns the appointments after the exchange.
  *
  * Throws 404 for an unknown program or practitioner. Throws 422 for an inactive practitioner, and for a span that does
  * not start in the future. Throws 409 if:
  * - an appointment is displaced, overbooked, CHECKED_IN, ATTENDED or not wholly in the span
- * - a practitioner has no slots at the time of an appointment of the other, or is not free then
+ * - a practitioner has no slots at the time of an appointment of the other practitioner, or is not free at that time
  * - the appointments in the span change during the call
  */
 export async function swapPractitioners(

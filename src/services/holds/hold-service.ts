@@ -14,7 +14,7 @@ import { runOrTry } from "../resources/run-or-try.js";
 import { toAppointmentHold } from "./hold-messages.js";
 import { holdOption } from "./hold-option.js";
 
-/** The dependencies of holds. */
+/** The dependencies of the service for holds. */
 export interface HoldPorts {
   /** Returns the current time, in milliseconds since the epoch. */
   readonly now: () => number;
@@ -29,7 +29,7 @@ const DEFAULT_MINUTES = 5;
 
 /**
  * Creates the service that holds appointment options. A hold expires by the clock of this service, so no job needs to
- * end it.
+ * end expired holds.
  */
 export function createHoldService(ports: HoldPorts): Implementation<typeof HoldService> {
   const { now, tokens, holdsPerPrincipal } = ports;

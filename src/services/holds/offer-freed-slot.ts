@@ -28,7 +28,7 @@ const OPERATION = "offer_freed_slot";
  * - otherwise, when the slot starts
  *
  * If the slot cannot be offered, or if the tenant makes no such offers, stops the offers of the slot
- * ({@link stopOffers}). Throws a CupoError if the slot or the patient changed since they were read.
+ * ({@link stopOffers}). Throws a CupoError if the slot, the patient or the waitlist entry changed after they were read.
  */
 export async function offerFreedSlot(transaction: Transaction, slotId: string, nowMs: number): Promise<boolean> {
   const [{ freedSlotOfferMinutes: minutes }, slot] = await Promise.all([

@@ -38,12 +38,12 @@ export interface Erasure {
 const MAX_REPORTED = 100;
 
 /**
- * Erases the personal data of a patient and of all patients who were merged into it. Appointments, cases, waitlist
- * entries and notes remain without their texts. Holds are deleted. Returns the new change record and the ids of the
- * changed resources.
+ * Erases the personal data of a patient and of all patients who were merged into it. Appointments, cases and waitlist
+ * entries remain without their texts. Open waitlist entries are closed, notes are marked as removed, and holds are
+ * deleted. Returns the new change record and the ids of the changed resources.
  *
  * Throws, in this order:
- * - 404 if the patient does not exist
+ * - 404 if the patient does not exist or was already erased
  * - 409 if the version is stale
  * - 409 if the patient was merged into another
  * - 409 if there are unfinished appointments or open cases
@@ -91,8 +91,9 @@ function refuseUnfinished({ appointments, cases }: LockedForErasure): void {
 }
 
 /**
- * Removes the texts about the person from appointments, their histories, waitlist entries, cases and notes. Each
- * changed resource gets a new version. Returns the ids of the changed appointments, entries and notes.
+ * Removes the texts about the person from appointments, their histories, waitlist entries, cases and notes. Closes open
+ * waitlist entries and marks the notes as removed. Each changed resource gets a new version. Returns the ids of the
+ * changed appointments, entries and notes.
  */
 async function emptyRecords(call: ReadyCall, patientId: string, locked: LockedForErasure, at: Date) {
   const { transaction, principal, actor } = call;
@@ -169,8 +170,9 @@ function erasePatients(
 }
 
 /**
- * Ends the holds of the patient that have not expired, then deletes all holds of the patient. Call it after all other
- * changes: it locks the counters of days, the counters of holds, and freed slots. These are last in the lock order.
+ * Ends the holds of the patient that have neither ended nor expired, then deletes all holds of the patient. Call it
+ * after all other changes: it locks the counters of days, the counters of holds, and freed slots. These are last in the
+ * lock order.
  */
 function deleteHolds(call: ReadyCall, patientId: string, { holds }: LockedForErasure, at: Date): void {
   const live = holds.filter((hold) => isLiveHold(hold, at.getTime()));

@@ -30,8 +30,8 @@ import { toAccessRecord, toConsent, toPatientChange, toPatientDetails } from "./
 /** A part of an export: the resources of one kind of one patient, in a fixed order. */
 interface Section {
   /**
-   * Unique within the export and the same on every page. The page token contains the name of the section at which the
-   * next page begins.
+   * The name is unique within the export and the same on every page. The page token contains the name of the section at
+   * which the next page begins.
    */
   readonly name: string;
   /**

@@ -33,9 +33,9 @@ const MAX_OVERLAPS = 100;
 
 /**
  * Merges the duplicate into the survivor. Returns both patients and the ids of the moved resources. Throws 404 for
- * unknown patients. Then throws 409 for stale versions, for patients that cannot be merged, and for overlapping
- * appointments, in this order. Appointments of one person must not overlap, except CANCELLED and NO_SHOW ones. The
- * survivor must be ACTIVE. The duplicate must not be DECEASED or merged already.
+ * unknown or erased patients. Then throws 409 for stale versions, for patients that cannot be merged, and for
+ * overlapping appointments, in this order. Appointments of one person must not overlap, except CANCELLED and NO_SHOW
+ * ones. The survivor must be ACTIVE. The duplicate must not be DECEASED or merged already.
  */
 export async function mergePatients(
   request: MergePatientsRequestValid,
@@ -120,9 +120,9 @@ function moveAppointment(call: ReadyCall, appointment: AppointmentRecord, patien
 }
 
 /**
- * Moves all holds of the duplicate to the survivor. Ends the holds that have not expired, because they can overlap
- * holds of the survivor. Call it after all other changes: it locks the counters of days and holds, which are last in
- * the lock order.
+ * Moves all holds of the duplicate to the survivor. Ends those that have neither ended nor expired, because they can
+ * overlap holds of the survivor. Call it after all other changes: it locks the counters of days, the counters of holds,
+ * and freed slots. These are last in the lock order.
  */
 function endHolds(call: ReadyCall, holds: readonly HoldRecord[], survivorId: string, nowMs: number): void {
   const [first] = holds;

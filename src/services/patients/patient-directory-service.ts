@@ -34,7 +34,7 @@ import { patientSearchMethods } from "./patient-search-methods.js";
 import { duplicateDocument } from "./patient-service.js";
 
 /**
- * Returns the service with which internal callers manage the patients of a clinic. Each read of a patient's data also
+ * Returns the service that reads, searches and changes the patients of a tenant. Each read of a patient's data also
  * records the access, in the same transaction. `now` returns milliseconds since the epoch.
  */
 export function createPatientDirectoryService(now: () => number): Implementation<typeof PatientDirectoryService> {

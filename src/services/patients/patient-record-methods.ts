@@ -28,8 +28,8 @@ type RecordMethods = Pick<
 >;
 
 /**
- * The methods of PatientDirectoryService that correct documents, merge patients and list these changes. Each correction
- * or merge stores its reason. `now` returns milliseconds since the epoch.
+ * The methods of PatientDirectoryService that correct documents, merge patients, and list the corrections, merges and
+ * erasures of a patient. Each correction or merge stores its reason. `now` returns milliseconds since the epoch.
  */
 export function createPatientRecordMethods(now: () => number): RecordMethods {
   return {

@@ -70,8 +70,8 @@ function registerPatient(
 
 /**
  * Updates a patient of any status. Throws 404 for an unknown patient, and 409 for a stale version. An attribute outside
- * the update mask stays the same. A request without changes only reads the patient, so it records an access like every
- * read.
+ * the update mask stays the same. A request that changes no attribute only reads the patient, so it records an access
+ * like every read.
  */
 async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall, nowMs: number): Promise<Patient> {
   const transaction = call.transaction;

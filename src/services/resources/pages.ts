@@ -42,8 +42,8 @@ export function readPage(request: PageRequest, list: string, filters: readonly u
  * Cuts rows to the page size, and makes the token of the next page. Read up to one row more than the page size and pass
  * all rows: the additional row shows that another page follows.
  *
- * Spread `next` into the response. It holds the page token of the next page; it is empty on the last page. The
- * page-tokens interceptor encrypts the token before it is sent.
+ * Spread `next` into the response. `next` has the page token of the next page; on the last page, `next` is an empty
+ * object. The page-tokens interceptor encrypts the token before it is sent.
  */
 export function cutPage<T>(
   rows: readonly T[],

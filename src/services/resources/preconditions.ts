@@ -22,8 +22,8 @@ export function inactive(field: string): FieldError {
 }
 
 /**
- * Returns the kind of a resource in words: `opportunity definition` for opportunityDefinitionId, `practitioner` for
- * practitionerIds[2].
+ * Returns the kind of a resource in words, from the name of its id field: `opportunity definition` for
+ * opportunityDefinitionId, `practitioner` for practitionerIds[2].
  */
 function nameIn(field: string): string {
   const name = field.replace(/^.*\.|(?:\[\d+\])$/g, "").replace(/Ids?$/, "");

@@ -16,7 +16,9 @@ import { idAfter } from "./page-keys.js";
 import { cutPage, type PageRequest, readPage } from "./pages.js";
 import { missing, requireFound } from "./preconditions.js";
 
-/** Inserts and returns a resource of the caller's organization and company, with version 1. Adds its {@link Effect}. */
+/**
+ * Inserts and returns a resource of the caller's organization and company, with version 1. Adds its effect to the call.
+ */
 export function createResource<A extends object>(
   call: ReadyCall,
   table: ResourceTable<A>,

@@ -15,7 +15,7 @@ type BlockTimes = Pick<ScheduleBlockRecord, "startsAt" | "endsAt">;
 
 /**
  * Returns the change that a block makes to the slots of programs. `programIds` is the result of {@link programsOf}.
- * `before` holds the previous times of the block; undefined for a new block.
+ * `before` holds the previous times of the block; undefined for a new block or if the times stay the same.
  */
 export function changeByBlock(
   programIds: readonly string[],

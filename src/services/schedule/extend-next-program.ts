@@ -16,7 +16,10 @@ import { fitPlansInto } from "./plan-budget.js";
 import { MAX_SLOTS_IN_PART, nextPartOf, type PlanPart } from "./plan-parts.js";
 import { planOn, readPlanInputs } from "./plan-slots.js";
 
-/** The result of {@link extendNextProgram}. ADDED: the schedule of a program now reaches `through`. */
+/**
+ * The result of {@link extendNextProgram}. ADDED: slots were added to the schedule of a program. All its slots through
+ * the date `through` now exist.
+ */
 export type Turn =
   | { readonly kind: "ADDED"; readonly programId: string; readonly through: string }
   /**
@@ -24,7 +27,10 @@ export type Turn =
    * ({@link withdrawSlots}).
    */
   | { readonly kind: "COMPARED"; readonly programId: string }
-  /** Another transaction holds the calendar lock, or each program that needs slots or has outdated slots is locked. */
+  /**
+   * Another transaction holds the exclusive calendar lock, or all programs that need slots or have outdated slots are
+   * locked.
+   */
   | { readonly kind: "BUSY" }
   /** The tenant has reached its limit of open slots: free slots that start in the future. */
   | { readonly kind: "FULL"; readonly openSlots: number }
@@ -37,9 +43,9 @@ const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 /**
  * Finds the program whose schedule ends first, among the programs that need slots or have outdated slots. If a change
  * of its rules or practitioners left outdated slots, withdraws those that no longer fit ({@link withdrawSlots}).
- * Otherwise adds at most {@link MAX_SLOTS_IN_PART} slots to its schedule; adds none if the tenant has reached its limit
- * of open slots. When the schedule reaches its last date ({@link plannedThrough}), deletes free slots of the program
- * that began more than {@link KEEP_PAST_SLOTS_MS} ago.
+ * Otherwise adds the next slots to its schedule ({@link nextPartOf}), at most {@link MAX_SLOTS_IN_PART}. Adds none if
+ * the tenant has reached its limit of open slots. When the schedule reaches its last date ({@link plannedThrough}),
+ * deletes free slots of the program that began more than {@link KEEP_PAST_SLOTS_MS} ago.
  *
  * The function skips locked programs. It does nothing while a transaction holds the calendar exclusively, for example
  * to change the holidays.
@@ -70,8 +76,8 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
 
 /**
  * Returns how many slots a turn may add: at most {@link MAX_SLOTS_IN_PART}, and at most as many as the tenant has left
- * below its limit of open slots. The second maximum does not apply if the plans of all programs together fit into the
- * limit.
+ * below its limit of open slots. A turn adds at least the slots of one practitioner on one date, even if these are
+ * more. The second maximum does not apply if the plans of all active programs together fit into the limit.
  */
 async function countRoom(transaction: Transaction, maxOpenSlots: number, nowMs: number): Promise<number> {
   if (await fitPlansInto(transaction, maxOpenSlots, nowMs)) return MAX_SLOTS_IN_PART;

@@ -131,8 +131,9 @@ function windowsOf(program: BookingWindow, changes: Partial<BookingWindow>, sett
 }
 
 /**
- * Returns the estimated number of slots that a longer horizon of a program adds; 0 for a shorter one. Throws 422 if the
- * program or the tenant would then exceed its slot limit.
+ * Returns the estimated number of slots that a horizon of `days` days adds to a program. Returns 0 for an inactive
+ * program and if the schedule does not become longer. Throws 422 if the program or the tenant would exceed its slot
+ * limit.
  */
 function roomFor(
   { transaction }: ReadyCall,

@@ -82,7 +82,8 @@ export async function materializeProgram(
  *
  * Slots that are no longer in the plan are withdrawn before the change commits, so nobody can book them. With
  * `changes`, this holds for the dates of {@link datesChangedAtOnce}; for a program that is not active, it holds for all
- * dates. The slots of later dates become outdated: nobody can book them until a job has compared them with the plan.
+ * dates. If the change alters later dates, the slots from the first of these dates on become outdated. Nobody can book
+ * outdated slots until a job has compared them with the plan.
  */
 export async function remakeProgram(
   transaction: Transaction,
@@ -168,7 +169,8 @@ function addOnDates(
 
 /**
  * Adds the missing slots of the first part of a plan ({@link nextPartOf}). If this part is the whole plan, records that
- * the schedule is made through the date `made`. Otherwise jobs add the remaining slots.
+ * the schedule is made through the date `made`. Otherwise records how far the schedule is made; jobs add the remaining
+ * slots.
  */
 function addPart(transaction: Transaction, plan: ProgramPlan, made: string, now: Date): void {
   const [programId] = plan.programIds;

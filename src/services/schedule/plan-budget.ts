@@ -44,8 +44,8 @@ const CAN_ENLARGE = [
 ] as const;
 
 /**
- * Returns the field to report when a rule makes a plan too large. This is the first field in {@link CAN_ENLARGE} that
- * the request contains. If the request contains none, it is the first entry of the list.
+ * Returns the request field that an error names if a rule makes a plan too large: the first field in {@link
+ * CAN_ENLARGE} that the request contains. If the request contains none, it is the first entry of the list.
  */
 export function enlargingField(sent: SentAttributes): string {
   return firstSent(CAN_ENLARGE, sent);
@@ -73,8 +73,8 @@ export async function requireRoomForPlan(
 }
 
 /**
- * Throws 422 TOO_MANY if the schedule of a program does not reach its horizon yet, and the tenant has already reached
- * its limit of open slots.
+ * Throws 422 TOO_MANY on `programId` if the schedule of a program does not reach its last date ({@link plannedThrough})
+ * yet, and the tenant has already reached its limit of open slots.
  */
 export async function requireRoomForSchedule(
   transaction: Transaction,

@@ -19,8 +19,8 @@ export const MAX_SLOTS_IN_PART = 4_000;
 /**
  * Returns the next part of a plan: as many whole dates as fit into `maxSlots` slots. `staff` is the number of
  * practitioners who already have the slots of the first date. If `staff` is not 0, or if the first date has more than
- * `maxSlots` slots, the part has only slots of the first date. These are the slots of one or more further
- * practitioners.
+ * `maxSlots` slots, the part has only slots of the first date. These are the slots of the next practitioners: as many
+ * as fit into `maxSlots` slots, but at least one practitioner.
  */
 export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN_PART): PlanPart {
   const perDate = slotsPerPractitioner(plan);

@@ -29,7 +29,7 @@ export interface PlanChanges {
   readonly rules?: readonly IdentifiedRule[];
   readonly practitionerIds?: readonly string[];
   readonly holiday?: HolidayChange;
-  /** The new state of a block. A cancelled block blocks nothing. */
+  /** The new state of a block. A cancelled block removes no slots. */
   readonly block?: ScheduleBlockRecord;
   /** A practitioner who becomes active or inactive. */
   readonly practitioner?: { readonly id: string; readonly active: boolean };
@@ -41,7 +41,7 @@ export interface HolidayChange {
   readonly isHoliday: boolean;
 }
 
-/** The plan of one program. Each practitioner in `staff` has all slots of the plan. */
+/** The plan of one program. Each practitioner in `staff` has all slots of the plan, except during blocks. */
 export type ProgramPlan = SlotPlan & { readonly programIds: readonly [string] };
 
 /** The inputs of the slot plan of a program for a range of dates. */
@@ -53,13 +53,13 @@ export interface PlanInputs {
   readonly holidays: ReadonlySet<string>;
   readonly standing: ProgramStanding | undefined;
   /**
-   * Practitioners with appointments on the dates of `span`. CANCELLED and NO_SHOW appointments do not count. Some of
-   * these practitioners may have left the program.
+   * Practitioners with appointments in the program on the dates of `span`. CANCELLED and NO_SHOW appointments do not
+   * count. Some of these practitioners may have left the program.
    */
   readonly booked: readonly string[];
-  /** The practitioners of the plan who are inactive. */
+  /** The inactive ones among the current, joining and `booked` practitioners of the program. */
   readonly inactive: readonly string[];
-  /** The blocks that affect slots of the plan. */
+  /** The blocks of the program, its location or its current, joining or `booked` practitioners in `span`. */
   readonly blocks: readonly ScheduleBlockRecord[];
 }
 

@@ -46,8 +46,8 @@ export interface SchedulePorts {
 const MAX_RULES = 500;
 
 /**
- * Returns the service with which internal callers manage programs, their rules and services, and holidays. It also
- * reads the practitioners of a program and previews changes of its schedule.
+ * Returns the service that creates and reads programs and their rules, replaces their services, and manages holidays,
+ * slots and horizons. It also reads the practitioners of a program and previews changes of its schedule.
  */
 export function createProgramService({ now, slotLimits }: SchedulePorts): Implementation<typeof ProgramService> {
   return {
@@ -168,7 +168,7 @@ async function createRule(
   return to.toProgramRuleDetails(rule);
 }
 
-/** All attributes, because a request for a new rule contains all of them. */
+/** All fields of a request for a new rule: such a request counts as if it contained all of them. */
 const sentByAll: SentAttributes = new Set(ProgramService.method.createProgramRule.input.fields.map((f) => f.localName));
 
 function requireRoomForRule({ length }: readonly ProgramRuleRecord[]): void {

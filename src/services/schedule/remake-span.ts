@@ -32,7 +32,8 @@ import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs
 export interface SpanChange {
   readonly programIds: readonly string[];
   /**
-   * The dates on which the change can affect slots. Dates before today or after the horizon of a program are ignored.
+   * The dates on which the change can affect slots. Dates before today are ignored, and dates after the last date on
+   * which a program can have slots.
    */
   readonly span: DateSpan;
   readonly changes: PlanChanges;
@@ -59,8 +60,8 @@ export async function previewSpan(transaction: Transaction, change: SpanChange, 
  *
  * Free slots that are no longer in the plan are deleted at once. Occupied slots that are no longer in it stay for their
  * appointments, which become displaced. Slots that are in the plan again are added at once. But if they are more than
- * {@link MAX_SLOTS_IN_PART}, or exceed `maxOpenSlots`, jobs add them later. A program that never had a schedule gets no
- * slots, but its overbooked appointments can become displaced.
+ * {@link MAX_SLOTS_IN_PART}, or the tenant would exceed `maxOpenSlots`, jobs add them later. A program that never had a
+ * schedule gets no slots, but its overbooked appointments can become displaced.
  */
 export async function remakeSpan(transaction: Transaction, change: SpanChange, nowMs: number): Promise<SlotChanges> {
   const plan = await planSpan(transaction, change, nowMs);

@@ -42,7 +42,7 @@ const MAX_BLOCKS_AHEAD = 500;
 
 /**
  * Returns the service that manages blocks. A block is a time without free slots for a practitioner, a location or a
- * program. Each change of a block locks the calendar of the tenant exclusively.
+ * program. Each change of a block, except a preview, locks the calendar of the tenant exclusively.
  */
 export function createScheduleBlockService({
   now,

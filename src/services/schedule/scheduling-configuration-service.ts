@@ -28,8 +28,9 @@ import { remakeDate } from "./remake-span.js";
 import { toHoliday, toProgram, toProgramPractitioners, toProgramRule } from "./schedule-messages.js";
 
 /**
- * Returns the service that manages programs, their rules and practitioners, and holidays (specification section 4.7).
- * Each change of a program, its rules or its practitioners locks the row of the program.
+ * Returns the service that updates programs and their rules, replaces their practitioners, and creates holidays
+ * (specification section 4.7). A change of a program, its rules or its practitioners locks the row of the program. A
+ * new holiday locks the calendar of the tenant exclusively.
  */
 export function createSchedulingConfigurationService({
   now,

@@ -19,7 +19,7 @@ export interface BookedSeries {
 /**
  * Books appointments of a patient at a fixed interval of days: all of them, or none. Only the first appointment has a
  * due date, because it ends the wait of the patient. The later appointments have none, because each is planned for its
- * own date. Throws 422 for a start that cannot be booked; otherwise throws like {@link bookVisits}.
+ * own date. Throws 422 if the first start cannot be booked; otherwise throws like {@link bookVisits}.
  */
 export async function bookSeries(
   request: BookSeriesRequestValid,

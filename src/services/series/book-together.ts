@@ -13,8 +13,8 @@ import { noSlot } from "./take-places.js";
 
 /**
  * Books visits of different patients back to back, in the order of the request: all of them, or none. Returns the new
- * appointments. Throws 422 for a start that cannot be booked; otherwise throws like {@link bookVisits}. Throws 409 if a
- * visit cannot begin at the end of the previous one.
+ * appointments. Throws 422 if the first start cannot be booked; otherwise throws like {@link bookVisits}. Throws 409 if
+ * a visit cannot begin at the end of the previous one.
  */
 export async function bookTogether(
   request: BookTogetherRequestValid,

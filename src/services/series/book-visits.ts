@@ -41,7 +41,8 @@ export interface StatedReferences {
 }
 
 /**
- * The practitioner, program and service of the visits. The program can be booked for `horizonDays` days after today.
+ * The practitioner, program and service of the visits, and the errors of these three. The program can be booked for
+ * `horizonDays` days after today.
  */
 export interface VisitsTarget {
   readonly target: BookingTarget;
@@ -60,10 +61,11 @@ interface ReadVisit {
 
 /**
  * Books visits in their order: all of them, or none. Returns the new appointments. It waits for three round trips,
- * whatever the number of visits.
+ * whatever the number of visits, or for four if the tenant limits bookings.
  *
- * Throws 404 with all references that do not exist, or 422 with all references that cannot be used. Throws 409 with all
- * conflicts of patients, waitlist entries, times, capacities and limits.
+ * Throws 404 with all references that do not exist, or 422 with all references and dates that cannot be used. Then
+ * throws 422 if the program does not offer the service or the practitioner does not work in the program. Throws 409
+ * with all conflicts of patients, waitlist entries, times, capacities and limits.
  */
 export async function bookVisits(
   wanted: readonly WantedVisit[],
@@ -111,7 +113,7 @@ async function readVisit(visit: WantedVisit & FoundPlace, call: ReadyCall, nowMs
 
 /**
  * Returns the conflicts of the patients and the waitlist entries. Throws 404 with all resources that do not exist, or
- * 422 with all resources that cannot be used.
+ * 422 with all resources and dates that cannot be used.
  */
 function requireSubjects(
   visits: readonly WantedVisit[],

@@ -34,7 +34,7 @@ export interface ReadMove {
 
 /**
  * Reads the data that {@link judgeMove} needs. Call it after the statements that take the locks, in the same round
- * trip. `exceptIds` are the appointments that move in the same call. They do not make anyone busy.
+ * trip. `exceptIds` are the appointments that move in the same call. Nobody counts as busy because of them.
  */
 export async function readMove(
   move: FoundMove,

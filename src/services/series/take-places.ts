@@ -24,7 +24,10 @@ export interface WantedPlace {
 
 /** A requested time with its slots, as they were before the transaction locked them. */
 export interface FoundPlace extends WantedPlace {
-  /** The adjacent slots from the requested time. Undefined if no slot begins then, or if the time cannot be booked. */
+  /**
+   * The first slot and the total minutes of the slots from the requested time. Undefined if no slot begins then, or if
+   * the time cannot be booked.
+   */
   readonly run: SlotRun | undefined;
 }
 
@@ -101,8 +104,9 @@ type Taken<Place> = Place & { readonly taken: TakenSlots };
 
 /**
  * Takes one unit of capacity for each requested time (`places`), in their order. If the appointment to move already
- * uses a unit (`heldDay`), frees that unit. Returns the requested times. Throws 409 with all conflicts: `found`, the
- * conflicts of the requested times, and each requested time whose day has no capacity left.
+ * uses a unit (`heldDay`), frees that unit, or keeps it if the rule and the date stay the same. Returns the requested
+ * times. Throws 409 with all conflicts: `found`, the conflicts of the requested times, and each requested time whose
+ * day has no capacity left.
  */
 export async function takePlaces<Place extends JudgedPlace>(
   transaction: Transaction,
