@@ -12,6 +12,7 @@ import {
   optionsFor,
 } from "../schedule/clinic.js";
 import { shareTestService, type TestService } from "../support/service.js";
+import { opportunityDefinition, provideResource } from "./resources-under-test.js";
 import { expectRefusal } from "./rpc-under-test.js";
 
 let service: TestService;
@@ -42,7 +43,24 @@ describe("CorrectAppointmentWait", () => {
     const desiredOn = day(clinic, 0);
     expect(appointmentIn(await correct({ desiredOn }))).toMatchObject({ desiredOn });
   });
+
+  test("calculates due_on as a booking does, by the limit of the appointment type and not of the service", async () => {
+    const { id } = await provideResource(service, opportunityDefinition, { maxWaitDays: 300 }, {});
+    await service.query(
+      `UPDATE healthcare_services SET opportunity_definition_id = '${id}' WHERE id = '${clinic.serviceId}'`,
+    );
+    const requestedOn = day(clinic, -1);
+    const patientId = await fixtures.createPatient(service);
+    const [option] = await optionsFor(clinic, { patientId });
+    const { dueOn } = appointmentIn(
+      await book(clinic, patientId, `${option?.optionToken}`, { requestedOn }),
+    ) as WithDue;
+    expect(dueOn).toMatch(/^\d/);
+    expect(appointmentIn(await correct({ requestedOn }))).toMatchObject({ dueOn });
+  });
 });
+
+type WithDue = AppointmentBody & { readonly dueOn?: string };
 
 function correct(changes: JsonObject) {
   const request = { appointmentId: booked.appointmentId, expectedVersion: 1, reason: "La solicitud llegó por correo." };

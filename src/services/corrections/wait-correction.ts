@@ -49,6 +49,7 @@ export async function correctWait(
   const appointment = requireFound(found, "appointmentId");
   if (payerId !== undefined && payer === undefined) throw unknownReferences([missing("payerId")]);
   requireVersion(appointment, expectedVersion);
+  const { appointmentTypeId } = appointment;
   const start = requestedOn ?? appointment.requestedOn ?? localDateAt(appointment.createdAt.getTime());
   const today = localDateAt(nowMs);
   const keptDesiredOn = desiredOn === undefined ? appointment.desiredOn : undefined;
@@ -57,7 +58,10 @@ export async function correctWait(
   if (errors.length > 0) throw validationFailed(errors);
   const corrected = {
     ...appointment,
-    ...(requestedOn !== undefined && { requestedOn, dueOn: await findDueDate(transaction, appointment, requestedOn) }),
+    ...(requestedOn !== undefined && {
+      requestedOn,
+      dueOn: await findDueDate(transaction, { appointmentTypeId }, requestedOn),
+    }),
     desiredOn: desiredOn ?? appointment.desiredOn,
     firstVisit: firstVisit ?? appointment.firstVisit,
     payerId: payerId ?? appointment.payerId,
