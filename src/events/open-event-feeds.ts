@@ -18,8 +18,8 @@ export interface EventFeedsOptions {
 export interface EventFeeds {
   readonly hub: EventHub;
   /**
-   * The longest time between two responses on an open event stream (a watch), in milliseconds. If no event arrives, a
-   * response without events is sent.
+   * The longest time between two responses on an open event stream (a watch), in milliseconds. If the
+   * stream has sent no event for this long, it sends a response without events.
    */
   readonly heartbeatMs: number;
   /** Notifies all watches of a tenant, in this and other processes, that a transaction has committed. */

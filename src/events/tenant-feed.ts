@@ -94,7 +94,7 @@ export class TenantFeed {
 
   /**
    * Handles a page that does not continue from the cursor, for example after a restore from a backup. Reading continues
-   * at the end of the feed. All watchers must read the database again from their cursors.
+   * at the end of the feed. Notifies all watchers, which then read the database again from their own cursors.
    */
   #beginAnew({ feedId, lastPosition }: FeedPage): void {
     this.#cursor = { feedId, position: lastPosition };

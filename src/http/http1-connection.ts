@@ -18,7 +18,7 @@ export interface Http1Connection {
   newest: WatchedResponse | undefined;
   /**
    * Value of `socket.bytesRead` when the connection last became idle. If `bytesRead` is larger now, a request has
-   * begun, unless the new bytes belong to the body of `newest`.
+   * begun. If the whole body of `newest` had not arrived by then, the new bytes can also belong to this body.
    */
   bytesWhenIdle: number;
   /** Sends the answer to unreadable input, after all earlier responses. Undefined until input is unreadable. */
@@ -31,7 +31,7 @@ export interface Http1Connection {
  *
  * - "not yet": it stays open after a response.
  * - "announced": further responses have `Connection: close`.
- * - "draining": as "announced". The connection is also closed as soon as no response is open.
+ * - "draining": as "announced". The connection is also closed when its last open response ends.
  */
 export type Ending = "not yet" | "announced" | "draining";
 

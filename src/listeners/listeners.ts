@@ -110,7 +110,10 @@ export function watchRequests(
   };
 }
 
-/** Adds CORS, log lines and Problems for connection errors to the handler of a listener. */
+/**
+ * Adds CORS and log lines to the handler of a listener. Also answers input that the connection refuses, such as
+ * unreadable HTTP, with a Problem document.
+ */
 function answererOf(
   name: keyof typeof ADDRESS_SETTINGS,
   { corsOrigins }: Config,

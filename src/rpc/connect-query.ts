@@ -60,8 +60,8 @@ function single(query: ConnectQuery, name: string): string | undefined {
 }
 
 /**
- * Decodes percent-encoding. Returns bytes instead of text, so that the reader of the message can reject bytes that are
- * not UTF-8.
+ * Decodes percent-encoding, and `+` as a space. Throws MALFORMED for a bad encoding. Returns bytes instead of text, so
+ * that the reader of the message can reject bytes that are not UTF-8.
  */
 function percentDecoded(raw: string): Buffer {
   if (unfit.test(raw)) throw refused("message", "INVALID_FORMAT", "must be percent-encoded");

@@ -160,7 +160,7 @@ function visitMarginsOf({ read }: Source): Config["visitMargins"] {
   };
 }
 
-/** Returns the URL in `other`, or undefined without a valid one. Adds a problem if it is set without DATABASE_URL. */
+/** Returns the valid URL in the setting `other`, or undefined. Adds a problem if `other` is set without DATABASE_URL. */
 function otherUrlOf({ read, isGiven }: Source, other: Setting<string>, problems: string[]): string | undefined {
   if (isGiven(other) && !isGiven(settings.databaseUrl))
     problems.push(`DATABASE_URL is missing; it is required with ${other.name}`);

@@ -124,8 +124,8 @@ export function origins(held: string): readonly string[] | undefined {
 }
 
 /**
- * Parses the URL of a key set: https, or http on a loopback address. Returns undefined for any other URL, and for a URL
- * with user or password.
+ * Parses the URL of a key set: https, or http on `localhost` or a loopback address. Returns undefined for any other
+ * URL, and for a URL with user or password.
  */
 export function jwksUrl(held: string): string | undefined {
   const url = urlOf(held);

@@ -15,9 +15,9 @@ export interface LockedAppointments {
 /** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether extends LockedAppointments {
   /**
-   * The slots that the appointments occupy. Also the slots of the practitioners `practitionerIds` (see
-   * {@link lockAllInOrder}) that are in the schedule of the programs of the appointments, at the times of the
-   * appointments. Ordered by start.
+   * Two groups of slots, together ordered by start: the slots that the appointments occupy, and scheduled slots of the
+   * practitioners `practitionerIds` (see {@link lockAllInOrder}). Slots of the second group lie within the time of an
+   * appointment and belong to its program.
    */
   readonly slots: readonly SlotRecord[];
 }

@@ -16,8 +16,9 @@ export interface JudgedAppointment {
 
 /**
  * Returns the draft with its ids, or the error items of the row. Every reference must exist. A reason that requires a
- * comment must have one. A PENDING or CONFIRMED appointment in the future must meet further conditions. Every reference
- * must be active. The program must be at the location and offer the service. The practitioner must work in the program.
+ * comment must have one. A PENDING or CONFIRMED appointment in the future must also meet these conditions: every
+ * reference is active, the program is at the location and offers the service, and the practitioner works in the
+ * program.
  */
 export function judgeAppointment(
   draft: AppointmentDraft,

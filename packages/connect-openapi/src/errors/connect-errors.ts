@@ -7,8 +7,8 @@ export interface ConnectErrorDetails {
   /** The description of the member `details` in the schema of an error. Defaults to "Details of the error." */
   readonly description?: string;
   /**
-   * Schemas of messages that can be details, or references to such schemas. Defaults to none. Any other message is also
-   * allowed.
+   * Schemas of the known messages in error details, or references to them, for the documentation. Defaults to none. A
+   * detail may also be any other message.
    */
   readonly messages?: JsonObject[];
 }

@@ -68,8 +68,8 @@ function closes(days: string): string {
 /** The effects of a change of the tenant's limits for cancellations, reschedules and numbers of appointments. */
 export interface LimitEffects {
   /**
-   * The number of appointments that callers who are not supervisors can cancel now but not after the change. Displaced
-   * appointments do not count, because the limit does not apply to them.
+   * The number of appointments in the future that callers who are not supervisors can cancel now but not after the
+   * change. Displaced appointments do not count, because the limit does not apply to them.
    */
   readonly lateCancels: number;
   /**
