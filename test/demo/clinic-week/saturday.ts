@@ -11,7 +11,7 @@ export function saturday(task: WriteTask): void {
       dateFrom: DATES.Monday,
       dateTo: DATES.Saturday,
     });
-    expect(opportunityBreaches).toEqual([]);
+    expect(opportunityBreaches).toMatchObject([{ requestedOn: DATES.Monday, appointmentOn: DATES.Friday }]);
   });
 
   task("Erase a patient", async (week) => {
