@@ -61,16 +61,6 @@ describe.each<[string, readonly [string, string][]]>([
   ],
   ["BLOCK_OVER", [["a slot retained by a cancelled block", set("schedule_blocks", 501, "cancelled_at = updated_at")]]],
   [
-    "CONSENT_WITHOUT_PATIENT",
-    [
-      [
-        "a consent without its patient",
-        `INSERT INTO patient_consents (tenant_id, id, patient_id, granted_at, principal, correlation_id)
-         SELECT tenant_id, gen_random_uuid(), gen_random_uuid(), now(), 'issuer client', gen_random_uuid() FROM patients LIMIT 1`,
-      ],
-    ],
-  ],
-  [
     "ERASED_PATIENT_KNOWN",
     [
       ["active", set("patients", ERASED, "status = 'ACTIVE'")],

@@ -1,4 +1,4 @@
-import type { Principal, ReadyCall, Transaction } from "../../../call.js";
+import type { Principal, ReadyCall, RequiredStatement, Transaction } from "../../../call.js";
 import { newId } from "../../../uuid.js";
 import { type ColumnsOf, readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
@@ -58,21 +58,22 @@ export interface GivenConsent {
   readonly correlationId: string;
 }
 
-/** Inserts a consent. The same transaction must insert the patient, because no foreign key protects the consent. */
+/** Returns a statement that inserts a consent. The statement fails if the tenant has no such patient. */
 export function insertConsent(
-  transaction: Transaction,
+  { tenantId }: Transaction,
   patientId: string,
   { grantedAt, principal, correlationId }: GivenConsent,
-): void {
-  const row = {
-    tenant_id: transaction.tenantId,
-    id: newId(),
-    patient_id: patientId,
-    granted_at: grantedAt,
-    principal: principal.id,
-    correlation_id: correlationId,
+): RequiredStatement {
+  return {
+    required: insertConsentRow({
+      tenant_id: tenantId,
+      id: newId(),
+      patient_id: patientId,
+      granted_at: grantedAt,
+      principal: principal.id,
+      correlation_id: correlationId,
+    }),
   };
-  transaction.send(insertConsentRow(row));
 }
 
 /**

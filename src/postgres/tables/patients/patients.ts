@@ -47,9 +47,7 @@ const DERIVED = ["document_type_key", "document_number_key", "search_words"] as 
 export const patientRowColumns = [...Object.values(patientColumns), ...DERIVED] as const;
 const WRITTEN = ["tenant_id", ...patientRowColumns] as const;
 
-const insertUnlessRivalled = preparedRequired(WRITTEN, (row) =>
-  sql("patients").insert(row).onConflict().ignore().returning("id"),
-);
+const insertUnlessActive = prepared(WRITTEN, (row) => sql("patients").insert(row).onConflict().ignore());
 
 const selectById = prepared(["tenant_id", "id"], (key) => knownPatients(key).select(patientColumns));
 
@@ -76,7 +74,9 @@ const updateUnlessRivalled = preparedRequired(WRITTEN, (row) =>
  * error that `refusal` returns.
  *
  * The unique index decides, so only one of two concurrent registrations succeeds. ON CONFLICT DO NOTHING avoids a
- * unique violation, because PostgreSQL would log the document number with the violation.
+ * unique violation, because PostgreSQL would log the document number with the violation. After a conflict, the patient
+ * of the consent is missing, so the foreign key of the consent fails. PostgreSQL logs only the patient's id with that
+ * error.
  */
 export function insertPatient(
   transaction: Transaction,
@@ -85,9 +85,9 @@ export function insertPatient(
   refusal: () => unknown,
 ): void {
   const row = rowOf(transaction, patient);
-  transaction.require(insertUnlessRivalled(row), refusal);
+  transaction.send(insertUnlessActive(row));
   insertSearchWords(transaction, patient.id, row.search_words);
-  insertConsent(transaction, patient.id, consent);
+  transaction.require(insertConsent(transaction, patient.id, consent), refusal);
 }
 
 /**
