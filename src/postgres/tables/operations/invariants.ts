@@ -67,7 +67,7 @@ const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.start
  * SQL for each invariant, by name. Each query selects the ids of the rows that violate the invariant. These are ids of
  * appointments, holds, slots, patients or webhooks. For a wrong counter of a day (DAY_COUNT_WRONG and
  * HELD_COUNT_WRONG), the query selects the id of the counter's rule. SUMMARY_WRONG selects ids of services. Row-level
- * security already rejects invalid patients, appointments and slots, and the service may not delete patients. The
+ * security already rejects invalid patients, appointments and slots. The
  * queries check these rules too, because a superuser can break them.
  *
  * A replay creates new deliveries of old events. So WEBHOOK_ORDER_WRONG compares a pending delivery only with DELIVERED
@@ -92,8 +92,6 @@ const RULES: Readonly<Record<string, string>> = {
       AND s.starts_at > p.updated_at WHERE b.practitioner_id IS NULL`,
   BLOCK_OVER: `SELECT s.id FROM slots s JOIN schedule_blocks b ON b.tenant_id = :tenant AND b.id = s.retained_by_id
     WHERE s.tenant_id = :tenant AND s.retained AND s.starts_at > b.updated_at AND b.cancelled_at IS NOT NULL`,
-  CONSENT_WITHOUT_PATIENT: `SELECT c.patient_id FROM patient_consents c WHERE c.tenant_id = :tenant
-    AND NOT EXISTS (SELECT FROM patients p WHERE p.tenant_id = :tenant AND p.id = c.patient_id)`,
   DAY_COUNT_WRONG: `SELECT rule_id FROM (
       SELECT rule_id, local_date, 1 AS live, 0 AS holders, 0 AS counted FROM live WHERE NOT overbooked
       UNION ALL (SELECT DISTINCT ON (appointment_id) rule_id, local_date, 0, 1, 0 FROM occupied WHERE rule_id IS NOT NULL)
