@@ -18,8 +18,8 @@ export interface EventFeedsOptions {
 export interface EventFeeds {
   readonly hub: EventHub;
   /**
-   * The longest time between two responses on an open event stream (a watch), in milliseconds. If the
-   * stream has sent no event for this long, it sends a response without events.
+   * The longest time between two responses on an open event stream (a watch), in milliseconds. If the stream
+   * has sent no event for this long, it sends a response without events.
    */
   readonly heartbeatMs: number;
   /** Notifies all watches of a tenant, in this and other processes, that a transaction has committed. */
@@ -30,9 +30,9 @@ export interface EventFeeds {
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches (open event streams). If
- * named prepared statements are off, the database is probably behind a pooler in transaction mode. Then the connection
- * is not opened, because such a pooler does not support LISTEN.
+ * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches (open event streams). It is
+ * not opened if named prepared statements are off. They are usually off because a pooler in transaction mode is in
+ * front of the database, and such a pooler does not support LISTEN.
  */
 export function openEventFeeds({ database, databaseUrl: url, onError }: EventFeedsOptions): EventFeeds {
   const { pool } = database;
