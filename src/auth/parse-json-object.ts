@@ -1,8 +1,8 @@
 /**
  * Parses a JSON object from bytes. It is stricter than JSON.parse. The bytes must be valid UTF-8 without a byte order
- * mark, and the value must be an object. Two members of the same name are rejected, because another parser could read
- * the other member. That would be a security risk, and RFC 7519 section 4 allows the rejection. Throws SyntaxError or
- * TypeError.
+ * mark, and the value must be an object. Two members of the same name are rejected: another parser could use the value
+ * that this parser ignores, which would be a security risk. RFC 7519 section 4 allows the rejection. Throws SyntaxError
+ * or TypeError.
  */
 export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
   const text = utf8.decode(bytes);

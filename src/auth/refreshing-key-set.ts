@@ -32,9 +32,9 @@ const tickMs = 1_000;
  * cause a request to a failing issuer. The pause is 30 s, or 5 s while no set is available.
  *
  * A document without a usable key is a successful load, because this is how an issuer revokes all its keys. Such a
- * document is also reported to `onError`. The loads continue if the clock is set back, because they depend on the
- * absolute difference between now and the last attempt. The timer of the background loads does not keep the process
- * alive.
+ * document is also reported to `onError`. The time since the last attempt is the absolute difference of two clock
+ * readings, so the loads continue after the clock is set back. The timer of the background loads does not keep the
+ * process alive.
  */
 export function openRefreshingKeySet(source: KeySource): KeySet {
   const closing = new AbortController();
@@ -70,7 +70,7 @@ export function openRefreshingKeySet(source: KeySource): KeySet {
 interface PacedLoads {
   /** Loads the usable keys. Rejects at once during the pause after a failed load. */
   readonly load: FetchImplementation;
-  /** Whether a background load is due. */
+  /** Whether the last attempt is long enough ago for the next background load. */
   isDue(): boolean;
   /** Milliseconds since the last successful load; undefined before the first. */
   ageMs(): number | undefined;

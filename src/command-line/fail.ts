@@ -3,8 +3,9 @@ import { describe } from "../request-log.js";
 import { ConfigError } from "../settings/config.js";
 
 /**
- * Ends the process with exit code 1. Writes the reason to the log, or to standard error if there is no log or it is
- * silent. With LOG_LEVEL=debug, also writes the stack to standard error, except for a ConfigError.
+ * Ends the process with exit code 1. Writes the reason to the log. If there is no log, or if its level is "silent",
+ * writes the reason to standard error. With LOG_LEVEL=debug, also writes the stack to standard error, except for a
+ * ConfigError.
  */
 export function fail(error: unknown, logger?: Logger): never {
   const reason = error instanceof Error ? error.message : String(error);

@@ -32,7 +32,7 @@ interface ExtensionNumbers {
   readonly extensionNumber: number[];
 }
 
-/** Answers the requests of a reflection stream in their order. Each answer contains its request. */
+/** Answers the requests of a reflection stream in their order. Each answer contains a copy of its request. */
 export type Reflect = <Q extends Question>(
   questions: AsyncIterable<Q>,
   context: Pick<HandlerContext, "signal">,

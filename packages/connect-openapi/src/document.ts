@@ -21,8 +21,8 @@ const KINDS = ["securitySchemes", "parameters", "headers", "responses", "schemas
  * schemas from the messages. Rules of protovalidate become keywords of the schemas, or sentences in descriptions. All
  * other descriptions come from the options `comment` and `operation`.
  *
- * Throws for a route whose HTTP method OpenAPI does not have, for a route outside of `basePath`, and for two routes of
- * the same HTTP method whose paths differ at most in the names of parameters.
+ * Throws for a route whose HTTP method OpenAPI does not have, and for a route outside of `basePath`. Also throws if two
+ * routes have the same HTTP method and the same path. Paths that differ only in parameter names count as the same.
  */
 export function openApiDocument<R extends OpenApiRoute>(options: OpenApiOptions<R>): JsonObject {
   const services = [...new Set(options.routes.map(({ method }) => method.parent))];

@@ -19,8 +19,11 @@ export interface BindOptions extends BodyLimits, ProfileOptions, Pick<ReadRules,
   /**
    * Compiles a validator for a message type. The validator is called only for a body whose JSON has violations. It
    * receives a message with only the values that could be read. It returns all violations of this message, in any
-   * order. The answer lists them together with the violations of the JSON, except those of values that could not be
-   * read. If any of them is of a path field, the answer lists only those of path fields. Defaults to none.
+   * order. Defaults to none.
+   *
+   * If any of these violations is of a path field, the answer lists only the violations of path fields. Otherwise it
+   * lists the violations of the JSON and those of the validator. It omits the validator's violations of values that
+   * could not be read.
    */
   validate?<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**
@@ -48,14 +51,14 @@ export type BindRequest = (request: RoutedRequest) => Promise<Message>;
 /**
  * Compiles a function that builds the request message of a route. In the strict profile each field is read from one
  * place: the path, the query or the body. In the protojson profile a field of the path may also be in the query or the
- * body; it is ignored there.
+ * body. Only its value in the path is read.
  *
  * The function rejects with the first of these errors, which list at most 100 violations:
  * - MALFORMED: a parameter of the path or the query is invalid. The error lists all such violations.
  * - UNSUPPORTED_MEDIA_TYPE, TOO_LONG or MALFORMED: the body cannot be read, see {@link readJsonBody} and
  *   {@link httpBodyReader}. MALFORMED also if the route has no body and the request has one.
- * - MALFORMED: the body violates the schema, and `validate` reports a field of the path. The path is then wrong for
- *   every body. The error lists only the violations of path fields.
+ * - MALFORMED: the body violates the schema, and `validate` reports a field of the path. The error lists only the
+ *   violations of path fields, because correcting the body would not help.
  * - INVALID: the body violates the schema. The error lists every violation, including those of `validate`.
  */
 export function createBinder(route: Route, options: BindOptions): BindRequest {

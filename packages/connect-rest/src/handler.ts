@@ -35,7 +35,7 @@ export interface RestHandlerOptions extends Partial<EndpointOptions>, TableOptio
   readonly maxDepth?: number;
   /** Renders the answer to an error. Defaults to {@link problemJson} with the `registry`. */
   readonly errors?: RenderError;
-  /** Headers of every answer. A header of the same name in the answer itself replaces one. Defaults to none. */
+  /** Headers of every answer. An answer that sets a header of the same name keeps its own value. Defaults to none. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /**
    * Returns the request headers that interceptors and implementations receive. Defaults to all headers. Override this

@@ -26,8 +26,8 @@ export async function readJsonBody(request: RestRequest, { maxBodyBytes, maxDept
 }
 
 /**
- * Parses the bytes of a body as JSON in UTF-8. Throws a MALFORMED {@link RestError} if they are not such JSON, or if
- * {@link readJson} refuses it: for a repeated member name, and for nesting deeper than `maxDepth`.
+ * Parses the bytes of a body as JSON in UTF-8. Throws a MALFORMED {@link RestError} if the bytes are not JSON in UTF-8.
+ * Also throws it for a repeated member name, and for nesting deeper than `maxDepth`.
  */
 export function parseJsonBody(bytes: Uint8Array, maxDepth: number): JsonTree {
   if (bytes.length === 0) throw malformed("The body is empty; JSON was expected.");

@@ -58,8 +58,8 @@ function successContent({ method, responseBody }: OpenApiRoute, schemas: Message
 
 /**
  * Returns the `content` of a stream of `@cupo/connect-rest`: NDJSON, with one line for each message, or server-sent
- * events. OpenAPI 3.1 can describe only whole bodies. The schema of NDJSON therefore describes one line, and the schema
- * of server-sent events is any text.
+ * events. OpenAPI 3.1 has no keyword for a body of many messages. So the schema of NDJSON describes one line instead of
+ * the body, and the schema of server-sent events allows any text.
  */
 function streamContent(schema: JsonObject): JsonObject {
   const line = {

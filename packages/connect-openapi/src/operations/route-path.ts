@@ -25,7 +25,8 @@ export interface RoutePath {
  * In OpenAPI a parameter is one segment. A variable with several segments, such as `{name=shelves/*\/books/*}`, becomes
  * one parameter for each wildcard. A `*` after a literal of the variable gets the singular of the literal as its name
  * (AIP-122): `shelf` and `book`. Any other wildcard in a variable gets the name of the variable. A wildcard outside of
- * variables gets the singular of the literal before it, or `segment`. A name that is already used gets a number.
+ * variables gets the singular of the literal directly before it, or the name `segment` if there is none. A name that is
+ * already used gets a number.
  */
 export function routePath({ template, variables }: OpenApiRoute, skipped: number): RoutePath {
   const parameters: PathParameter[] = [];
@@ -89,7 +90,7 @@ function singular(word: string): string {
 
 /**
  * Percent-encodes characters that a path segment cannot contain (RFC 3986), such as braces. OpenAPI would read braces
- * as a parameter. Also encodes the colon, because a colon begins the verb.
+ * as a parameter. Also encodes the colon, because a colon separates the path from the verb, as in `/v1/books/1:rename`.
  */
 function encodeLiteral(text: string): string {
   return encodeURIComponent(text).replace(/%(?:24|26|2B|2C|3B|3D|40)/g, decodeURIComponent);

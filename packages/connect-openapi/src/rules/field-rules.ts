@@ -34,8 +34,8 @@ const number =
   (value) =>
     keywords({ [keyword]: Number(value) });
 /**
- * Translates a rule of an enumeration, of list items or of map entries to no keyword, because other functions translate
- * the rule. The rule `enum.example` is left out of the document.
+ * Returns no keyword for a rule of an enumeration, of list items or of map entries. Other functions translate these
+ * rules, except `enum.example`, which the document leaves out.
  */
 const saidElsewhere: Translate = () => SAID;
 

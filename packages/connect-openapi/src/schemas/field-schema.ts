@@ -14,8 +14,8 @@ import { keySchema, scalarKind, scalarSchema, valueKind } from "./value-schemas.
 export interface FieldPlace {
   readonly direction: Direction;
   /**
-   * Paths of fields that the schema leaves out. The first item of each path is a field of the message that this field
-   * contains. Defaults to none.
+   * Paths of the nested fields that the schema leaves out. Each path begins with a field of the message type that the
+   * described field has. Defaults to none.
    */
   readonly excluded?: readonly FieldPath[];
 }

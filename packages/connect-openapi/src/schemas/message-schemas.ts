@@ -37,7 +37,7 @@ const PREFIX = "#/components/schemas/";
  * spelling.
  *
  * A message has a separate schema for each direction and for each set of excluded fields. The name of a schema depends
- * on the others, so references contain temporary names until `named` is called.
+ * on the other schemas, so references contain temporary names until `named` is called.
  */
 export function createMessageSchemas(options: SchemaOptions, files: Iterable<DescFile>): MessageSchemas {
   const uses = new Map<string, CollectedUse>();

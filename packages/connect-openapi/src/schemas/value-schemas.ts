@@ -42,7 +42,8 @@ const wellKnown: Readonly<Record<string, JsonObject>> = {
 };
 
 /**
- * The schemas of map keys, which are always strings in JSON. The key types that are missing here are signed integers.
+ * The schemas of map keys, which are always strings in JSON. Signed integers are missing, because {@link keySchema}
+ * returns one pattern for all of them.
  */
 const keys: Readonly<Partial<Record<ScalarType, JsonObject>>> = {
   [ScalarType.STRING]: {},

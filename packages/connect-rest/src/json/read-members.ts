@@ -62,7 +62,7 @@ export function readMembers(
   }
 }
 
-/** Returns a reader that calls `read`, unless another field of the same oneof is already set: this is a violation. */
+/** Returns a reader that adds a violation if another field of the same oneof is set, and otherwise calls `read`. */
 export function oneofReader(field: DescField, read: ReadInto): ReadInto {
   if (field.oneof === undefined) return read;
   return (tree, into, at, violations) => {

@@ -7,9 +7,9 @@ import { sendChunks } from "./send-chunks.js";
 const lingerMs = 250;
 
 /**
- * Sends an answer. Only ends the body if the caller has disconnected or an answer has begun. Resolves when Node.js has
- * received the whole answer, including the last chunk of a body in chunks. Rejects if {@link sendChunks} rejects.
- * Rejects, and sends nothing, if Node.js does not accept the status or a header.
+ * Sends an answer. If the caller has disconnected or an answer has begun, sends nothing and calls {@link endUnsent}.
+ * Resolves when Node.js has received the whole answer, including the last chunk of a body in chunks. Rejects if
+ * {@link sendChunks} rejects. Rejects, and sends nothing, if Node.js does not accept the status or a header.
  *
  * If the request is incomplete and its body may be longer than `maxBodyBytes`, the rest is not read. The HTTP/1.1
  * connection is then closed after the answer, with `Connection: close`. The HTTP/2 stream is closed without an error
@@ -49,8 +49,8 @@ function setHead(response: NodeResponse, { status, headers, body }: RestResponse
  * Prepares a response whose request is not read to its end. Call this before the answer is sent. The HTTP/1.1
  * connection closes after the answer. The HTTP/2 stream closes {@link lingerMs} milliseconds after the answer.
  *
- * Some clients treat a stream that closes while they write as a failure, and discard the answer. The delay lets a
- * client that reads the answer end the stream itself.
+ * Some clients discard the answer if the stream closes while they still send the request. The delay lets a client that
+ * reads the answer end the stream itself.
  */
 export function abandonBody(response: NodeResponse): void {
   if (!("stream" in response)) {

@@ -19,9 +19,10 @@ interface Ordered<V extends Violation> {
  * function. It lists at most {@link maxViolations}. If there are more, one additional violation with the code
  * MORE_ERRORS and an empty field states how many are missing.
  *
- * `judged` are violations that a validator found in the message. `found` are violations that were met while reading. If
- * a value could not be read, the validator saw a value that was never sent. So violations in `judged` of this value, of
- * its members, and of values that contain it are dropped. Takes linear time when both lists are already in order.
+ * `judged` are violations that a validator found in the message. `found` are violations from reading the request. If a
+ * value could not be read, the validator saw a value that was never sent. So this function drops the violations in
+ * `judged` of this value, of its members, and of values that contain it. Takes linear time when both lists are already
+ * in order.
  */
 export function listViolations<V extends Violation>(
   schema: DescMessage,

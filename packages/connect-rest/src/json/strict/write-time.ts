@@ -18,8 +18,8 @@ const msPerDay = 86_400_000;
 let latestDay = { startMs: Number.NaN, text: "" };
 
 /**
- * Returns the same text as `toISOString`, which takes five times as long. The text of the last date is kept for later
- * calls, because the times in most answers are on few days.
+ * Returns the same text as `toISOString`, which takes five times as long. The text of the previous call's date is kept
+ * and reused, because the times in most answers are on few days.
  */
 function textOf(ms: number): string {
   const ofDay = ((ms % msPerDay) + msPerDay) % msPerDay;
