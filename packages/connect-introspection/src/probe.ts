@@ -3,7 +3,7 @@ export interface Probe {
   /** Checks now whether the server or service can take requests, and returns the result. */
   now(): Promise<boolean>;
   /**
-   * Returns the result of the last check by `recent` if this check still runs or began less than `maxAgeMs`
+   * Returns the result of the last check that `recent` started, if this check still runs or began less than `maxAgeMs`
    * milliseconds ago. Otherwise checks now.
    */
   recent(): Promise<boolean>;

@@ -20,7 +20,7 @@ export interface CelRule {
 
 /**
  * Translates one condition of a CEL rule to schemas. {@link forms} pairs this function with a regular expression that
- * matches the condition, and `groups` are the texts of its capture groups. Returns "PATTERN" if JSON Schema tools could
+ * matches the condition. `groups` are the texts of the capture groups. Returns "PATTERN" if JSON Schema tools could
  * read the condition's pattern in another way than CEL. Returns undefined if no keyword expresses the condition.
  */
 type Translate = (groups: readonly string[], rule: CelRule, kind: ValueKind) => JsonObject[] | "PATTERN" | undefined;
@@ -58,8 +58,8 @@ const sizeWords: Readonly<Partial<Record<ValueKind, string>>> = {
  * `not`. Like CEL, JSON Schema searches for a pattern anywhere in the value.
  *
  * If a condition cannot be translated, the result contains the schemas of the other conditions, and the rule in
- * `unsaid`. A pattern with Unicode classes (`\p{L}`) is not translated: many tools compile patterns without Unicode
- * mode, read such a class as other letters, and reject valid input.
+ * `unsaid`. A pattern with Unicode classes (`\p{L}`) is not translated. Many tools compile patterns without Unicode
+ * mode. They read such a class as literal text and would reject valid input.
  */
 export function celKeywords(rule: CelRule, kind: ValueKind, own?: JsonObject): Translation {
   if (own !== undefined) return keywords(own);

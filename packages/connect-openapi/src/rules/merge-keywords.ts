@@ -5,8 +5,8 @@ const UPPER_BOUNDS = new Set(["maximum", "exclusiveMaximum", "maxLength", "maxIt
 
 /**
  * Merges schemas that must all hold into one schema. If two schemas have the same bound, such as `minLength`, the
- * narrower value is kept. A schema whose keyword already has another value, such as a second `pattern`, goes into
- * `allOf`. All `not` schemas are combined in one `not`.
+ * narrower value is kept. If another keyword already has a different value, such as a second `pattern`, the schema goes
+ * into `allOf`. All `not` schemas are combined in one `not`.
  */
 export function mergeKeywords(all: readonly JsonObject[]): JsonObject {
   const isPattern = (schema: JsonObject) => "pattern" in schema;

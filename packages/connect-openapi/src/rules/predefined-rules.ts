@@ -22,7 +22,7 @@ export interface PredefinedRule {
 const extensionsByFile = new WeakMap<DescFile, readonly DescExtension[]>();
 
 /**
- * Returns the predefined rules that the rules of a field set. Predefined rules are extensions of protovalidate's
+ * Returns the predefined rules in the protovalidate rules of a field. Predefined rules are extensions of protovalidate's
  * messages. They are found in `file` and in its direct and indirect imports. A rule with the value false is not
  * returned.
  */

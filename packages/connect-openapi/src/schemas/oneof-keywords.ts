@@ -4,7 +4,7 @@ import { oneof as oneofRulesOption } from "../gen/buf/validate/validate_pb.js";
 import { messageRulesOf } from "../rules/options-of.js";
 import { joined, keywords, SAID, type Translation } from "../rules/translation.js";
 
-/** Fields of which at most one may be set; if `isRequired`, exactly one must be set. */
+/** At most one of these fields may be set. If `isRequired` is true, exactly one must be set. */
 interface Choice {
   readonly fields: readonly DescField[];
   readonly isRequired: boolean;

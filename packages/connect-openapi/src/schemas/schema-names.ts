@@ -2,8 +2,8 @@ import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
 import type { Direction } from "./schema-options.js";
 
 /**
- * A message or enumeration that needs a schema. A message needs one for each combination of direction and excluded
- * fields with which the document uses it.
+ * A message or enumeration that needs a schema. A message needs one schema for each combination of direction and
+ * excluded fields that the document contains.
  */
 export interface SchemaUse {
   readonly definition: DescMessage | DescEnum;

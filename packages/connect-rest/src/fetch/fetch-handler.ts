@@ -61,8 +61,8 @@ function targetOf(url: string): string {
 }
 
 /**
- * Returns a controller that aborts when `signal` does. {@link readFetchBody} also aborts it if the request breaks off,
- * and {@link responseOf} if the runtime stops reading the answer.
+ * Returns a controller that aborts when `signal` does. {@link readFetchBody} aborts it too if the request breaks off.
+ * {@link responseOf} aborts it if the runtime stops reading the answer.
  */
 function callerOf(signal: AbortSignal): AbortController {
   const caller = new AbortController();

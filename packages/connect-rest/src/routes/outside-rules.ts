@@ -27,8 +27,8 @@ export type RulesBySelector = ReadonlyMap<string, HttpRule>;
 /**
  * Reads HTTP rules from outside the proto files. If several rules select one method, the last one counts, as in service
  * configurations. Throws if a rule has an unknown or invalid member or selects more than one method. Also throws if a
- * selector names an unknown method in a service that has one of `methods`. Rules for other services are ignored,
- * because a configuration may describe services that are served elsewhere.
+ * selector names a service of `methods` and a method that this service does not have. Rules for other services are
+ * ignored, because a configuration may describe services that are served elsewhere.
  */
 export function rulesBySelector(rules: readonly HttpRuleJson[], methods: readonly DescMethod[]): RulesBySelector {
   const bySelector = new Map(rules.map((rule) => [rule.selector, readRule(rule)]));

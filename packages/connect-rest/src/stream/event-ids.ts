@@ -23,13 +23,13 @@ export interface EventIds {
    */
   readonly requestField: string;
   /**
-   * Fields of the request that are cleared if Last-Event-ID is sent and not empty, such as a field that says where the
-   * first call begins. Defaults to none.
+   * Fields of the request that are cleared if Last-Event-ID is sent and not empty. An example is a field that says at
+   * which event the first stream begins. Defaults to none.
    */
   readonly removedFields?: readonly string[];
   /**
-   * The `retry` of the stream: a client whose stream has ended or broken off calls again after this many milliseconds.
-   * It is sent with the first message. Defaults to the client's own value.
+   * The `retry` of the stream: after a stream has ended or broken off, the client waits this many milliseconds before
+   * its next call. It is sent with the first message. Defaults to the client's own value.
    */
   readonly retryMs?: number;
 }
