@@ -22,9 +22,8 @@ export interface PredefinedRule {
 const extensionsByFile = new WeakMap<DescFile, readonly DescExtension[]>();
 
 /**
- * Returns the predefined rules in the protovalidate rules of a field. Predefined rules are extensions of protovalidate's
- * messages. They are found in `file` and in its direct and indirect imports. A rule with the value false is not
- * returned.
+ * Returns the predefined rules among the rules of a field. Predefined rules are extensions of protovalidate's messages.
+ * They are found in `file` and in its direct and indirect imports. A rule with the value false is not returned.
  */
 export function predefinedRules({ message }: ReflectMessage, file: DescFile): PredefinedRule[] {
   return extensionsKnownTo(file)

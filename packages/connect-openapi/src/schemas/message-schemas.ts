@@ -20,8 +20,8 @@ export interface MessageSchemas {
   ofField(field: DescField, direction: Direction, excluded?: readonly FieldPath[]): JsonObject;
   isRequired(field: DescField, direction: Direction): boolean;
   /**
-   * Gives each collected schema a name that is not in `taken`. Returns the schemas by name, and a function that replaces
-   * the temporary references in a JSON value by references with these names.
+   * Gives each collected schema a name that is not in `taken`. Returns the schemas by name. `rename` replaces the
+   * temporary references in a JSON value by references with these names.
    */
   named(taken: readonly string[]): { readonly schemas: JsonObject; rename<T extends JsonValue>(json: T): T };
 }
