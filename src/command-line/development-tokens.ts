@@ -4,7 +4,6 @@ import { scopesOf } from "../scopes.js";
 import { servedServices } from "../services/services.js";
 import { readConfig } from "../settings/config.js";
 
-/** The default lifetime of a token, in seconds. */
 export const TOKEN_LIFETIME_SECONDS = 3_600;
 
 /** The options of a token. `scope` is a list separated by spaces; without it the token has every scope. */

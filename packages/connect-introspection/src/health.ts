@@ -5,7 +5,6 @@ import type { OpenStream } from "./open-streams.js";
 import { createProbe, type Probe } from "./probe.js";
 import { delay, unlessAborted } from "./until-aborted.js";
 
-/** Options of the health service. */
 export interface HealthOptions {
   /** Returns the full names of the services. Called once, at the first request. */
   readonly services: () => readonly string[];

@@ -44,7 +44,6 @@ interface Reflected<Q extends Question> {
   readonly messageResponse: Answer;
 }
 
-/** Options of the reflection services. */
 export interface ReflectionOptions {
   /** Returns the services to publish. Called only when the first stream begins. */
   readonly services: () => readonly DescService[];

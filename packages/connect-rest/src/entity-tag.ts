@@ -14,7 +14,6 @@ export interface TaggedAnswer {
  */
 export type EntityTag = (answer: TaggedAnswer) => string;
 
-/** Options of entity tags. */
 export interface EntityTagOptions {
   /**
    * Returns a function that creates the ETags of a unary method's answers to GET, or undefined for no ETags. Called

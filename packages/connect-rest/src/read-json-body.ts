@@ -3,7 +3,6 @@ import { checkJsonHeaders } from "./media-type.js";
 import { malformed } from "./rest-error.js";
 import type { RestRequest } from "./rest-message.js";
 
-/** Limits of a request body. */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   /** Maximum nesting depth of objects and arrays. */

@@ -9,7 +9,6 @@ import { type FieldPath, pathOf } from "./violations/field-path.js";
 /** Reads the values of one parameter, as texts, into the parameter's field in the request message. */
 export type ReadParameter = (texts: readonly string[], request: Fields, violations: Violations) => void;
 
-/** Rules for reading parameters. */
 export interface ParameterRules extends Pick<ReadRules, "maxItems"> {
   readonly profile: JsonProfile;
 }

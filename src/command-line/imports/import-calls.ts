@@ -16,7 +16,6 @@ export interface ImportTarget {
   readonly validateOnly: boolean;
 }
 
-/** The calls of an import. */
 export interface ImportCalls {
   /** Sends a batch, pauses, and returns the outcome of each row. */
   send(rows: readonly ImportRow[]): Promise<readonly ImportOutcome[]>;

@@ -54,7 +54,6 @@ const keys: Readonly<Partial<Record<ScalarType, JsonObject>>> = {
   [ScalarType.FIXED64]: { pattern: "^[0-9]+$" },
 };
 
-/** Returns the schema of a scalar. */
 export function scalarSchema(scalar: ScalarType): JsonObject {
   return scalars[scalar];
 }
@@ -78,7 +77,6 @@ export function valueKind(field: DescField): ValueKind {
   return scalarKind(scalar);
 }
 
-/** Returns the kind of a scalar. */
 export function scalarKind(scalar: ScalarType): ValueKind {
   if (scalar === ScalarType.STRING) return "string";
   const { type } = scalars[scalar];

@@ -4,7 +4,6 @@ import type { RestError } from "../rest-error.js";
 import { type ErrorDetail, errorDetails } from "./error-details.js";
 import { classifyError, codeName, errorHeaders, type RenderError } from "./render-error.js";
 
-/** Options of {@link googleRpcStatus}. */
 export interface GoogleRpcStatusOptions {
   /**
    * The `domain` of google.rpc.ErrorInfo in errors of the transcoder, such as "library.example.com". Without a domain,

@@ -22,7 +22,6 @@ export interface Problem {
   readonly details?: readonly ErrorDetail[];
 }
 
-/** Options of Problem documents. */
 export interface ProblemJsonOptions {
   /**
    * Returns the `type` of a problem: a URI. Defaults to "about:blank", which means that the HTTP status is a sufficient

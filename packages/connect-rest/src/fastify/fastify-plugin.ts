@@ -30,7 +30,6 @@ export interface FastifyScope {
   all(path: string, handler: (request: FastifyRequestPart, reply: FastifyReplyPart) => Promise<unknown>): unknown;
 }
 
-/** Options of the plugin. */
 export interface FastifyPluginOptions {
   /**
    * Creates the context values that interceptors and implementations receive. Defaults to new values for each request.

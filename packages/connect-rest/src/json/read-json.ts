@@ -9,7 +9,6 @@ export interface JsonNumber {
 /** The members of an object by name, in the order they were written. */
 export type JsonObject = ReadonlyMap<string, JsonTree>;
 
-/** Returns whether a value is a JSON object. */
 export function isJsonObject(tree: JsonTree): tree is JsonObject {
   return tree instanceof Map;
 }

@@ -4,7 +4,6 @@ import type { NodeResponse } from "./node-response.js";
 import type { NodeRequest } from "./read-body.js";
 import { serveRequest } from "./serve-request.js";
 
-/** Options of a listener. */
 export interface NodeListenerOptions {
   /**
    * Creates the context values that interceptors and implementations receive. Defaults to new values for each request.

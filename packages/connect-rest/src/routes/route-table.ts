@@ -32,7 +32,7 @@ interface RouteNode {
   readonly rest: RoutesByVerb;
 }
 
-/** Verb ("" for none) → HTTP method ("*" for every one) → route. */
+/** Verb ("" for none) → HTTP method ("*" for every method) → route. */
 type RoutesByVerb = Map<string, Map<string, Route>>;
 
 interface Search {

@@ -34,7 +34,6 @@ export interface EventIds {
   readonly retryMs?: number;
 }
 
-/** Options of event ids. */
 export interface EventIdOptions {
   /**
    * Returns the fields with the event ids of a server-streaming method, or undefined for no event ids. Runs once per

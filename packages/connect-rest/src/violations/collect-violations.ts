@@ -18,7 +18,6 @@ export interface Violations {
   unknownFields: number;
 }
 
-/** Returns an empty collection of violations. */
 export function noViolations(): Violations {
   return { items: [], unknownFields: 0 };
 }

@@ -7,7 +7,6 @@ import { scalarReader } from "./read-scalar.js";
 import { wellKnownReader } from "./read-well-known.js";
 import { writeTimestamp } from "./write-time.js";
 
-/** Options of {@link protoJsonProfile}. */
 export interface ProtoJsonOptions {
   /** Whether to ignore members and parameters whose name is not a field, and unknown names of enum values. */
   readonly ignoreUnknownFields: boolean;
