@@ -89,7 +89,7 @@ export interface Replica {
 /**
  * Opens the pool of the streaming replica. Returns undefined if no replica is configured. If the replica is
  * unavailable, the primary serves the reads. Rejects if row-level security does not bind the replica's role. Also
- * rejects if the role cannot be checked for another reason, such as a wrong password.
+ * rejects if the replica responds but the role cannot be checked, for example because its password is wrong.
  */
 export async function openReplica(
   { replicaUrl, ...connections }: CallConnections & Pick<Config, "replicaUrl">,
@@ -147,8 +147,7 @@ export function createCallStore(
 
 /**
  * Rejects if row-level security does not bind the role. Call this before the role creates anything. If another role
- * migrates (`isMadeByMigration`), the migration can create this role. So the function then resolves if the server
- * rejects the connection of the role.
+ * migrates (`isMadeByMigration`), a role that the server rejects is no error: the migration may create the role.
  */
 async function requireBoundRole(
   database: Database,

@@ -38,8 +38,9 @@ export function isReadByPeople(
 }
 
 /**
- * Creates a new secret with which the reference pages get demo tokens until the process ends. Returns undefined with a
- * real issuer. Also returns undefined if the output is not text on a terminal, because other output may be stored.
+ * Creates a secret. The reference pages use it to get demo tokens until the process ends. Returns undefined if an
+ * issuer is configured, because demo tokens come only from the development issuer. Also returns undefined if the output
+ * is not text on a terminal, because other output may be stored.
  */
 export function newPageKey(
   config: Pick<Config, "issuer" | "logFormat">,

@@ -13,7 +13,10 @@ export interface FillDemoOptions {
   readonly issuer: Pick<DevelopmentIssuer, "sign">;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** Stops the filling, at once during a pause, otherwise after the running call. {@link fillDemo} then rejects. */
+  /**
+   * Stops the filling: at once during a wait for a retry or for a quota, otherwise after the running call.
+   * {@link fillDemo} then rejects.
+   */
   readonly signal: AbortSignal;
   /** Called with a line of text for each tenant and after each kind of items. */
   readonly onProgress: (line: string) => void;

@@ -22,8 +22,8 @@ export interface ImportOutputs {
 
 /**
  * The exit codes of an import that read all its files. An import is incomplete if a row was rejected. It is also
- * incomplete if two numbers differ for a file: the ids in the file for which the service has a resource, and all
- * resources of this kind that the service has from the source system. In a dry run, only rejected rows count.
+ * incomplete if `kept` and `server` of a file differ: the service has resources without a row in the file, or it has
+ * fewer resources than the import created or found. In a dry run, only rejected rows count.
  */
 export const importExitCodes = { complete: 0, incomplete: 2 } as const;
 

@@ -25,10 +25,10 @@ export class SeenAppointments {
   }
 
   /**
-   * Returns the errors with which an import would reject the appointment because of the appointments that were already
-   * added. There is one error if its patient is busy. There is one error if its practitioner is busy, and the
-   * appointment is PENDING or CONFIRMED, in the future and without an overbooking reason. CANCELLED and NO_SHOW cause
-   * no errors.
+   * Returns the errors of an appointment that overlaps appointments added before: one for a busy patient and one for a
+   * busy practitioner. The patient is not checked if the appointment is CANCELLED or NO_SHOW. The practitioner is
+   * checked only for a PENDING or CONFIRMED appointment in the future. An appointment with an overbooking reason has no
+   * error for a busy practitioner.
    */
   overlaps(appointment: ImportedAppointmentValid): readonly RowError[] {
     const { patient, practitioner, overbookingReason } = appointment;

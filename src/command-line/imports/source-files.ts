@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ImportRow_Kind } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import { type ColumnMapping, readMapping } from "./column-mapping.js";
 
-/** The kinds of rows by the names of their files without extension, in the order of import. */
+/** Maps the name of a file, without extension, to the kind of its rows. Files are imported in this order. */
 export const fileNames = {
   locations: ImportRow_Kind.LOCATION,
   practitioners: ImportRow_Kind.PRACTITIONER,
@@ -24,7 +24,7 @@ export interface SourceFile {
   readonly shownName: string;
   readonly path: string;
   readonly bytes: number;
-  /** The fields that the columns of a CSV file become; undefined for NDJSON. */
+  /** The columns of a CSV file with the field that each column fills; undefined for an NDJSON file. */
   readonly mapping: ColumnMapping | undefined;
 }
 

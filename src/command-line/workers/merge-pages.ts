@@ -9,7 +9,7 @@ export interface WorkerPage {
 interface Family {
   readonly comments: string[];
   readonly type: string;
-  /** Values by name and labels, in the order of the first page that has them. */
+  /** Values by name and labels, in the order in which the pages first list them. */
   readonly samples: Map<string, number>;
 }
 

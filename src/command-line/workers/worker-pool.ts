@@ -17,7 +17,7 @@ export interface WorkerPool {
   restart(): Promise<void>;
   /**
    * Stops all workers gracefully. If `drainMs` is above 0, each worker first drains. The time to drain comes from the
-   * settings of the worker, not from `drainMs`. Defaults to 0.
+   * settings of the worker, not from `drainMs`. `drainMs` defaults to 0.
    */
   close(drainMs?: number): Promise<void>;
 }
