@@ -202,7 +202,7 @@ export function unavailable(detail: string, retryAfterSeconds: number, init: Cup
   });
 }
 
-/** Returns the code of the first item if the error is a conflict or a 503 with items; else the code of the Problem. */
+/** For a conflict or a 503 with items in `errors`, returns the code of the first item; otherwise the Problem's code. */
 export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCode {
   const [reason] = errors;
   return reason !== undefined && isExplainedByItem(code) ? reason.code : code;

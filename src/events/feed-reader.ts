@@ -16,8 +16,8 @@ import type { TransactionLimits } from "../postgres/transaction-start.js";
  */
 export interface FeedReader {
   /**
-   * Returns a page of at most `limit` events after a position. First assigns positions to committed events without a
-   * position, at most 1,000. Creates the feed if the tenant has none.
+   * Returns a page of at most `limit` events after a position. First assigns positions to at most 1,000 committed
+   * events that have no position. Creates the feed if the tenant has none.
    */
   read(tenantId: string, after: number, limit: number): Promise<FeedPage>;
   /**
@@ -67,8 +67,8 @@ export function createFeedReader(database: Database, limits = LIMITS): FeedReade
 }
 
 /**
- * Returns a function that runs `work`. At most `most` of its calls run at the same time. Further calls wait and start
- * in order.
+ * Returns a function that runs its argument `work`. At most `most` calls of this function run at the same time. Further
+ * calls wait and start in order.
  */
 function atOnce(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];

@@ -17,8 +17,8 @@ export interface Http1Connection {
   /** The response to the newest request, until both the request and the response are complete. */
   newest: WatchedResponse | undefined;
   /**
-   * Value of `socket.bytesRead` when the connection last became idle. If `bytesRead` is larger now, a request has
-   * begun. If the whole body of `newest` had not arrived by then, the new bytes can also belong to this body.
+   * Value of `socket.bytesRead` when the connection last became idle. If `newest` is undefined, a larger `bytesRead`
+   * means that a new request has begun. Otherwise the new bytes can be the rest of the body of `newest`.
    */
   bytesWhenIdle: number;
   /** Sends the answer to unreadable input, after all earlier responses. Undefined until input is unreadable. */

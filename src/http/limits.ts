@@ -14,7 +14,8 @@ export interface ListenLimits {
   readonly maxConnectionsPerNetwork: number;
   /**
    * Maximum time from the accepted connection to the bytes that show its protocol (cleartext) or to the end of the
-   * handshake (TLS). After this time, the connection is closed. A cleartext client that sent bytes first receives 408.
+   * handshake (TLS). After this time, the connection is closed. Before that, a cleartext client that has sent any byte
+   * receives 408.
    */
   readonly openingMs: number;
   /**
@@ -45,9 +46,9 @@ export interface ListenLimits {
    */
   readonly stalledMs: number;
   /**
-   * After this side has ended, the peer has this long to close its side. Then the socket is destroyed. The peer's
-   * remaining bytes are discarded. Closing at once would make TCP reset the connection and lose the last answer (RFC
-   * 9112 section 9.6).
+   * After the service has closed its side of a connection, the peer has this long to close its own side. Then the
+   * socket is destroyed. Bytes that the peer still sends are discarded. If the service destroyed the socket at once,
+   * TCP would reset the connection and the last answer could be lost (RFC 9112 section 9.6).
    */
   readonly lingerMs: number;
   /** After this long without data, TCP probes whether the peer still exists. */

@@ -90,8 +90,8 @@ interface Bound {
 }
 
 /**
- * Keeps new connections until the returned function sets their handler. A worker of `node:cluster` needs this: the
- * primary process tells it the bound port, and connections can arrive at the same time. The handler exists only later.
+ * Keeps new connections until the returned function sets their handler. A worker of `node:cluster` needs this: its
+ * first connections can arrive together with the number of the bound port, before the handler exists.
  */
 function keepConnections(server: Server): Bound["receive"] {
   const early: Socket[] = [];
