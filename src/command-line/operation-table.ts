@@ -17,7 +17,7 @@ export interface OperationRow {
   readonly stages: readonly string[];
 }
 
-/** Describes the operations of services without running them, in the order of the protos. */
+/** Describes the operations of services in the order of the protos. Runs no operation. */
 export function describeOperations(services: readonly DescService[]): OperationRow[] {
   const { onHeaders, onMessage } = chainWithoutPorts();
   return services

@@ -31,7 +31,8 @@ export interface ServeFlags {
 
 /**
  * V8's heap may grow by this many percent over the live data before the next collection. By default, the heap may more
- * than double. A request leaves only garbage, so a larger heap costs much memory and saves little time.
+ * than double. Objects of a request live only as long as the request, so a larger heap costs much memory and saves
+ * little time.
  */
 const HEAP_GROWING_PERCENT = 40;
 /**

@@ -6,8 +6,8 @@ import { type Finding, failure, ok } from "./finding.js";
 const MIGRATE = "Run migrate (node dist/main.js migrate) with MIGRATION_DATABASE_URL, the URL of the tables' owner";
 
 /**
- * Checks that all migrations of this release and of the job queue are applied. Also checks that each newer migration is
- * marked as compatible with this release. Returns the findings.
+ * Checks that all migrations of this release and of the job queue are applied. Also checks that each applied migration
+ * of a newer release is marked as compatible with this release. Returns the findings.
  */
 export async function examineMigrations(inspection: Inspection): Promise<Finding[]> {
   try {

@@ -22,7 +22,7 @@ export interface EventHub {
   findOldest(tenantId: string): Promise<number>;
 }
 
-/** A subscription to notifications of changes in other processes. */
+/** A subscription to notifications of the changes that other processes make. */
 export interface Listening {
   /** Whether notifications are known to arrive. If false, the hub polls more often. */
   isReceiving(): boolean;

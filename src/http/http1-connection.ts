@@ -21,7 +21,7 @@ export interface Http1Connection {
    * means that a new request has begun. Otherwise the new bytes can be the rest of the body of `newest`.
    */
   bytesWhenIdle: number;
-  /** Sends the answer to unreadable input, after all earlier responses. Undefined until input is unreadable. */
+  /** Sends the answer to unreadable input, after all earlier responses. Undefined until unreadable input arrives. */
   lastWord: LastWord | undefined;
   ending: Ending;
 }

@@ -110,8 +110,8 @@ export interface ListenLimits {
   readonly maxSessionMegabytes: number;
   /**
    * How long an HTTP/2 session may have no stream, even when it receives other frames. When the session ends, GOAWAY
-   * reports which streams were accepted. A proxy can safely send the others again, so this time may be shorter than the
-   * idle timeout of proxies.
+   * reports which streams were accepted. A proxy can safely send all other requests again, so this time may be shorter
+   * than the idle timeout of proxies.
    */
   readonly sessionIdleMs: number;
   /** An HTTP/2 session with open streams is ended after this long without any frame. A PING counts as a frame. */

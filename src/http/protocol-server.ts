@@ -50,8 +50,8 @@ export interface ServeOptions extends Answerer {
 }
 
 /**
- * Sends `100 Continue` for a request that expects it (RFC 9110 section 10.1.1) when its body is first read and no
- * answer has begun. So a request with refused headers is answered before its body is sent.
+ * Sends `100 Continue` for a request that expects it (RFC 9110 section 10.1.1). Sends it when the handler first reads
+ * the body, unless the answer has begun. So a request with refused headers is answered before its body is sent.
  */
 export function continueWhenRead(
   req: IncomingMessage | Http2ServerRequest,

@@ -22,7 +22,7 @@ export type Permit = () => void;
 /**
  * The limit that rejects a call. If several limits are reached, the first in this order is reported:
  * - PRINCIPAL: the limit of its principal.
- * - TENANT: a limit of its tenant, also that of heavy calls or bulk calls.
+ * - TENANT: a limit of its tenant, for heavy calls, for bulk calls or for all calls that are not bulk calls.
  * - HEAVY: the limit of heavy calls of all tenants.
  * - PROCESS: the limit of all calls or of all bulk calls of the process.
  */

@@ -45,8 +45,8 @@ export type Outcome =
 /**
  * Runs calls in transactions for the {@link idempotency} stage. `execute` runs the work in one transaction,
  * `call.transaction`. This transaction commits the claim of the key, all changes and the result together. If another
- * call has already claimed the key, the statements of the work have no effect and its result is discarded. A failed
- * call leaves its key free.
+ * call has already claimed the key, the statements of the work have no effect, and the result of the work is discarded.
+ * A failed call leaves its key free.
  */
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;

@@ -6,8 +6,8 @@ import { readableWithScopeOf } from "../proto-options.js";
 import type { Stage } from "./stage.js";
 
 /**
- * The fields of a message type that redaction visits: `guarded` are the fields that need a scope; `below` are fields
- * whose messages contain such fields.
+ * The fields of a message type that redaction visits. `guarded` are the fields that need a scope. `below` are the
+ * message fields that contain guarded fields at any depth.
  */
 interface Plan {
   readonly guarded: readonly { readonly field: DescField; readonly scope: string }[];

@@ -9,8 +9,8 @@ const SHOWING: ReadonlySet<string> = new Set(
 );
 
 /**
- * The patients whose data a response shows. If it has no id of such a patient, `appointmentIds` has an appointment of
- * the patient.
+ * The patients whose data a response shows. If the response does not contain the id of a patient, `appointmentIds`
+ * contains an appointment of that patient instead.
  */
 export interface ShownPatients {
   readonly patientIds: readonly string[];

@@ -31,8 +31,8 @@ export interface ErasurePorts {
 
 /**
  * Deletes the rows of the tenants that are being erased. Each batch of rows is a transaction of its own. A tenant that
- * has no rows left is marked as erased. If a run is interrupted, the next run continues. Of two runs at the same time,
- * one skips the tenant.
+ * has no rows left is marked as erased. If a run is interrupted, the next run continues. If two runs delete rows of the
+ * same tenant at the same time, one of them leaves the tenant to the other.
  *
  * A call that began before the tenant was suspended can still write a row. So the rows are deleted once more after all
  * transactions that were running before the first deletion have ended. Until then, the tenant is left to a later run.
@@ -60,7 +60,7 @@ export async function eraseTenants(ports: ErasurePorts, signal?: AbortSignal): P
  * later run, in these cases:
  * - The signal aborts.
  * - Another process erases or has erased the tenant.
- * - A transaction that ran at the start has not ended. It could still write a row.
+ * - A transaction that was running before the first deletion has not ended. It could still write a row.
  */
 async function eraseTenant(tenantId: string, ports: ErasurePorts, signal?: AbortSignal): Promise<boolean> {
   const within = <T>(work: (transaction: Transaction) => Promise<T>) =>

@@ -78,8 +78,8 @@ const CRON = [
  */
 const ERASURE_TURN_MS = 10_000;
 /**
- * The next run of the same job starts at least this many milliseconds after the start of a run. Used if the erasure of
- * tenants is unfinished, or if locks of other transactions kept a schedule from being extended.
+ * If an erasure of tenants is unfinished, or if locks of other transactions prevented the extension of a schedule, the
+ * job runs again. The new run starts at least this many milliseconds after the start of the current run.
  */
 const BUSY_MS = 1_000;
 

@@ -15,7 +15,7 @@ export class WorkerMetrics {
 
   /**
    * Returns one page with the metrics of `workers` and of the workers that have ended. `workers` maps each worker to
-   * its number. If a worker does not answer in time, the page contains the last metrics that it returned before.
+   * its number. If a worker does not answer in time, the page contains the last metrics that this worker returned.
    */
   async collect(workers: ReadonlyMap<Worker, number>): Promise<string> {
     await Promise.all(Array.from(workers.keys(), (worker) => this.#ask(worker)));
