@@ -147,7 +147,7 @@ export function createCallStore(
 
 /**
  * Rejects if row-level security does not bind the role. Call this before the role creates anything. If another role
- * migrates (`isMadeByMigration`), a role that the server rejects is no error: the migration may create the role.
+ * migrates (`isMadeByMigration`), it is no error if the server rejects the role: the migration may create the role.
  */
 async function requireBoundRole(
   database: Database,

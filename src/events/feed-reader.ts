@@ -67,8 +67,8 @@ export function createFeedReader(database: Database, limits = LIMITS): FeedReade
 }
 
 /**
- * Returns a function that runs its argument `work`. At most `most` calls of this function run at the same time. Further
- * calls wait and start in order.
+ * Returns a function that runs its argument `work`. At most `most` calls of the returned function run at the same time.
+ * Further calls wait and start in order.
  */
 function atOnce(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];

@@ -57,9 +57,10 @@ interface Due extends TimeEvent {
  * progress. The progress is the time up to which these events are written. Writes nothing for a tenant without stored
  * progress.
  *
- * Calls do not lock the progress. But every call that began before `until` has ended, because `until` is long ago. So a
- * call that books or moves an appointment after this function has read the appointments began after `until`. Events of
- * that appointment that were due by `until` must not be written: they became due before the booking or the move.
+ * Calls do not lock the progress. But `until` is longer ago than a call can take, so every call that began before
+ * `until` has ended. So a call that books or moves an appointment after this function has read the appointments began
+ * after `until`. Events of that appointment that were due by `until` must not be written: they became due before the
+ * booking or the move.
  *
  * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. A read with
  * a lock returns the newest committed version of a row. So the events of a row enter the feed in the order of its
