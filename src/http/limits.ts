@@ -41,8 +41,8 @@ export interface ListenLimits {
    */
   readonly keepAliveMs: number;
   /**
-   * An HTTP/1.1 connection is destroyed after this long without a byte in either direction during a request or its
-   * answer, for example because the client does not read.
+   * An HTTP/1.1 connection is destroyed if no byte arrives or leaves for this long during a request or its answer. One
+   * cause is a client that does not read.
    */
   readonly stalledMs: number;
   /**

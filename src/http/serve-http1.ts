@@ -77,7 +77,7 @@ function accountOf(socket: Socket, { unread }: ServeOptions): AnswerAccount {
  *
  * Node starts to check `headersTimeout` and `requestTimeout` on the `listening` event. A server that receives its
  * sockets from elsewhere never emits this event, so this function emits it. A `maxHeadersCount` of 0 means no limit
- * except the size; with a count, Node silently drops the headers above it.
+ * except the size. With a higher `maxHeadersCount`, Node silently drops all headers after that number.
  */
 function createParser({ limits }: ServeOptions): Server<typeof IncomingMessage, typeof WatchedResponse> {
   const server = createServer({

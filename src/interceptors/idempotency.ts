@@ -75,8 +75,8 @@ const RETRY_AFTER = { "Retry-After": "1" };
 /**
  * Runs an operation once for each idempotency key. A key belongs to one principal and one operation. Later calls with
  * the same key and request get the first response, with the header `Idempotent-Replayed: true` (specification sections
- * 4 and 8). A later call fails with 409 ({@link keyRefusal}) if its request is another, if the first call still runs,
- * or if the first result was erased. Operations that only read take no key and always run.
+ * 4 and 8). A later call fails with 409 ({@link keyRefusal}) if its request is different. It also fails if the first
+ * call still runs or if the first result was erased. Operations that only read take no key and always run.
  *
  * A later call that gets the first response is a replay. It continues to the implementation, where `answering-calls.ts`
  * returns the stored response. So the response passes through the protocol like any other. A replay that shows a

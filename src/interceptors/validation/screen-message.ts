@@ -63,7 +63,7 @@ export function hasLongText(schema: DescMessage): boolean {
   return stepsOf(schema, new Map()).some((step) => "below" in step || !isShort(step.field));
 }
 
-/** The highest number of characters of a text that is always screened in much less than a millisecond. */
+/** A text of at most this many characters is always screened in much less than a millisecond. */
 const SHORT = 500;
 
 function isShort(field: DescField): boolean {
