@@ -6,15 +6,15 @@ import type { RateQuotas } from "./quotas/quota-policies.js";
 import { createRateLimiter } from "./quotas/rate-limiter.js";
 import { describe } from "./request-log.js";
 
-/** The quotas, and where requests are counted. */
+/** The quotas, and the store in which requests are counted. */
 export interface QuotaOptions extends RateQuotas {
   readonly store: "memory" | "postgres";
   /** Number of processes that share the quotas. */
   readonly replicas: number;
   /**
    * The longest wait for a connection to the shared quotas, and for each statement, in milliseconds. After this time or
-   * an error, the process counts its requests alone. It then allows its part of each quota: the remaining requests
-   * divided by `replicas`.
+   * an error, the process counts its requests alone. It then allows a share of each quota: the requests that were left,
+   * divided by `replicas`, but at least one.
    */
   readonly withinMs: number;
 }

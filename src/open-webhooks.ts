@@ -26,8 +26,8 @@ export interface Webhooks {
   readonly vault: Vault;
   readonly policy: ReceiverPolicy;
   /**
-   * For each active webhook of a tenant, queues a job that sends events, usually about 100 ms later. Call this after a
-   * transaction of the tenant has committed.
+   * Queues a job for each active webhook of a tenant, usually about 100 ms after this call. The job sends events to the
+   * webhook. Call this after a transaction of the tenant has committed.
    */
   committed(tenantId: string): void;
   close(): Promise<void>;
@@ -44,8 +44,9 @@ export interface WebhooksOptions {
 }
 
 /**
- * If the settings have no keys, a new key replaces the current key every 30 days. Only values that are encrypted later
- * use the new key. Old keys stay for ever, because a secret lives as long as its webhook.
+ * The lifetime of the service's own keys for stored values of webhooks. Every 30 days, a new key replaces the current
+ * key for new values. Old keys stay for ever, because a secret lives as long as its webhook. If the settings have keys,
+ * the service encrypts with those instead.
  */
 const KEY_LIFE = { rotationMs: 30 * 24 * 60 * 60 * 1_000, retentionMs: Number.POSITIVE_INFINITY };
 

@@ -24,8 +24,8 @@ export function operationName(method: DescMethod): string {
 
 /**
  * Returns the operation option of an RPC with its defaults. `successStatus` is 200 unless the option states another
- * status. `errorStatuses` also includes the statuses that the option need not state, such as 401. Throws if the option
- * is missing or states no scope.
+ * status. `errorStatuses` also includes the statuses that the operation has even if the option does not state them,
+ * such as 401. Throws if the option is missing or states no scope.
  */
 export const operationOf = decodedOnce((method: DescMethod): Operation => {
   const operation = statedOperationOf(method);
@@ -63,8 +63,8 @@ export function hasEntityTag(method: DescMethod): boolean {
 }
 
 /**
- * Whether an RPC may run on a replica: it has no side effects, and it is heavy or has pages. A read on a replica first
- * asks the primary for its log position. For cheaper reads, this question costs too much.
+ * Whether an RPC may run on a replica: it has no side effects, and it is heavy or returns pages. A read on a replica
+ * first asks the primary for its log position. For other reads, this extra query costs too much.
  */
 export function isReplicable(method: DescMethod): boolean {
   const isLarge = operationOf(method).heavy || method.input.fields.some(({ name }) => name === "page_size");

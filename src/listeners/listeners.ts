@@ -28,7 +28,10 @@ export interface ListenerParts {
   readonly services: readonly ServiceEntry[];
   readonly observe: ErrorObserver;
   readonly log: (listener: "public" | "internal", handler: HttpHandler) => HttpHandler;
-  /** Called when a listener closes a new connection at once or refuses a request, because it has reached a limit. */
+  /**
+   * Called when the listener closes a new connection because too many are open, in all or from one network. Also called
+   * when it refuses a request because too many answers are waiting for clients to read them.
+   */
   readonly onRefused: () => void;
   readonly metricsPage: () => Promise<Buffer | undefined>;
   readonly demoTokens: DemoTokens | undefined;
@@ -111,8 +114,8 @@ export function watchRequests(
 }
 
 /**
- * Adds CORS and log lines to the handler of a listener. Also answers input that the connection refuses, such as
- * unreadable HTTP, with a Problem document.
+ * Adds CORS and log lines to the handler of a listener. Some input never reaches the handler, such as unreadable HTTP.
+ * Its answer is a Problem document.
  */
 function answererOf(
   name: keyof typeof ADDRESS_SETTINGS,

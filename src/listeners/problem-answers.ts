@@ -14,8 +14,8 @@ export interface ProblemOptions {
 }
 
 /**
- * Returns a function that renders the Problem for a request or other input that a connection refuses. If the headers of
- * a request were read, the Problem has the correlation id of the request's call.
+ * Returns a function that renders the answer to a refused request or to unreadable input, as a Problem. If the headers
+ * of the request were read, the answer has the correlation id of the request.
  */
 export function socketProblems(options: ProblemOptions): SocketError {
   const errors = {

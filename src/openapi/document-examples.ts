@@ -21,9 +21,10 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
 }
 
 /**
- * Returns the examples of a method for an OpenAPI document. If an example needs a value from another answer, its
- * description states the path of the value in the response message. If `members` has the method of that answer, the
- * REST answer is only this member of the message, and the path starts at this member.
+ * Returns the examples of a method for an OpenAPI document. An example can need a value from the answer of another
+ * method. The description of the example then states the path of this value in the response message. If `members` has
+ * an entry for the other method, its REST answer is only this member of the message. The path then starts at the
+ * member.
  */
 export function documentExamples(
   method: DescMethod,
@@ -41,8 +42,8 @@ export function documentExamples(
 }
 
 /**
- * Returns the description of the first example: the answers from which its values come, and its note. Returns undefined
- * if the example has neither.
+ * Returns the description of the method's first example. It names the answers that contain values of the example, and
+ * has the note of the example. Returns undefined if there are no such answers and no note.
  */
 export function exampleNote(method: DescMethod, examples: RequestExamples, members: AnswerMembers): string | undefined {
   const [first] = examplesOf(method, examples);

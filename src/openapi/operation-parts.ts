@@ -15,8 +15,8 @@ export interface ShownOperation {
   readonly isPartial: boolean;
   readonly examples: RequestExamples;
   /**
-   * The members of response messages that are whole answers over REST. For such an answer, paths in examples start at
-   * the member, not at the response message. Defaults to none.
+   * The methods whose REST answer is only one member of the response message, with the name of this member. In
+   * examples, the path of a value in such an answer starts at the member. Defaults to none.
    */
   readonly members?: AnswerMembers;
   /**

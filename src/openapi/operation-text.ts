@@ -10,7 +10,10 @@ export interface OperationTraits {
   readonly isPartial: boolean;
 }
 
-/** Returns the comment of a method and the rules that it shares with other methods, as CommonMark. */
+/**
+ * Returns the description of an operation as CommonMark: the comment of its method, and rules such as the required
+ * scope.
+ */
 export function operationDescription(method: DescMethod, { comment, isPartial }: OperationTraits): string {
   const { scope, preview, heavy } = operationOf(method);
   const isVersioned = method.input.fields.some(({ name }) => name === "expected_version");

@@ -31,7 +31,7 @@ export const schemaOptions: SchemaOptions = {
  * - Rule of a whole message: returns a sentence with its text; undefined if it has no text.
  * - Pattern of a field that JSON Schema tools could read in another way: returns undefined, because the comment of the
  *   field states the pattern.
- * - Any other rule of a field: throws, so that no document lacks a rule unnoticed.
+ * - Any other rule of a field: throws, because the document would lack this rule.
  */
 function untranslated({ id, message, expression, definition, reason }: UntranslatedRule): string | undefined {
   if (definition.kind === "message") return message === "" ? undefined : `Rule: ${message}.`;

@@ -4,7 +4,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 export interface Source {
   /** The name of an example. */
   readonly example: string;
-  /** Path of the member in the answer of that example's RPC: `options[0].optionToken`. */
+  /** Path of the member in the answer to this example, such as `options[0].optionToken`. */
   readonly member: string;
 }
 
