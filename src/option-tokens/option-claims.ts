@@ -14,8 +14,8 @@ export interface OptionClaims {
   readonly minutes: number;
   /**
    * The `generation` of the slot, 0 to 4,294,967,295. A slot has the `generation` that its program had when the slot
-   * was added. Each change of the schedule increases the `generation` of the program. For several slots, the highest
-   * `generation`.
+   * was added. Each change of the schedule increases the `generation` of the program. If the option consists of several
+   * slots, this is the highest `generation` among them.
    */
   readonly generation: number;
   readonly serviceId: string;
@@ -24,7 +24,7 @@ export interface OptionClaims {
   /** Whether the program of the slot is an emergency program. */
   readonly emergency: boolean;
   readonly subject: OptionSubject;
-  /** Id of the hold from which the token books an appointment; undefined for a token of a search. */
+  /** Id of the hold that reserves the slot; undefined for the token of a search. */
   readonly holdId: string | undefined;
   /** The token is valid before this time, in whole milliseconds since the epoch, less than 2^48. */
   readonly expiresAtMs: number;

@@ -15,7 +15,7 @@ export interface PageContent {
   coded(coding: Coding): Promise<Buffer>;
 }
 
-/** Qualities above 5 take ten times as long and save only a few percent. */
+/** Compared with quality 5, higher qualities take ten times as long and save only a few percent. */
 const BROTLI_QUALITY = 5;
 
 const compress: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {

@@ -42,7 +42,7 @@ const MOST_SINGLE = 20;
 
 /**
  * The FROM clause of `insertAllAudited` and `insertAllNoted`. It also reads the row of the call's idempotency key,
- * because Citus rejects INSERT … SELECT from a function alone.
+ * because Citus rejects an INSERT … SELECT that reads only a function.
  */
 const FROM_CLAIM = `FROM idempotency_keys k CROSS JOIN LATERAL`;
 const OF_CLAIM = "WHERE k.tenant_id = :tenantId AND k.key_hash = :keyHash";

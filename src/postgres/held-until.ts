@@ -1,8 +1,10 @@
 /*
- * SQL for the times at which holds end. A row that limits the number of holds keeps these times in an array, in
- * ascending order. After PostgreSQL waited for a row lock, it checks only that row again, so a count in another table
- * could be outdated. width_bucket returns the number of elements up to a time. It is built in, so Citus needs no
- * function on its workers. It also needs no subquery; Citus rejects some subqueries.
+ * SQL for the times at which holds end. A row that limits the number of holds keeps their ends in an array, in
+ * ascending order. A count of the holds in another table could be outdated: after PostgreSQL waited for a row lock, it
+ * checks only the locked row again.
+ *
+ * The SQL uses width_bucket, which returns the number of elements up to a time. This function is built into PostgreSQL,
+ * so the workers of Citus have it. The SQL has no subquery, because Citus rejects some subqueries.
  */
 
 /** Returns SQL for the number of holds that end after `now`. `held` is the column with the times at which holds end. */

@@ -119,7 +119,7 @@ export function findResult(claim: IdempotencyClaim): Statement {
 /**
  * Erases the tenant's stored responses that contain one of these ids (UUIDs) as text, and the fingerprints of their
  * requests. The keys stay taken, so a retry does not repeat the operation. The statement scans all results of the
- * tenant, because no column names the subject of a response and erasures are rare.
+ * tenant: no column contains the ids in a response, and erasures are rare.
  */
 export function eraseResults(transaction: Transaction, ids: readonly string[]): void {
   transaction.send(

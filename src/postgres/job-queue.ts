@@ -66,8 +66,8 @@ export function deliveryKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): 
 }
 
 /**
- * Returns the key of the job that continues to send events to a webhook after the sending process has died. The job
- * becomes due after the lease of the dead process on the webhook has expired.
+ * Returns the key of the job that continues to send events to a webhook after the sending process has died. A process
+ * that sends has a lease on the webhook. The job starts after the lease of the dead process has expired.
  */
 export function successorKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
   return `${DELIVER_WEBHOOK}:${webhookId}:successor`;

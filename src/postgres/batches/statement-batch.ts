@@ -66,13 +66,14 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  * Statements of one transaction that are sent together with one Sync message at the end. Source: PostgreSQL's manual,
  * "Pipelining" in the chapter on the message flow.
  *
- * pg's own pipeline mode sends a Sync after each statement. At each Sync the server sends its output and wakes the
- * client. For pg's client the whole batch is one query. The batch asks for the columns of a named statement only once
- * on each connection.
+ * pg's own pipeline mode sends a Sync after each statement, and at each Sync the server sends its output and wakes the
+ * client. For pg's client the whole batch is one query, so it has one Sync. The batch asks for the columns of a named
+ * statement only once on each connection.
  *
  * If a statement fails, the server skips all later statements, including COMMIT. The skipped statements fail with
  * 25P02, as in an aborted transaction. The transaction must then be rolled back. If a value of a statement cannot be
- * encoded, this statement and all later ones are not sent, and fail in the same way.
+ * encoded, this statement and all later ones are not sent. This statement fails with the error of the encoding, the
+ * later ones with 25P02.
  */
 export class StatementBatch extends Query {
   /**
@@ -177,8 +178,8 @@ function columnsOf(connection: Connection): Map<string, RowReader | undefined> {
 }
 
 /**
- * Encodes the values of the statements and returns the statements. If a value cannot be encoded, returns the statements
- * before it. Its statement then fails with the error, and the later statements with 25P02.
+ * Encodes the values of the statements and returns the statements. If a value of a statement cannot be encoded, returns
+ * only the statements before this one. This statement then fails with the error, and the later statements with 25P02.
  */
 function encoded(statements: PendingStatement[]): PendingStatement[] {
   for (const [index, pending] of statements.entries()) {

@@ -16,10 +16,10 @@ interface Row {
  * A query for the tables of the schema `public` and their partitions. Omits the two tables in which Knex records the
  * migrations.
  *
- * The {@link Catalog} contains all policies and triggers of a partition, and the constraints that do not come from its
- * parent table. The migrations create no such objects. The catalog omits the partition itself, its columns and its
- * indexes. The set of partitions changes every month, and PostgreSQL derives the definition of a partition from its
- * parent table.
+ * From a partition, the {@link Catalog} contains all policies and triggers, and the constraints that do not come from
+ * the parent table. The migrations create none of these for a partition. The catalog omits the partition itself, its
+ * columns and its indexes: PostgreSQL derives their definitions from the parent table, and the set of partitions
+ * changes every month.
  */
 const TABLES = `SELECT c.oid, c.relname, c.relpersistence, c.relispartition, coalesce(p.relname, c.relname) AS root,
     CASE WHEN c.relispartition THEN ' in partition ' || c.relname ELSE '' END AS place

@@ -5,7 +5,7 @@ export interface JobFacts {
   readonly queued: number;
   /** The number of jobs that reached their maximum of attempts. Such jobs are not retried. */
   readonly givenUp: number;
-  /** How many seconds ago the oldest runnable job became due; 0 if no job is due. */
+  /** How many seconds the oldest job that could start now has waited since its start time; 0 if there is none. */
   readonly behindSeconds: number;
 }
 

@@ -11,7 +11,8 @@ const SERVED_BY = "SELECT pg_backend_pid() AS pid";
 /**
  * Returns the kind of pooler at `url`. Compares the connection `first` with a second connection that is open at the
  * same time. If one server process serves both, returns TRANSACTIONS. A pooler sends a process id of its own when a
- * connection opens. If `first` received such an id, returns SESSIONS. Otherwise returns NONE.
+ * connection opens. So if the id that `first` received is not the id of its server process, returns SESSIONS. Otherwise
+ * returns NONE.
  */
 export async function findPooler(url: string, first: Inspection): Promise<Pooler> {
   const second = await openInspection(url);

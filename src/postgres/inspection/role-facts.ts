@@ -4,7 +4,9 @@ import type { Inspection } from "./open-inspection.js";
 /** A table of the schema `public`, and the rights of a role to this table. */
 export interface TableFacts {
   readonly name: string;
-  /** Whether the role has the rights of the table's owner: as the owner, a member of its role, or a superuser. */
+  /**
+   * Whether the role has the rights of the table's owner: as the owner, a member of the owner's role, or a superuser.
+   */
   readonly isOwned: boolean;
   /** The rights of the role to the table: any of SELECT, INSERT, UPDATE, DELETE and TRUNCATE. */
   readonly rights: readonly string[];
