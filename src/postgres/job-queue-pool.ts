@@ -17,8 +17,8 @@ const CONNECT_MS = 5_000;
 
 /**
  * A client that must connect within 5 s. The pool's option connectionTimeoutMillis is not used, because it would also
- * limit the wait for a free connection. This wait can be long while jobs use all connections. If it timed out, the
- * queue could not mark a job as done.
+ * limit the wait for a free connection. This wait can be long while jobs use all connections. If the wait had a limit,
+ * the queue could fail to mark a job as done.
  */
 class ConnectingClient extends Client {
   constructor(config?: string | ClientConfig) {

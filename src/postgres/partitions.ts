@@ -9,8 +9,8 @@ const NEXT = "SELECT cupo_tend_partitions(to_timestamp(?::float8 / 1000)) AS don
  * retention, both by `nowMs` (milliseconds since the epoch) and by the database's clock.
  *
  * Returns a description of the step; undefined if none is due. Rejects with 55P03 if the table stays locked for longer
- * than 0.3 s. Creates no partition of a table whose default partition has more than 50,000 rows. Rejects with 54000 if
- * only such partitions are due, because an operator must act.
+ * than 0.3 s. Creates no partition of a table whose default partition has more than 50,000 rows, because an operator
+ * must act. Rejects with 54000 if no other step than such a partition is due.
  */
 export function tendNextPartition(source: TransactionSource, nowMs: number): Promise<string | undefined> {
   return runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, async (transaction) => {

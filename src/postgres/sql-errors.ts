@@ -75,9 +75,8 @@ const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
 };
 
 /**
- * The codes of Node's socket errors and the messages of pg and `database.ts` for two failures. `CONNECT_CODES` and
- * `ACQUIRE_MESSAGE`: no connection could be opened or acquired. `SOCKET_CODES` and `LOST_MESSAGE`: the connection was
- * lost.
+ * Codes of Node's socket errors, and error messages of pg and `database.ts`. `CONNECT_CODES` and `ACQUIRE_MESSAGE` mean
+ * that no connection could be opened or acquired. `SOCKET_CODES` and `LOST_MESSAGE` mean that the connection was lost.
  */
 const CONNECT_CODES = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
 const SOCKET_CODES = new Set(["ECONNRESET", "EPIPE", "ETIMEDOUT"]);

@@ -45,10 +45,11 @@ const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
  * migration is pending, or if the database has no migration yet.
  *
  * Two kinds of older releases do not report their last migration:
- * - Some show only that they are connected. They have only migrations that the database has. So if the database lacks
- *   migration `oldest`, such a release is too old. Otherwise it may be too old, and the function calls `onWarning`.
- * - The first releases show nothing. So if no release is seen and the database lacks migration `oldest`, the function
- *   calls `onWarning`.
+ * - Some show only that they are connected. The database has every migration that such a release has. So if the
+ *   database lacks migration `oldest`, the release lacks it too and is too old. Otherwise the release may be too old,
+ *   and the function calls `onWarning`.
+ * - The first releases show nothing. So they may be serving although no release is seen. If no release is seen and the
+ *   database lacks migration `oldest`, the function calls `onWarning`.
  */
 export async function checkServingReleases(database: Knex, upgrade: Upgrade): Promise<void> {
   const { applied, oldest, despiteOlder = false, onProgress, onWarning } = upgrade;

@@ -12,7 +12,7 @@ export interface ReachabilityOptions {
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
-/** Milliseconds before the first of two probes, and between probes of an unreachable database. */
+/** The pause in milliseconds before each check of at most two probes, and between probes of an unreachable database. */
 const PAUSE_MS = 300;
 const PROBE_TIMEOUT_MS = 800;
 /** After this many failed probes in a row, the database is unreachable. */
@@ -29,7 +29,7 @@ const MESSAGE = "Query read timeout";
  * then counts as unreachable until its configured address answers a probe.
  *
  * A database that is slow, locked or out of connections still answers the probe. While the database counts as
- * reachable, there are no probes without a connection in use over TCP.
+ * reachable, it is probed only if a connection over TCP is in use.
  */
 export class ReachabilityMonitor {
   #isUnreachable = false;

@@ -9,7 +9,7 @@ export interface LogPosition {
 /**
  * Returns a function that asks the primary for its log position. All commits before a call of the function are before
  * the returned position. A call does not use the result of a query that is already running, because this result may be
- * older than the call. All calls that arrive during a query share the next one. So at most one query runs at a time.
+ * older than the call. All calls that arrive during a query share the next query. So at most one query runs at a time.
  */
 export function createReadIndex(ask: () => Promise<LogPosition>): () => Promise<LogPosition> {
   let last: Promise<unknown> = Promise.resolve();

@@ -1,7 +1,7 @@
 /**
  * Outcome of an attempt to run a read on a replica:
  * - served: the replica answered;
- * - behind: the replica has not replayed enough of the log, or row-level security does not bind its role;
+ * - behind: the replica has not replayed enough of the log, or row-level security is not active for its role;
  * - promoted: the replica is no standby any more;
  * - away: the replica is unreachable or too slow;
  * - unable: the read failed on the replica in another way, for example because it tried to write.

@@ -13,8 +13,8 @@ import { createReplicaPause, type ReplicaOutcome } from "./replica-pause.js";
 export interface ReplicaReads {
   /**
    * Runs the work of an operation on the replica. Returns the result of the work. Returns undefined if the primary must
-   * run the work, which may have run on the replica in part. The read sees everything that was committed before the
-   * call. Rejects only with a {@link CupoError} of the work.
+   * run the work. A part of the work may then have run on the replica already. The read sees everything that was
+   * committed before the call. Rejects only with a {@link CupoError} of the work.
    */
   attempt<T>(
     operation: string,
@@ -50,8 +50,8 @@ const PAUSES_MS = [0, 1, 4, 15, 40];
  * commit of every process.
  *
  * The primary runs the read if the replica is behind, too slow, unreachable, promoted, or on another timeline. The same
- * applies if the primary does not return its position, if row-level security does not bind the replica's role, or if
- * the read fails with an error that is no {@link CupoError}. A replica that is too slow, unreachable or promoted, or
+ * applies if the primary does not return its position, if row-level security is not active for the replica's role, or
+ * if the read fails with an error that is no {@link CupoError}. A replica that is too slow, unreachable or promoted, or
  * that stays behind, gets no reads for a while (see {@link createReplicaPause}). If an operation tried to write or lock
  * on the replica, only the primary runs that operation from then on.
  */

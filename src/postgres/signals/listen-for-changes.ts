@@ -23,13 +23,14 @@ export interface Listener {
 
 const PROBE_EVERY_MS = 5_000;
 const RECONNECT_MS = 1_000;
-/** The pause before the next connection if the last one was not lost, but no probe arrived on it. */
+/** The pause before reconnecting if no probe arrived on the last connection although the connection was not lost. */
 const UNSUPPORTED_MS = 60_000;
 
 /**
  * Listens for changes on a dedicated connection until the returned listener is closed. A pooler in transaction mode
  * accepts LISTEN but never delivers a notification. So a probe notification is sent every 5 s and must arrive within
- * 1 s. Reconnects 1 s after a failure or after a probe did not arrive; after 60 s if no probe arrived at all.
+ * 1 s. If the first probe on a connection does not arrive, reconnects after 60 s. If a later probe does not arrive, or
+ * after any failure, reconnects after 1 s.
  */
 export function listenForChanges(options: ListenOptions): Listener {
   const ending = new AbortController();
