@@ -13,8 +13,8 @@ export interface AppointmentFilter {
   readonly programId: string | undefined;
   readonly locationId: string | undefined;
   /**
-   * Practitioner ids without duplicates; empty for any practitioner, or if `practitionerId` is defined. The same
-   * applies to `locationIds` (with `locationId`) and `serviceIds`.
+   * Practitioner ids without duplicates. Empty for any practitioner, and empty if `practitionerId` is defined. The same
+   * rules apply to `locationIds` and `locationId`. `serviceIds` is empty for any service.
    */
   readonly practitionerIds: readonly string[];
   readonly locationIds: readonly string[];
@@ -50,26 +50,28 @@ const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column)
  * given instant or later. A retained slot is no longer in the schedule and exists only for its appointment. A list with
  * this condition shows each appointment once. The placeholders are the instant (null for no limit) and the tenant.
  *
- * The condition aggregates the slots of one appointment. NOT EXISTS might be planned as a join with every retained
- * slot.
+ * The condition aggregates the slots of one appointment. For NOT EXISTS, PostgreSQL might plan a join with every
+ * retained slot.
  */
 export const IS_FIRST_RETAINED = `(SELECT bool_and(NOT e.retained OR e.starts_at >= s.starts_at OR COALESCE(e.starts_at < ?::timestamptz, false))
   FROM slots e WHERE e.tenant_id = ? AND e.appointment_id = s.appointment_id) IS NOT FALSE`;
 
 /**
  * SQL for whether the appointment `a` is displaced: it has a retained slot, which is no longer in the schedule. The
- * placeholder is the tenant. The condition aggregates the slots of one appointment. EXISTS might be planned as a join
- * with every retained slot.
+ * placeholder is the tenant. The condition aggregates the slots of one appointment. For EXISTS, PostgreSQL might plan a
+ * join with every retained slot.
  */
 const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
   WHERE s.tenant_id = ? AND s.appointment_id = a.id), false)`;
 
 /**
  * Returns a query for one page of the appointments that match a filter. The query may return more rows than the page
- * has: the caller orders the rows by `listed_at`, then id, and keeps the first `page.limit`. The columns are those of
- * appointments and `listed_at`, which is the start of the appointment. But if the filter selects only displaced
- * appointments and names no patient and no series, `listed_at` is the start of the first retained slot that starts at
- * `filter.from` or later. A retained slot is no longer in the schedule.
+ * has. So the caller orders the rows by `listed_at`, then id, and keeps the first `page.limit`. The columns are those
+ * of appointments, and `listed_at`.
+ *
+ * `listed_at` is the start of the appointment, with one exception. If the filter selects only displaced appointments
+ * and has no patient and no series, `listed_at` is the start of the first retained slot that starts at `filter.from` or
+ * later. A retained slot is no longer in the schedule.
  *
  * The query reads an index in the order of the list and stops after the page. If `listed_at` is the start of a retained
  * slot, the query finds the appointments by these slots, which are few. Otherwise it reads separately for each status
@@ -109,9 +111,9 @@ const IS_WANTED = `(SELECT (a.location_id = ANY(?::uuid[]) OR ?::integer = 0)
 
 /**
  * Returns a query for one page of displaced appointments, with the columns of {@link wantedAppointments}. The query
- * reads retained slots in order. If the filter has locations, services or statuses, it looks up those of each
- * appointment. A join might read all appointments. CASE makes PostgreSQL check location, service and status first,
- * because they exclude most slots.
+ * reads retained slots in order. If the filter has locations, services or statuses, a subquery reads these attributes
+ * of the appointment of each slot. A join might read all appointments. CASE makes PostgreSQL check these attributes
+ * first, because they exclude most slots.
  */
 function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
   const { practitionerId, programId, practitionerIds, serviceIds, statuses } = filter;

@@ -15,9 +15,9 @@ import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
   /**
-   * The time by which the list is ordered: the start of the appointment. A list of only displaced appointments is
-   * ordered by the start of the first retained slot within the time of the list, unless the list is of one patient or
-   * series.
+   * The time by which the list is ordered. In a list of only displaced appointments, except a list of one patient or
+   * series: the start of the first retained slot in the time range of the list. In other lists: the start of the
+   * appointment.
    */
   readonly listedAt: Date;
 }

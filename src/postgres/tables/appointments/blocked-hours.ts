@@ -10,9 +10,9 @@ const inTime = "b.cancelled_at IS NULL AND b.ends_at > :from::timestamptz AND b.
  *
  * `blocked` has a row for each local date, program and practitioner with blocked hours. `minutes` is the number of
  * minutes in which schedule blocks overlap the program's hours; overlapping blocks count once. Cancelled blocks do not
- * count. The rules of the program define its hours. Only active programs, locations and rules, and the active
- * practitioners of the program, have hours. The condition on holidays must agree with `isOpenOn`. Blocks are looked up
- * by practitioner, program and location. Hours are calculated only for dates with a block.
+ * count. The rules of the program define its hours. Inactive programs, locations, rules and practitioners have no
+ * hours. The condition on holidays must agree with `isOpenOn`. Blocks are looked up by practitioner, program and
+ * location. Hours are calculated only for dates with a block.
  */
 export const BLOCKED_HOURS = `staff AS MATERIALIZED (
     SELECT p.id AS program_id, p.location_id, w.practitioner_id FROM p

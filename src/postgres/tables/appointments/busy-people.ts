@@ -27,8 +27,8 @@ export interface BusyAt {
   readonly holdId?: string | undefined;
   /**
    * How many minutes the patient must be free, rounded up to the end of a slot: the length of the visit without the
-   * buffer. If undefined, the length comes from the appointment to move or from the type to book. If the visit has no
-   * buffer, the patient must be free until the last slot ends.
+   * buffer. If undefined, the length comes from the appointment to move or from the appointment type to book. If the
+   * visit has no buffer, the patient must be free until the last slot ends.
    */
   readonly visitMinutes?: number | undefined;
   /**
@@ -41,8 +41,8 @@ export interface BusyAt {
 /**
  * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots. Ignores the
  * appointments `exceptIds`: several appointments that are moved together. Nobody is busy if the slots no longer exist.
- * Without `visitMinutes`, the patient must be free until the last slot ends. Call this after locking both people, in
- * the same round trip.
+ * Without `visitMinutes`, the patient must be free until the last slot ends. Call this after sending the statements
+ * that lock both people.
  */
 export async function findBusyBeside(
   transaction: Transaction,
@@ -57,8 +57,8 @@ export async function findBusyBeside(
 /**
  * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots: they have
  * other live appointments ({@link isLive}) or unexpired holds. Ignores the appointment to move and the hold `holdId`.
- * Nobody is busy if the slots no longer exist. Call this after locking both people, in the same round trip. The query
- * then sees the locked state.
+ * Nobody is busy if the slots no longer exist. Call this after sending the statements that lock both people. The query
+ * can share their round trip and sees the locked state.
  */
 export async function findBusyInRun(
   transaction: Transaction,

@@ -13,7 +13,9 @@ export interface ComparedTime {
   readonly personId: string;
   readonly startsAt: string;
   readonly endsAt: string;
-  /** The id of an appointment to ignore; NULL ignores none. AND and a condition on the appointment `a` may follow. */
+  /**
+   * The id of an appointment to ignore; NULL ignores none. `AND` and a condition on the appointment `a` may follow it.
+   */
   readonly exceptId: string;
   /** The current time. A hold counts only if it expires later. */
   readonly now: string;
@@ -66,8 +68,8 @@ type Person = "patient_id" | "practitioner_id";
 
 /**
  * Returns three parts of the SQL of {@link busyTime} and {@link isBusyAt}. `live`: the conditions on live appointments
- * `a` that can overlap the time. `end`: until when this appointment makes the person busy. `holds`: FROM and the
- * conditions on unexpired holds `h` that overlap the time.
+ * `a` that can overlap the time. `end`: the time until which such an appointment makes the person busy. `holds`: FROM
+ * and the conditions on unexpired holds `h` that overlap the time.
  */
 function partsOf(person: Person, time: ComparedTime) {
   const { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId } = time;

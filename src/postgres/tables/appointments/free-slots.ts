@@ -11,7 +11,7 @@ export interface OptionQuery {
    * are busy.
    */
   readonly appointmentId: string | undefined;
-  /** The day on which the appointment to move already uses a unit of capacity; undefined if there is none. */
+  /** The rule and date whose capacity the appointment to move already uses; undefined if it uses none. */
   readonly heldDay: DayOfRule | undefined;
   /** The current time. Holds that expire later still make their time busy and use capacity. */
   readonly now: Date;
@@ -128,10 +128,10 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
  * before `closes`.
  *
  * - `next`: the start of the first free slot, even on a full day. No row if there is no free slot.
- * - `found`: the first free slots of each program from the time of `next` on and after the previous page. Slots on full
- *   days are omitted. People may be busy at these slots.
- * - `stop`: the time `at`. `found` has all free slots that start before this time, except those on full days and those
- *   of previous pages. No row if `next` has none.
+ * - `found`: the first free slots of each program, from the time in `next` on. Omits slots on full days and slots of
+ *   previous pages. The practitioner or the patient may be busy at these slots.
+ * - `stop`: the column `at`, a time. `found` has all free slots that start before it, except those on full days and
+ *   those of previous pages. No row if `next` has no row.
  *
  * For each program and each time range of the search, `found` has the earliest slots, up to the number in the CTE
  * `share`. So the cost depends on the page size. `found` also has all slots with the same start as the last of these,
@@ -187,7 +187,7 @@ const AFTER = `(:afterId::uuid IS NULL OR (s.starts_at, uuid_hash_extended(s.id,
 /**
  * SQL condition that excludes slots on days without capacity left. It does not exclude the day on which the appointment
  * to move already uses a unit of capacity. The subquery does not depend on the slot, so PostgreSQL reads the full days
- * once into a hash table. This is cheap: there are few full days and many slots.
+ * once into a hash table. This costs less than a check for each slot: there are few full days and many slots.
  */
 const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
           SELECT c.rule_id, c.local_date FROM day_counters c
