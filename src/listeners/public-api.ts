@@ -25,8 +25,8 @@ export interface PublicApiOptions extends ProblemOptions {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   /**
-   * Signs demo tokens for the reference page. Undefined if an issuer is configured, or if the process does not print
-   * the page's key ({@link DemoTokens.key}) on a terminal.
+   * Signs demo tokens for the reference page. Undefined if an issuer is configured. Also undefined if the process does
+   * not print {@link DemoTokens.key} on a terminal: the page needs this key to request a token.
    */
   readonly demoTokens?: DemoTokens | undefined;
 }

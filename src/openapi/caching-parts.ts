@@ -27,7 +27,7 @@ const lastEventId = {
 } satisfies JsonObject;
 
 /**
- * Returns the headers and the response with which a client avoids reading the same data twice. A stream has the request
+ * Returns the headers and the response that let a client avoid reading the same data twice. A stream has the request
  * header `Last-Event-ID`. An operation with an entity tag has `If-None-Match`, `ETag` and the response 304. Any other
  * operation has none of these.
  */

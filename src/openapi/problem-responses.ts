@@ -20,8 +20,8 @@ const OUTSIDE_ROWS: readonly ErrorCode[] = [
 ];
 
 /**
- * The response headers of errors by code, besides X-Correlation-Id and the RateLimit headers of an authenticated
- * client.
+ * The additional response headers of errors, by code. All errors have X-Correlation-Id. Errors of authenticated clients
+ * also have the RateLimit headers.
  */
 const ownHeaders: Readonly<Partial<Record<ErrorCode, readonly ResponseHeader[]>>> = {
   INVALID_ACCESS_TOKEN: ["WWW-Authenticate"],

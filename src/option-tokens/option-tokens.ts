@@ -49,8 +49,8 @@ export interface OptionTokens {
   sealHeld(option: HeldOption, holder: OptionHolder): string;
   /**
    * Decrypts and checks a token for its holder: a principal of the same tenant, organization and company. Does not
-   * check whether the token was used or the slot has changed. Reads the key store only for an unknown key, and rejects
-   * only with an error of the key store.
+   * check whether the token was used, or whether the slot has changed. Reads the key store only for an unknown key, and
+   * rejects only with an error of the key store.
    */
   open(token: string, holder: OptionHolder): Promise<OpenedToken>;
 }

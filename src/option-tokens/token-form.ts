@@ -1,6 +1,6 @@
 /** The JWE header and the shape of one kind of token. */
 export interface TokenForm {
-  /** Header fields beside the algorithms and the key id. These fields distinguish the kinds of tokens. */
+  /** Header fields in addition to the algorithms and the key id. These fields distinguish the kinds of tokens. */
   readonly header: Readonly<Record<string, string>>;
   /** Matches the five parts of the token with their lengths. */
   readonly shape: RegExp;

@@ -59,7 +59,7 @@ export interface DeliveryPayload {
 
 /**
  * Returns the key of the job that sends events to a webhook. While a job with this key waits, queueing it again only
- * replaces its payload and its time.
+ * replaces its payload and its start time.
  */
 export function deliveryKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
   return `${DELIVER_WEBHOOK}:${webhookId}`;

@@ -94,8 +94,8 @@ export class StatementBatch extends Query {
   }
 
   /**
-   * Adds a statement to a batch that is not sent yet. The values are read only when the batch is sent. Until then, the
-   * value of an object with a method `toPostgres` can still be set.
+   * Adds a statement to a batch that is not sent yet. The values are read only when the batch is sent. Until then, an
+   * object with a method `toPostgres` can still change its value.
    */
   add(statement: BatchedStatement, outcome: StatementOutcome): void {
     this.#statements.push({ statement, outcome, parameters: [], isDescribed: false, reader: undefined, rows: [] });

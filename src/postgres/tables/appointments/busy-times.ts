@@ -41,9 +41,9 @@ export function visitEnd(row: string): string {
  * index serves them under row-level security. No appointment lasts longer than 24 hours, so the query reads only
  * appointments that start in the 24 hours before the time, or during it.
  *
- * The constraints forbid overlaps of a person's appointments, except overbooked ones of a practitioner. So the query
- * reads only the last appointment that begins before the time ends. For a practitioner, it reads overbooked
- * appointments separately.
+ * The constraints forbid overlaps of a person's appointments, except overbooked ones of a practitioner. So if one of
+ * the person's appointments overlaps the time, the last one that begins before the end of the time does. The query
+ * reads only this one. For a practitioner, it reads overbooked appointments separately.
  */
 export function busyTime(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);

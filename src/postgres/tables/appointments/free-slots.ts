@@ -7,8 +7,8 @@ export interface OptionQuery {
   /** The patient who must be free at the time. If undefined, only the practitioner must be free. */
   readonly patientId: string | undefined;
   /**
-   * The appointment that is to be moved. The search ignores it when it checks whether the patient and the practitioner
-   * are busy.
+   * The appointment that is to be moved. The patient and the practitioner do not count as busy because of this
+   * appointment.
    */
   readonly appointmentId: string | undefined;
   /** The rule and date whose capacity the appointment to move already uses; undefined if it uses none. */
