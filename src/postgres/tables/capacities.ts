@@ -26,8 +26,8 @@ export interface CapacityTerms {
  * hold. Frees a unit of the day `old`, if `old` is defined. If the appointment comes from a hold (`terms.heldUntil`),
  * the hold's unit becomes the unit of the appointment.
  *
- * If `wanted` and `old` are the same day of the same rule, the appointment keeps its unit. Then only frees the unit of
- * the hold, if there is a hold.
+ * If `wanted` and `old` are the same day of the same rule, the appointment keeps its unit. The function then frees only
+ * the unit of the hold, if there is a hold.
  *
  * Does not wait for the result. If no unit is left, the RPC fails later with the error that `refusal` returns.
  *

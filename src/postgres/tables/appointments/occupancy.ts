@@ -41,8 +41,8 @@ export interface OccupancyRecord {
    */
   readonly blockedMinutes: number;
   /**
-   * The sum of the daily capacities of the program's active rules. Only rules with a free slot or an appointment on the
-   * date count, within the filters of the query. The sum is the same in all rows of a program and date.
+   * The sum of the daily capacities of the program's active rules. A rule counts only if it has a free slot or an
+   * appointment on the date that matches the query. The sum is the same in all rows of a program and date.
    */
   readonly capacity: number;
   readonly capacityLeft: number;
@@ -76,8 +76,8 @@ const begins = (row: string) => `${row}.starts_at >= :from::timestamptz AND ${ro
   AND (:practitionerId::uuid IS NULL OR ${row}.practitioner_id = :practitionerId::uuid)`;
 
 /**
- * SQL of {@link readOccupancy}. It subtracts held slots from the open slots and not from the passed ones. A live hold
- * expires when its first slot starts, at the latest, so its slots have not passed.
+ * SQL of {@link readOccupancy}. It subtracts held slots from the open slots, and not from the passed slots. A hold
+ * expires at the latest when its first slot starts, so no slot of an unexpired hold has passed.
  */
 const OCCUPANCY = `WITH p AS MATERIALIZED (
     SELECT id, location_id, active FROM programs WHERE tenant_id = :tenantId

@@ -29,7 +29,7 @@ export interface OptionRecord extends Offer {
   readonly practitionerId: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** When the visit of the patient ends: at the end of a slot, before the buffer. */
+  /** When the visit of the patient ends: at the end of a slot. Until `endsAt`, only the practitioner is busy. */
   readonly visitEndsAt: Date;
 }
 
@@ -45,7 +45,7 @@ const DAY = 86_400;
 /**
  * Returns at most `query.limit` options, the earliest first. Their slots are free and bookable at `query.now`, their
  * day has capacity left, and their program offers the service to the principal. Their practitioner is active. Neither
- * practitioner nor patient has another appointment or an unexpired hold at the time.
+ * practitioner nor patient has another appointment or an unexpired hold that overlaps the option.
  *
  * One statement usually fills the page. If many people are busy or many days are full, further statements continue
  * where the last one stopped. If a statement finds very few options, the next one covers a longer time. So the cost
@@ -98,9 +98,9 @@ function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, miss
 }
 
 /**
- * A row of the result of a search statement. The statement returns no row if no free slot is left. `stop` is the time
- * at which the next statement begins. `slotId` is null if the statement found no option. Times are milliseconds since
- * the epoch, because PostgreSQL's text of times takes longer to write and to read.
+ * A row of the result of a search statement. The statement returns no row if no free slot is left. `stop` is the start
+ * of the range that the next statement reads. `slotId` is null if the statement found no option. Times are milliseconds
+ * since the epoch, because PostgreSQL needs longer to write times as text, and the service needs longer to read them.
  */
 type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
 type OptionTimes = Readonly<Record<"startsAt" | "endsAt" | "visitEndsAt", number>>;
@@ -175,8 +175,8 @@ const IS_PRACTITIONER_ACTIVE =
   "(SELECT d.active FROM practitioners d WHERE d.tenant_id = :tenantId AND d.id = s.practitioner_id)";
 
 /*
- * The check of a slot takes a few index lookups for each person. NOT EXISTS might be planned as a join of all slots and
- * appointments.
+ * The values for {@link busyTime}, whose SQL checks a slot with a few index lookups for each person. With NOT EXISTS
+ * instead, PostgreSQL might join all slots and appointments.
  */
 const SLOT = {
   tenantId: ":tenantId",
@@ -192,7 +192,7 @@ const patient = { ...SLOT, personId: ":patientId::uuid" };
 
 /**
  * SQL for the start and end of a time range that contains all found options. The range ends 24 hours after the last
- * possible start, because no option lasts longer.
+ * possible start, because no option is longer than 24 hours.
  */
 const ALL_SLOTS = {
   startsAt: "(SELECT starts_at FROM next)",
@@ -201,7 +201,7 @@ const ALL_SLOTS = {
 
 /**
  * Returns SQL for whether the patient is free at a slot; true if the search has no patient. If the patient is free in
- * the whole range {@link ALL_SLOTS}, the single slots are not looked up.
+ * the whole range {@link ALL_SLOTS}, the SQL does not check each slot.
  */
 function isPatientFree(endsAt: string): string {
   return `(:patientId::uuid IS NULL OR (${busyTime("patient_id", { ...patient, ...ALL_SLOTS })}) IS NULL

@@ -1,11 +1,13 @@
 /**
  * Returns a query for the slots at which an option of one or more slots can start. The option consists of adjacent free
- * slots of one rule that together last at least `:minutes`. `slots` is a query for free slots. Each row has the end and
- * the highest generation of the slots of the option. It also has the end of the visit, which lasts `:visitMinutes`,
- * rounded up to the end of a slot; NULL means `:minutes`. The rows have the order of `slots`. The query makes one index
- * lookup for each row that it reads from `slots`.
+ * slots of one rule that together last at least `:minutes`. `slots` is a query for free slots. The query makes one
+ * index lookup for each row of `slots`. The rows of the result have the order of `slots`.
  *
- * All slots of a rule have the same length, so the number of slots shows whether one is missing.
+ * Each row has the end of the option, the highest generation of its slots, and the end of the visit. The visit lasts
+ * `:visitMinutes`, or `:minutes` if that is NULL, rounded up to the end of a slot.
+ *
+ * All slots of a rule have the same length. So the query compares the number of slots to find out whether one is
+ * missing.
  */
 export function runsFrom(slots: string): string {
   return `SELECT s.id, r.generation, s.program_id, s.practitioner_id, s.starts_at, r.ends_at, s.location_id, s.emergency,

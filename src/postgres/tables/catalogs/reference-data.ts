@@ -13,8 +13,8 @@ export interface HealthcareServiceAttributes {
   readonly code: string;
   readonly name: string;
   /**
-   * Id of the opportunity definition that limits waits for this service on the waitlist, and in searches without an
-   * appointment type; undefined for no limit.
+   * The id of the opportunity definition that limits the wait for this service; undefined for no limit. It applies to
+   * waitlist entries, and to searches without an appointment type.
    */
   readonly opportunityDefinitionId: string | undefined;
   readonly active: boolean;
