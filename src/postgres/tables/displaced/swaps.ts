@@ -43,9 +43,9 @@ export async function findInSpan(transaction: Transaction, span: SwappedSpan): P
 }
 
 /**
- * Returns those of `ids` whose appointment cannot be exchanged, in ascending order. Each appointment would move to the
- * other of the two practitioners. This is impossible if the other practitioner has a hold that has not expired, or an
- * appointment outside `ids`, at an overlapping time. Appointments with status CANCELLED or NO_SHOW do not count.
+ * Returns the ids of the appointments in `ids` that cannot be exchanged, in ascending order. An appointment moves to
+ * the other of the two practitioners. This is impossible if the other practitioner has an unexpired hold or an
+ * appointment outside `ids` at an overlapping time. Appointments with status CANCELLED or NO_SHOW do not count.
  */
 export async function findObstructed(
   transaction: Transaction,
@@ -59,9 +59,9 @@ export async function findObstructed(
 }
 
 /**
- * Sets locked appointments to CANCELLED, so that the exclusion constraints ignore them until the same transaction
- * updates them again. Without this, appointments that exchange times would conflict, because PostgreSQL checks the
- * constraints after each row.
+ * Sets locked appointments to CANCELLED, so that the exclusion constraints ignore them. The same transaction must
+ * update the appointments again. Without this step, appointments that exchange their times or practitioners would
+ * conflict, because PostgreSQL checks the constraints after each row.
  */
 export function setAside(transaction: Transaction, ids: readonly string[]): void {
   const query = sql("appointments").where({ tenant_id: transaction.tenantId }).update({ status: "CANCELLED" });

@@ -90,7 +90,7 @@ export function insertDecision(
   transaction.send(sql("eligibility_decisions").insert(row));
 }
 
-/** Returns an eligibility decision as it was made; undefined if the tenant has no such decision. */
+/** Returns a stored eligibility decision; undefined if the tenant has no such decision. */
 export async function findDecision(
   transaction: Transaction,
   id: string,

@@ -18,7 +18,7 @@ export interface EventRecord {
   readonly correlationId: string;
   /**
    * The organization and company of the resource. Only principals who see the resource receive the event. An undefined
-   * id does not restrict them.
+   * id excludes no principal.
    */
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
@@ -26,7 +26,10 @@ export interface EventRecord {
 
 /** A position in the feed of a tenant. Reading continues after the event at this position. */
 export interface FeedCursor {
-  /** Lower-case UUID. After a restore from a backup, the operator must give the feed another id. */
+  /**
+   * Lower-case UUID. After a restore from a backup, the operator must give the feed another id. Cursors from before the
+   * restore are then rejected.
+   */
   readonly feedId: string;
   readonly position: number;
 }
@@ -107,11 +110,12 @@ export async function readFeed(transaction: Transaction, after: number, limit: n
 }
 
 /**
- * Assigns the next positions of the feed to at most {@link MAX_ASSIGNED} committed events that have no position yet, in
- * the order of the outbox. Creates the feed if the tenant has none. Does not wait for the results.
+ * Assigns the next positions of the feed to at most {@link MAX_ASSIGNED} committed events that have no position yet.
+ * These are the rows of `event_outbox`; the lowest `sequence` comes first. Creates the feed if the tenant has none.
+ * Does not wait for the results.
  *
  * The feed is locked until the transaction ends, so one transaction at a time assigns positions. The statement that
- * reads the outbox runs after the lock, so it sees all events that were committed before the lock.
+ * reads `event_outbox` runs after the lock, so it sees all events that were committed before the lock.
  */
 export function assignNextPositions(transaction: Transaction): void {
   const key = { tenant_id: transaction.tenantId };
@@ -131,9 +135,9 @@ export async function findOldestPosition(transaction: Transaction): Promise<numb
 }
 
 /**
- * Returns whether a page that was read after the position of a cursor continues the feed there without a gap. Returns
- * false if events after the cursor were purged. Also returns false for a cursor of another feed, or for a cursor beyond
- * the end of the feed. A restore from a backup can cause both.
+ * Returns whether a page, which was read from a cursor's position on, continues the feed there without a gap. Returns
+ * false if events after the cursor were purged. Also returns false if the cursor is from another feed, or if its
+ * position is beyond the end of the feed. A restore from a backup can cause the last two.
  */
 export function goesOn({ feedId, events, lastPosition }: FeedPage, cursor: FeedCursor): boolean {
   if (feedId !== cursor.feedId || lastPosition < cursor.position) return false;

@@ -66,8 +66,8 @@ export async function readOutbox(source: TransactionSource): Promise<{ count: nu
 
 /**
  * Removes at most `limit` events from the feeds, but keeps their audit rows. Removes events that got their position
- * more than `retentionHours` ago, the oldest of all tenants first. Begins at `since`, if defined, because earlier
- * batches have removed the older events.
+ * more than `retentionHours` ago, the oldest of all tenants first. If `since` is defined, skips events that got their
+ * position before this time, because earlier batches have removed them.
  */
 export function purgeEventBatch(
   source: TransactionSource,

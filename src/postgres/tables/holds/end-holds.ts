@@ -6,9 +6,8 @@ import { endHold, type HoldRecord } from "./holds.js";
 
 /**
  * Ends unexpired holds that the transaction has locked. Frees the units of capacity of the holds and removes the holds
- * from the counts of their principals. Rows of `freed_slots` at the times of the holds become due at once, so that
- * these slots are offered to the waitlist; see {@link hastenFreedSlots}. Locks the counters of days, then of
- * principals, then freed slots.
+ * from the counts of their principals. Calls {@link hastenFreedSlots}, so that a job soon offers the freed slots at the
+ * times of the holds to the waitlist. Locks the counters of days, then of principals, then freed slots.
  */
 export function releaseHolds(transaction: Transaction, holds: readonly HoldRecord[], at: Date): void {
   for (const { id } of holds) endHold(transaction, id, at, undefined);

@@ -60,7 +60,7 @@ const TIME = {
 
 /**
  * SQL for whether a slot `s` is on a full day: appointments and unexpired holds use the whole daily capacity of its
- * rule. The subquery looks up one row. For an EXISTS, PostgreSQL might read all days into a hash table.
+ * rule. The subquery looks up one row. With EXISTS instead, PostgreSQL might read all days into a hash table.
  */
 export const IS_DAY_FULL = `coalesce((SELECT c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity
     FROM day_counters c JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id
@@ -79,12 +79,12 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
 /**
- * SQL that selects the first slot of each option that seems free. The slots of this option are in the future, free and
- * unchanged since the search. Its token is unused, and its day has capacity left. Neither practitioner nor patient is
- * busy until the last slot ends.
+ * SQL that selects the first slot of each option that seems free. The slots of such an option are in the future, free
+ * and unchanged since the search. Its token is unused, and its day has capacity left. Neither practitioner nor patient
+ * is busy until the last slot ends.
  *
  * Some slots of an option may no longer exist. So the SQL checks that the last slot ends late enough. To exclude gaps,
- * it also compares the total length of the slots with the time from start to end.
+ * it also compares the total length of the slots with the time from the first start to the last end.
  */
 const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
     SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,

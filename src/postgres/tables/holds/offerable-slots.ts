@@ -22,8 +22,8 @@ export interface OfferableSlot {
   readonly endsAt: Date;
   /**
    * Whether the slot and the practitioner are free, the day has capacity left, and the program, location and
-   * practitioner are active. Ignores holds of the practitioner's time, but holds use capacity of the day. False in an
-   * emergency program.
+   * practitioner are active. Here holds do not make the practitioner busy, but they can use up the capacity of the day.
+   * False in an emergency program.
    */
   readonly isOpen: boolean;
   /**
