@@ -38,9 +38,9 @@ export async function lockWithPatients(
 }
 
 /**
- * Locks and returns the rows of {@link lockWithPatients}. Then locks and returns the slots that the appointments
- * occupy. Also locks and returns the slots of `practitionerIds` that are in the schedule of the programs of the
- * appointments, at the times of the appointments.
+ * Locks and returns the rows of {@link lockWithPatients}, then two groups of slots: the slots that the appointments
+ * occupy, and scheduled slots of `practitionerIds`. A slot of the second group belongs to the program of one of the
+ * appointments and lies within the time of this appointment.
  */
 export async function lockAllInOrder(
   transaction: Transaction,

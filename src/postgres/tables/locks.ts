@@ -84,8 +84,8 @@ export interface Locked {
 
 /**
  * Locks and returns the rows that bookings, reschedulings and status changes share with other transactions, always in
- * the same order. The order prevents deadlocks. All statements are sent at once, so they share a round trip with the
- * other statements of the caller's turn of the event loop. A transaction may skip steps of the order, but never goes
+ * the same order. The order prevents deadlocks. All statements are sent at once, in one round trip with the statements
+ * that the caller sends in the same turn of the event loop. A transaction may skip steps of the order, but never goes
  * back:
  *
  * 1. the idempotency key, which `unit-of-work.ts` claims before the operation;
@@ -101,7 +101,7 @@ export interface Locked {
  * 5. the appointment; for a merge or an erasure all appointments of the patient, ordered by id;
  * 6. the option token, which is marked as used;
  * 7. slots, ordered by id, all in one statement: the slots that an appointment takes and the slots that it occupies.
- *    `slot-plan.ts` locks any number of slots;
+ *    `slot-plan.ts` locks all slots that a change of the schedule deletes or changes;
  * 8. the practitioner, when an appointment or a hold takes time, when an appointment regains its time, and when the
  *    practitioner is activated or deactivated. Slots alone are not enough: several programs can have slots at the same
  *    time, and no rule creates the slot of an overbooked appointment;
@@ -109,8 +109,8 @@ export interface Locked {
  *    the practitioner, because expired holds end under the practitioner's lock. A merge or an erasure locks all holds
  *    of the patient;
  * 10. the counters of days, ordered by rule and date (`capacities.ts`). An appointment or a hold uses one unit of
- *     capacity, however many slots it has. An overbooked appointment uses none, and neither does a hold whose
- *     appointment already uses a unit of the same day;
+ *     capacity, however many slots it has. An overbooked appointment uses none. A hold that reschedules an appointment
+ *     uses none if the appointment already uses a unit of the day;
  * 11. the counters of the holds of principals (`hold-holders.ts`);
  * 12. freed slots (`freed-slots.ts`). A call that frees or offers a slot locks the slot first.
  *

@@ -79,8 +79,8 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
 );
 
 /**
- * How many waitlist entries {@link selectWaiting} reads at most. If further entries have the request date of the last
- * one, it reads these too.
+ * How many waitlist entries {@link selectWaiting} reads. It reads more only if further entries have the same request
+ * date as the last one.
  */
 const MOST_RANKED = 100;
 
@@ -136,7 +136,7 @@ export async function findOfferedSlot(
 
 /**
  * Returns a slot of the schedule without locking it, whether or not it is free. Returns undefined if the schedule no
- * longer has the slot, or if the slot was not yet compared with the present rules.
+ * longer has the slot, or if the slot is not up to date ({@link IS_UP_TO_DATE}).
  */
 export async function findOfferableSlot(
   transaction: Transaction,

@@ -13,8 +13,8 @@ const insertChangeRows = bulkInsert("appointment_history", Object.values(changeC
 const insertCountRows = bulkInsert("opportunity_changes", countColumns);
 
 /**
- * Inserts appointments, the first entries of their histories, and their rows in `opportunity_changes`, from which the
- * indicators of opportunity are computed.
+ * Inserts appointments and the first entries of their histories. Also inserts their rows in `opportunity_changes`, from
+ * which the service computes how long patients waited for appointments.
  */
 export function insertAppointments(
   transaction: Transaction,

@@ -114,8 +114,8 @@ export interface OwnSlot {
   readonly slotId: string;
   readonly appointment: AppointmentRecord;
   /**
-   * Whether the appointment takes place although a schedule block overlaps the slot. If true, the appointment awaits no
-   * decision of staff. Ignored if no block overlaps the slot.
+   * Whether the appointment takes place although a schedule block overlaps the slot. If true, staff do not have to
+   * decide about the appointment. Ignored if no block overlaps the slot.
    */
   readonly isAccepted: boolean;
 }
