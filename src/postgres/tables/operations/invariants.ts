@@ -67,8 +67,8 @@ const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.start
  * SQL for each invariant, by name. Each query selects the ids of the rows that violate the invariant. These are ids of
  * appointments, holds, slots, patients or webhooks. For a wrong counter of a day (DAY_COUNT_WRONG and
  * HELD_COUNT_WRONG), the query selects the id of the counter's rule. SUMMARY_WRONG selects ids of services. Row-level
- * security already rejects invalid patients, appointments and slots. The
- * queries check these rules too, because a superuser can break them.
+ * security already rejects invalid patients, appointments and slots. The queries check them too, because a superuser
+ * can bypass row-level security.
  *
  * A replay creates new deliveries of old events. So WEBHOOK_ORDER_WRONG compares a pending delivery only with DELIVERED
  * ones that were created at the same time or later. An overbooked appointment may overlap other appointments and holds

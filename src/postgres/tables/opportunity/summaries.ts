@@ -26,7 +26,10 @@ const INCOMPLETE = `SELECT DISTINCT p.tenant_id AS id FROM programs p WHERE p.ma
   AND NOT EXISTS (SELECT FROM opportunity_states s WHERE s.tenant_id = p.tenant_id AND s.built_through IS NULL)`;
 const CHANGED = "SELECT DISTINCT tenant_id AS id FROM opportunity_changes";
 
-/** Returns the ids of the tenants with a requested schedule whose rows of `opportunity_summaries` are incomplete. */
+/**
+ * Returns the ids of the tenants whose rows of `opportunity_summaries` are incomplete. Omits tenants without a program
+ * that has a schedule.
+ */
 export function findTenantsWithoutSummaries(source: TransactionSource): Promise<string[]> {
   return findTenants(source, INCOMPLETE);
 }
@@ -57,10 +60,7 @@ export function dropSummaries(transaction: Transaction): void {
 
 const SUMS = cellSums.join(", ");
 const KEPT = cellSums.map((sum) => `${sum} = opportunity_summaries.${sum} + excluded.${sum}`).join(", ");
-/**
- * The beginning of an INSERT. A WITH clause must follow as part of its SELECT, because Citus rejects WITH before
- * INSERT.
- */
+/** The beginning of an INSERT. A WITH clause must come after this text, because Citus rejects WITH before INSERT. */
 const INTO = `INSERT INTO opportunity_summaries (tenant_id, ${cellKey}, ${SUMS})`;
 /**
  * The end of an INSERT: adds the CTE `cells` to `opportunity_summaries`. Reads the id of the tenant from
@@ -74,8 +74,8 @@ const MOVE = `${INTO} WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uui
 /**
  * Adds a range of appointments to `opportunity_summaries`, and subtracts the changes of these appointments that
  * {@link moveChanges} has not moved yet. The appointments already contain these changes, and {@link moveChanges} adds
- * them later. Without the subtraction, they would count twice. One snapshot contains the appointments and the changes,
- * so the sums are right even if calls commit at the same time.
+ * them later. Without the subtraction, these changes would count twice. One snapshot contains the appointments and the
+ * changes, so the sums are right even if calls commit at the same time.
  */
 const BUILD = `${INTO} WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after::uuid AND id <= :through::uuid
     UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;
@@ -96,8 +96,8 @@ export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION A
  * whether more appointments may be left. {@link moveChanges} moves nothing until all appointments are added, so no
  * change is counted twice.
  *
- * Waits in business days depend on holidays, so holidays cannot change during the transaction. If a past, present or
- * near holiday changes between two transactions, the summaries are built again from the start; see `remakeDate`.
+ * Waits in business days depend on holidays, so holidays cannot change during the transaction. If a holiday that can
+ * affect these waits changes between two transactions, the summaries are built again from the start; see `remakeDate`.
  */
 export async function buildSummaries(transaction: Transaction): Promise<boolean> {
   const { tenantId: tenant } = transaction;

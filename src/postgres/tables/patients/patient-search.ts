@@ -18,8 +18,8 @@ export interface FoundPatient extends PatientRecord {
 }
 
 /**
- * The conditions of a search. A found patient has a word that begins with `leading`. For each item of `beginnings`, it
- * has a word that begins with this item.
+ * The conditions of a search. A found patient has a word that begins with `leading`. For each item of `beginnings`, the
+ * patient has a word that begins with this item.
  */
 export interface PatientSearch {
   /** The text that is looked up in the index of words. */
