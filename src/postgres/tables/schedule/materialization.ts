@@ -27,8 +27,8 @@ export interface MaterializationState extends Reach {
    */
   readonly through: string | undefined;
   /**
-   * The next date with slots after `through` may be complete for some practitioners only. This is the number of these
-   * practitioners. They come first in the program's order of practitioners; the others get their slots later.
+   * The number of practitioners who already have all their slots on the next date with slots after `through`. These are
+   * the first practitioners in the program's order. The other practitioners get their slots on this date later.
    */
   readonly staff: number;
   /** When the schedule was last created or extended, even if no slot was missing; undefined if it never was. */

@@ -50,9 +50,9 @@ export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 
 /**
  * The beginning of a WITH clause: CTEs with the lists of a {@link SlotPlan}. `lists` is one row of arrays. `blocks` has
- * a row for each block. `places` has a row for each program. Each row of `places` has four indexes into the arrays,
- * from 1: of the program's first and last run of adjacent slots, and of its first and last practitioner. With these
- * indexes, statements need no join.
+ * a row for each block. `places` has a row for each program, with four indexes into the arrays, counted from 1. They
+ * are the indexes of the program's first and last run of adjacent slots, and of its first and last practitioner. With
+ * these indexes, statements need no join.
  */
 export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
     SELECT :runRules::uuid[] AS rules, :runDates::date[] AS dates, :runStarts::timestamptz[] AS firsts,
@@ -90,8 +90,8 @@ export function meetsBlocks(time: string): string {
 }
 
 /**
- * Returns the items, ordered like their programs in `programIds`. For each program, also returns the index of its first
- * and of its last item, from 1. If a program has no items, its last index is below its first.
+ * Returns the items, ordered like their programs in `programIds`. For each program, also returns the indexes of its
+ * first and its last item, counted from 1. If a program has no items, its last index is below its first.
  */
 function groupByProgram<Item extends { readonly programId: string }>(
   programIds: readonly string[],

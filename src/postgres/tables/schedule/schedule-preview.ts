@@ -12,8 +12,8 @@ export interface SlotChanges {
   /** The number of free slots that would be removed because the plan does not have them. */
   readonly withdrawn: number;
   /**
-   * The number of appointments in slots that the plan does not have, including appointments that are displaced
-   * already. With `blockId` of {@link DisplacedWanted}, only the appointments that this block overlaps.
+   * The number of appointments in slots that the plan does not have, including appointments that are displaced already.
+   * With `blockId` of {@link DisplacedWanted}, only the appointments that this block overlaps.
    */
   readonly displaced: number;
   /**
@@ -50,8 +50,8 @@ export async function previewSlots(
 
 /**
  * SQL for {@link SlotChanges}. The number of added slots is the number of slots of the plan minus the number of
- * existing slots that fit the plan. A search for each missing slot would be a join, and PostgreSQL chooses a slow join
- * for a tenant without statistics.
+ * existing slots that fit the plan. The SQL does not look for each missing slot. That would be a join, and PostgreSQL
+ * chooses a slow join for a tenant without statistics.
  */
 const PREVIEW = `${PLAN},
   going AS MATERIALIZED (SELECT s.appointment_id, s.starts_at, CASE WHEN s.appointment_id IS NULL THEN false

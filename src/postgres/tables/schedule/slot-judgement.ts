@@ -67,7 +67,7 @@ export const IS_REPLACED = `((s.appointment_id IS NULL AND (s.program_id, s.prac
 
 /**
  * SQL for the `DisplacementCause` of an occupied slot `s` that the plan does not have. If several causes hold, it is
- * the first in this order.
+ * the first one in the CASE.
  */
 export const CAUSE = `CASE WHEN ${meetsBlocks("s")} THEN 'BLOCK'
   WHEN s.practitioner_id = ANY(:inactivePractitioners::uuid[]) THEN 'PRACTITIONER_INACTIVE'
