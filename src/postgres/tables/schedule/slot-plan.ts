@@ -8,14 +8,16 @@ import { CAUSE, CAUSE_ID, FITS, IN_SCOPE, IS_REPLACED, PLAN } from "./slot-judge
 
 /** The kinds of slots that {@link lockChangingSlots} has locked. */
 interface ChangingSlots {
-  /** Whether at least one free slot is not in the plan. Such slots are to be deleted. */
+  /** Whether at least one free slot is not in the plan. {@link withdrawSlots} deletes such slots. */
   readonly unfitFree: boolean;
   /**
-   * Whether at least one occupied slot is not in the plan and must be marked as `retained` or get another cause in its
-   * mark.
+   * Whether at least one occupied slot that is not in the plan must be marked as `retained`, or is marked with a cause
+   * that is no longer right.
    */
   readonly unfitOccupied: boolean;
-  /** Whether at least one `retained` slot is in the plan again. Such slots are to lose this mark. */
+  /**
+   * Whether at least one `retained` slot is in the plan again. {@link withdrawSlots} removes the mark of such slots.
+   */
   readonly fitting: boolean;
 }
 
@@ -115,7 +117,10 @@ const FIT_AGAIN = `${PLAN} UPDATE slots s
   WHERE ${IN_SCOPE} AND s.retained AND ${FITS}`;
 /** The index of the first random digit in the text of a UUID of version 7, after its time and version. */
 const UUID_RANDOM_AT = "01234567-89ab-7".length;
-/** All ids of one statement begin with the same digits, so they change few pages of the primary key's index. */
+/**
+ * All ids that one statement makes begin with the same digits, so the inserts change few pages of the primary key's
+ * index.
+ */
 const SLOT_ID = `(:idStart || substr(gen_random_uuid()::text, ${UUID_RANDOM_AT + 1}))::uuid`;
 const INSERT_MISSING = `${PLAN_LISTS} INSERT INTO slots
     (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation)

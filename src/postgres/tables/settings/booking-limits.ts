@@ -39,7 +39,10 @@ export interface MoveLimits extends Pick<BookingLimits, "onDay"> {
   readonly offersFreedSlots: boolean;
 }
 
-/** The patient, the service and the day of a new appointment. `on` is the local date (YYYY-MM-DD) or a slot's id. */
+/**
+ * The patient, the service and the day of a new appointment. `on` is the local date (YYYY-MM-DD), or the id of a slot
+ * on this day.
+ */
 export interface LimitedVisit {
   readonly patientId: string;
   readonly serviceId: string;
@@ -85,8 +88,8 @@ export async function findBookingLimits(
 /**
  * Returns the tenant's settings for a reschedule to the day of the slot `slotId`. `onDay` counts the patient's
  * appointments for the same service on that day, except cancelled ones and no-shows. The count is 0 if the appointment
- * is already on that day, or without `slotId`. Call this right after the statement that locks the patient, so that both
- * share a round trip.
+ * is already on that day, or if `slotId` is undefined. Call this right after the statement that locks the patient, so
+ * that both share a round trip.
  */
 export async function findMoveLimits(
   transaction: Transaction,

@@ -38,8 +38,8 @@ function named(prefix: string, { horizonDays, minimumNoticeMinutes }: BookingWin
 }
 
 /**
- * Returns the effects of a change of one program's booking window from `before` to `after`. The caller has replaced
- * each value that the program does not set with the tenant's value.
+ * Returns the effects of a change of one program's booking window from `before` to `after`. If the program does not set
+ * a value of its own, `before` and `after` must contain the tenant's value.
  */
 export async function countProgramWindowEffects(
   transaction: Transaction,
@@ -127,8 +127,8 @@ const LIMIT_EFFECTS = `SELECT
 
 /**
  * Returns SQL that counts the {@link WindowEffects} in the active programs `p` that meet `condition`. `notice` and
- * `days` return SQL for the minimum notice and the horizon of `p`; `of` is the parameter with the setting before or
- * after the change.
+ * `days` return SQL for the minimum notice and the horizon of `p`. Their argument `of` is SQL for the changed setting:
+ * its value before or after the change.
  *
  * The start and end of each booking window are computed before the subqueries. Under row-level security, an index can
  * then serve the comparisons with them.

@@ -8,7 +8,7 @@ export type TenantState = "ACTIVE" | "SUSPENDED" | "ERASING" | "ERASED";
 /** The record of a tenant. */
 export interface TenantRecord {
   readonly tenantId: string;
-  /** Undefined once the tenant is erased. */
+  /** Undefined after the tenant was erased. */
   readonly displayName: string | undefined;
   readonly state: TenantState;
   readonly version: number;

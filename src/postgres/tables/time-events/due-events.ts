@@ -29,8 +29,8 @@ export interface Window {
 
 /**
  * Locks the due appointments in the order of their ids. All statements that lock several appointments use this order.
- * With OFFSET 0, PostgreSQL plans the subquery separately and uses an index. It would plan a plain join as a scan of
- * all appointments of the tenant.
+ * With OFFSET 0, PostgreSQL plans the subquery separately and uses an index. Without it, PostgreSQL would scan all
+ * appointments of the tenant.
  */
 const lockDue = prepared(["tenant", "after", "until", "minutes"], ({ tenant, after, until, minutes }) =>
   sql.raw(

@@ -26,7 +26,7 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
  * addition after its own conditions, and no index could serve the comparison.
  *
  * Each reminder offset and the no-show grace is a number of minutes. With the LIMIT, PostgreSQL searches the index of
- * appointments once for each of these numbers. It would plan a plain join as a scan of all appointments of the tenant.
+ * appointments once for each of these numbers. Without it, PostgreSQL would scan all appointments of the tenant.
  * `tenant_settings` is joined in the innermost subquery, because Citus does not push down unnest() over a table with a
  * row-level security policy.
  */
@@ -52,8 +52,8 @@ const ADVANCE = `UPDATE time_event_progress SET through = ?
   WHERE tenant_id = ANY(?::uuid[]) AND tenant_id <> ALL(?::uuid[]) AND through < ?`;
 
 /**
- * Defines which events are due: those that became due after `notBefore` and after the tenant's progress, and not after
- * `until`.
+ * Defines which events are due: those that became due after `notBefore`, after the tenant's progress (`through` in
+ * `time_event_progress`), and not after `until`.
  */
 export interface DueQuery {
   /** Events that were due at this instant or earlier are not written. */

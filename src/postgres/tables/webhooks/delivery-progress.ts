@@ -151,7 +151,7 @@ export interface FailedAttempt {
   readonly beganMs: number;
   /**
    * Milliseconds until the next attempt. If `limitHours` end sooner, the next attempt is made when they end, but not
-   * within the next second.
+   * earlier than one second from now.
    */
   readonly pauseMs: number;
   /** The delivery is retried for this many hours after its first attempt. */
