@@ -110,7 +110,7 @@ export interface ExchangedDays {
 }
 
 /**
- * Locks the counters of all days, frees a unit of each `old`, then takes a unit of each `wanted` in the order of
+ * Locks the counters of all days. Then frees a unit of each `old`, and takes a unit of each `wanted` in the order of
  * `exchanges`. Skips exchanges in which both days are the same day of the same rule. Returns one result for each
  * exchange: false if no unit was left, otherwise true. If any result is false, the caller must not commit.
  */

@@ -28,9 +28,9 @@ export interface LockedForErasure {
 }
 
 /**
- * Locks a patient and all patients merged into it, then the waitlist entries, appointments and holds of the patient, in
- * the order of `locks.ts`, and last the cases. Until the transaction ends, no other call can change these records or
- * add new ones. Returns the locked records, except the waitlist entries.
+ * Locks a patient and all patients merged into it. Then locks the waitlist entries, appointments and holds of the
+ * patient, in the order of `locks.ts`, and last the cases. Until the transaction ends, no other call can change these
+ * records or add new ones. Returns the locked records, except the waitlist entries.
  */
 export async function lockForErasure(transaction: Transaction, patientId: string): Promise<LockedForErasure> {
   const [patients, , appointments, holds, cases, formerDocumentNumbers] = await Promise.all([

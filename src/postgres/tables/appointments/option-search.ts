@@ -71,8 +71,8 @@ export async function searchOptions(
 
 /**
  * Returns the time range and the number of slots that the first statement reads. A search for one practitioner reads 28
- * days, because a page of one practitioner needs many days. Else, a search that is limited to parts of the day (such as
- * the morning) reads 12 hours, which is longer than any part of a day. All other searches read 7 days.
+ * days, because a page of one practitioner needs many days. Any other search that is limited to parts of the day (such
+ * as the morning) reads 12 hours. This is longer than any part of a day. All other searches read 7 days.
  */
 function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
   return {
@@ -175,7 +175,7 @@ const IS_PRACTITIONER_ACTIVE =
   "(SELECT d.active FROM practitioners d WHERE d.tenant_id = :tenantId AND d.id = s.practitioner_id)";
 
 /*
- * The values for {@link busyTime}, whose SQL checks a slot with a few index lookups for each person. With NOT EXISTS
+ * Operands of {@link busyTime}. Its SQL checks a slot with a few index lookups for each person. With NOT EXISTS
  * instead, PostgreSQL might join all slots and appointments.
  */
 const SLOT = {

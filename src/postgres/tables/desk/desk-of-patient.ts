@@ -22,8 +22,8 @@ export async function listEntriesOfPatient(
 }
 
 /**
- * Returns one page of the cases of a patient, ordered by id. A case without a patient counts as the patient's if its
- * appointment is the patient's.
+ * Returns one page of the cases of a patient, ordered by id. Includes a case without a patient if its appointment
+ * belongs to the patient.
  */
 export async function listCasesOfPatient(
   transaction: Transaction,
@@ -34,8 +34,8 @@ export async function listCasesOfPatient(
 }
 
 /**
- * Locks and returns all cases of a patient, ordered by id. A case without a patient counts as the patient's if its
- * appointment is the patient's. The locks last until the transaction ends.
+ * Locks and returns all cases of a patient, ordered by id. Includes a case without a patient if its appointment belongs
+ * to the patient. The locks last until the transaction ends.
  */
 export async function lockCasesOfPatient(transaction: Transaction, patientId: string): Promise<DeskCaseRecord[]> {
   return readRecords(transaction, casesOf(transaction, patientId).orderBy("id").forNoKeyUpdate());

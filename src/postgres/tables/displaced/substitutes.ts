@@ -45,9 +45,10 @@ const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
 
 /**
  * Returns the other active practitioners of the program who can take over at least one of the appointments `ids`. The
- * practitioner's free slots of one rule in the same program must cover the appointment's time, and no appointment or
- * unexpired hold of the practitioner may overlap it. Omits practitioners whom the principal cannot see, and
- * appointments that are neither PENDING nor CONFIRMED. The practitioner who can take the most appointments comes first.
+ * practitioner's free slots of one rule in the same program must cover the appointment's time. No appointment or
+ * unexpired hold of the practitioner may overlap this time. Omits practitioners whom the principal cannot see. Also
+ * omits appointments that are neither PENDING nor CONFIRMED. The practitioner who can take the most appointments comes
+ * first.
  */
 export async function findSubstitutes(
   transaction: Transaction,

@@ -86,8 +86,8 @@ const MOST_RANKED = 100;
 
 /**
  * Selects the entries for {@link findWaitingEntries}. The first entry in the waiting order has the earliest request
- * date. So the statement reads only the {@link MOST_RANKED} entries with the earliest request dates, and all further
- * entries with the request date of the last of these.
+ * date. So the statement reads only the {@link MOST_RANKED} entries with the earliest request dates. It also reads
+ * further entries that have the same request date as the last of these.
  */
 const selectWaiting = prepared(["tenantId", "slotId", "now", "period", "maxHolds"], (names) =>
   sql.raw(
@@ -148,10 +148,11 @@ export async function findOfferableSlot(
 }
 
 /**
- * Returns open waitlist entries whose wishes a freed slot meets and to which the slot was not offered yet. Their
- * patients are active, free at the time of the slot, and have fewer than `maxHolds` live holds. If there are more than
- * {@link MOST_RANKED} of these entries, returns only those with the earliest request dates. The first entry in the
- * order of `waitingOrder` is always among them. Returns none if `freed_slots` has no row for the slot.
+ * Returns open waitlist entries to which a freed slot can be offered: the slot meets the wishes of the entry and was
+ * not offered to it yet. Their patients are active, free at the time of the slot, and have fewer than `maxHolds` live
+ * holds. If there are more than {@link MOST_RANKED} of these entries, returns only those with the earliest request
+ * dates. The first entry in the order of `waitingOrder` is always among them. Returns none if `freed_slots` has no row
+ * for the slot.
  */
 export async function findWaitingEntries(
   transaction: Transaction,

@@ -154,7 +154,7 @@ export function knownPatients(key: Readonly<Record<string, unknown>>): Knex.Quer
   return sql("patients").where(key).whereNull("erased_at");
 }
 
-/** Returns whether the tenant has a patient with this id. Erased patients count. */
+/** Returns whether the tenant has a patient with this id. Also returns true for an erased patient. */
 export async function isOnRecord(transaction: Transaction, id: string): Promise<boolean> {
   const query = sql("patients").where({ tenant_id: transaction.tenantId, id }).select("id");
   return (await transaction.rows(query)).length > 0;

@@ -66,10 +66,7 @@ export async function findResource<A extends object>(
   return readRecord(transaction, visible(transaction, principal, table).where({ id }));
 }
 
-/**
- * Returns a map from id to resource, for those of `ids` whose resource the principal can see. Does not lock the
- * resources.
- */
+/** Returns the resources with these `ids` that the principal can see, as a map by id. Does not lock the resources. */
 export async function findResources<A extends object>(
   transaction: Transaction,
   principal: Principal,
@@ -89,9 +86,9 @@ export interface Referrer {
 }
 
 /**
- * Returns those of `ids` whose resource the principal can see. With a `referrer`, returns an id only if everyone who
- * can see the referrer can also see the resource. So the resource's organization and company must each be null or equal
- * to the referrer's.
+ * Returns the ids among `ids` of resources that the principal can see. With a `referrer`, returns an id only if
+ * everyone who can see the referrer can also see the resource. So the resource's organization and company must each be
+ * null or equal to the referrer's.
  */
 export async function findVisibleIds(
   transaction: Transaction,

@@ -28,9 +28,9 @@ const NOTICE = "coalesce(p.minimum_notice_minutes, t.minimum_notice_minutes, 0)"
 const TODAY = "(?::timestamptz AT TIME ZONE 'America/Bogota')::date";
 
 /**
- * Returns SQL for the range in which a slot of a program `p` must start so that it can be booked at the instant `now`.
- * `opens` is inclusive, `closes` is exclusive. `t` is the row of the tenant's settings. Slots that are not up to date
- * ({@link IS_UP_TO_DATE}) are outside the range.
+ * Returns SQL for a time range. A slot of a program `p` can be booked at the instant `now` only if it starts in this
+ * range. `opens` is inclusive, `closes` is exclusive. `t` is the row of the tenant's settings. Slots that are not up to
+ * date ({@link IS_UP_TO_DATE}) are outside the range.
  */
 export function windowOf(now: Date | Parameter): { readonly opens: Knex.Raw; readonly closes: Knex.Raw } {
   return {

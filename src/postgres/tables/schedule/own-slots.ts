@@ -10,8 +10,8 @@ type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "l
  *
  * The slot is marked as `retained`, which displaces the appointment, in two cases. The names are the stored causes:
  * - BLOCK: a block overlaps the slot. `isAccepted` says whether staff accepted this; it is ignored in other cases.
- * - RULES: no block overlaps it, the appointment has a rule, and the program already has a slot of a rule for this
- *   practitioner at this start that is not `retained`.
+ * - RULES: no block overlaps the slot, and the appointment has a rule. Another slot with a rule already has the same
+ *   program, practitioner and start, and is not `retained`.
  */
 export function insertOwnSlot(
   transaction: Transaction,

@@ -133,10 +133,11 @@ const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_
 const lockFormer = lockThose(["tenantId", "appointmentId"], IDS_OF_FORMER);
 
 /**
- * Locks two groups of slots: the slots that the appointments `appointmentIds` occupy, and the slots of the
- * practitioners `practitionerIds` in the programs and at the times of these appointments. The second group has free and
- * occupied slots, but no `retained` slots and no slots without a rule. Locks in the order of the slots' ids, until the
- * transaction ends. Returns the slots ordered by start. Call this after the transaction has locked the appointments.
+ * Locks two groups of slots: the slots that the appointments `appointmentIds` occupy, and slots of the practitioners
+ * `practitionerIds`. A slot of the second group belongs to the program of one of the appointments and lies within the
+ * time of this appointment. It is free or occupied, but not `retained`, and it has a rule. Locks in the order of the
+ * slots' ids, until the transaction ends. Returns the slots ordered by start. Call this after the transaction has
+ * locked the appointments.
  */
 export async function lockSlotsOf(
   transaction: Transaction,

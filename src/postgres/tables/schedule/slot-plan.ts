@@ -11,8 +11,8 @@ interface ChangingSlots {
   /** Whether at least one free slot is not in the plan. {@link withdrawSlots} deletes such slots. */
   readonly unfitFree: boolean;
   /**
-   * Whether at least one occupied slot that is not in the plan must be marked as `retained`, or is marked with a cause
-   * that is no longer right.
+   * Whether at least one occupied slot is not in the plan and needs a change: it must be marked as `retained`, or its
+   * stored cause must change.
    */
   readonly unfitOccupied: boolean;
   /**

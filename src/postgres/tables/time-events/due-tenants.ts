@@ -52,8 +52,8 @@ const ADVANCE = `UPDATE time_event_progress SET through = ?
   WHERE tenant_id = ANY(?::uuid[]) AND tenant_id <> ALL(?::uuid[]) AND through < ?`;
 
 /**
- * Defines which events are due: those that became due after `notBefore`, after the tenant's progress (`through` in
- * `time_event_progress`), and not after `until`.
+ * Selects events by the instant at which they become due. It must be after `notBefore`, after the tenant's progress
+ * (`through` in `time_event_progress`), and not after `until`.
  */
 export interface DueQuery {
   /** Events that were due at this instant or earlier are not written. */
@@ -87,9 +87,9 @@ export interface DueTenants {
  * is before `until`. Returns the tenants that may have due events. Sets the progress of the other tenants of the batch
  * to `until`.
  *
- * Use this function only after all calls of operations that began before `until` have ended. Then only calls that began
- * after `until` can still commit appointments. Events of these appointments that were due by `until` are not written,
- * because the appointments were booked or moved later.
+ * Use this function only after all calls of operations that began before `until` have ended. Calls that began later can
+ * still book or move appointments. If an event of such an appointment was due by `until`, it is not written, because it
+ * was due before the booking or the move.
  */
 export function advanceIdleTenants(
   source: TransactionSource,
