@@ -1,7 +1,7 @@
 /**
  * Returns a query for the slots at which an option of one or more slots can start. The option consists of adjacent free
  * slots of one rule that together last at least `:minutes`. `slots` is a query for free slots. The query makes one
- * index lookup for each row of `slots`. The rows of the result have the order of `slots`.
+ * index lookup for each row that it reads from `slots`. The rows of the result have the order of `slots`.
  *
  * Each row has the end of the option, the highest generation of its slots, and the end of the visit. The visit lasts
  * `:visitMinutes`, or `:minutes` if that is NULL, rounded up to the end of a slot.

@@ -19,9 +19,8 @@ export interface SlotRun {
  * in the order of the slots' ids. Returns the slots ordered by start. As part of `run`, does not lock slots that are
  * `retained` or have no rule. If the first slot of `run` does not exist, locks no slots of `run`.
  *
- * The SQL computes the ids as an ARRAY, because PostgreSQL evaluates an ARRAY only once. PostgreSQL evaluates a
- * subquery again after it has waited for a row lock. The result would then lack a slot that another call booked during
- * the wait.
+ * The SQL computes the ids as an ARRAY, because PostgreSQL evaluates an ARRAY only once. It would evaluate a subquery
+ * again after it has waited for a row lock. The result would then lack a slot that another call booked during the wait.
  */
 export async function lockSlots(
   transaction: Transaction,

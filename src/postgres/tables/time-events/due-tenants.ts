@@ -52,8 +52,8 @@ const ADVANCE = `UPDATE time_event_progress SET through = ?
   WHERE tenant_id = ANY(?::uuid[]) AND tenant_id <> ALL(?::uuid[]) AND through < ?`;
 
 /**
- * Selects events by the instant at which they become due. It must be after `notBefore`, after the tenant's progress
- * (`through` in `time_event_progress`), and not after `until`.
+ * Selects events by the instant at which they become due. This instant must be after `notBefore`, after the tenant's
+ * progress (`through` in `time_event_progress`), and not after `until`.
  */
 export interface DueQuery {
   /** Events that were due at this instant or earlier are not written. */
