@@ -14,8 +14,8 @@ export interface TransactionStart {
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
   /**
-   * Whether COMMIT is sent with each batch of statements while all statements so far only read ({@link isPlainQuery}).
-   * Set this only for work that does not need one transaction for all these batches.
+   * Whether each batch of statements is sent with a COMMIT. This stops at the first statement that is not a plain query
+   * ({@link isPlainQuery}). Set this only for work that does not need one transaction for all its batches.
    */
   readonly endsEarly?: boolean;
 }

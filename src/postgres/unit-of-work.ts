@@ -22,14 +22,15 @@ import { uniqueConflict } from "./unique-conflict.js";
 export interface UnitOfWorkOptions extends TransactionLimits {
   /**
    * How long a call that changes data waits for each row lock, in milliseconds. The value must exceed the time for
-   * which calls hold locks: 1 to 2 s for a call that creates slots on a busy machine, and more if that call waits too.
+   * which calls hold locks: 1 to 2 s for a call that creates slots on a busy machine, plus the time for which it waits
+   * for locks.
    */
   readonly workLockTimeoutMs: number;
   /** Waits a random time before retry `attempt` (from 1) after a conflict, so that calls do not collide again. */
   readonly backOff: (attempt: number) => Promise<void>;
   /** Called after a commit that changed something of the tenant. The call does not wait for this function. */
   readonly onCommitted?: (tenantId: string) => void;
-  /** Runs reads that write nothing, if it can. The primary runs all other reads, and all reads if it is undefined. */
+  /** Runs reads with `isReplicable`, if it can. The primary runs all other reads, or all reads if this is undefined. */
   readonly replica?: ReplicaReads | undefined;
 }
 
@@ -59,10 +60,10 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs the work under an idempotency key. The claim is sent first and not awaited. If the key is taken, the
-   * transaction is aborted before the work's statements run, and the result of the work is discarded. The outcome is
-   * then the stored response, or the reason why there is none. If the work awaits no result, its response is stored
-   * with the claim and the call takes one round trip.
+   * Runs the work under an idempotency key. The claim of the key is sent first and not awaited. If the key was used
+   * before, this aborts the transaction before the work's statements run, and the result of the work is discarded. The
+   * outcome is then the stored response, or the reason why there is none. If the work awaits no query result, its
+   * response is stored with the claim in one round trip.
    *
    * `work` uses `call.transaction` and returns the bytes to store. It may run again: up to three times after conflicts
    * (serialization failure, deadlock, {@link RaceLost}), once after a lost connection, and once if a pooler lost named
@@ -78,8 +79,8 @@ export class UnitOfWork implements IdempotentWork {
 
   /**
    * Runs a read without an idempotency key. If `isReplicable`, it first tries the replica, if any. Otherwise, or if the
-   * replica does not answer, it runs on the primary with the retries of {@link execute}. On the primary, each batch of
-   * statements is a transaction of its own while all statements so far only read.
+   * replica does not answer, it runs on the primary with the retries of {@link execute}. On the primary, the
+   * transaction has `endsEarly`, see `TransactionStart`.
    */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
     const { tenantId } = principal;
@@ -173,9 +174,9 @@ function bind(call: Call, transaction: Transaction): void {
 }
 
 /**
- * Decides what follows a failed transaction. If the key is taken, or another open transaction holds it for too long,
- * returns work for a new transaction. This work returns the outcome for the caller. Otherwise rejects: with a conflict
- * if the tenant is not active, with another failure of the claim, or with `error` if the claim did not fail.
+ * Decides what follows a failed transaction. If the key was used before, or another open transaction claims it, returns
+ * work for a new transaction. This work returns the outcome for the caller. Otherwise rejects: with a conflict if the
+ * tenant is not active, with any other error of the claim, or with `error` if the claim did not fail.
  */
 async function explainClaim(
   claim: IdempotencyClaim,
@@ -192,7 +193,7 @@ async function explainClaim(
 }
 
 /**
- * Returns the outcome for a key that another call or an earlier attempt of this call has taken. `transaction` is new,
+ * Returns the outcome for a key that another call or an earlier attempt of this call has used. `transaction` is new,
  * because the failed claim has aborted the first one.
  */
 async function readOutcome(

@@ -6,9 +6,9 @@ export interface CodeEntry {
   readonly cause: string;
   readonly remedy: string;
   /**
-   * The RPCs that return this code in `errors`, grouped by the code of the Problem. `operation-codes.ts` adds the
-   * operations that follow from the proto, for example from rules, field types, an idempotency key or an expected
-   * version.
+   * The RPCs that return this code in `errors`, grouped by the code of the Problem. The list omits RPCs whose proto
+   * shows that they return this code, for example by a validation rule or an idempotency key. `operation-codes.ts` adds
+   * these RPCs.
    */
   readonly answeredBy?: Readonly<Partial<Record<ErrorCode, readonly string[]>>>;
 }

@@ -59,8 +59,8 @@ function refusalOf({ reason, detail, violations }: RestError): CupoError {
 }
 
 /**
- * Returns violations as field errors. The filter removes none, because Cupo's validator uses only codes in
- * {@link fieldCodes}.
+ * Returns violations as field errors. The filter removes nothing and only narrows the type: Cupo's validator uses only
+ * codes in {@link fieldCodes}.
  */
 export function fieldErrorsOf(violations: readonly Violation[]): readonly FieldError[] {
   return violations.filter(isFieldError);

@@ -1,8 +1,8 @@
 import type { QuotaStore } from "./quota-store.js";
 
 /**
- * A store for one process. Each call of `take` grants the whole of each quota, for a window that begins now. Several
- * processes would each get the whole quota.
+ * A store for one process. Each call of `take` grants each quota in full, for a window that begins now. Do not use it
+ * for several processes, because each of them would get the full quota.
  */
 export const localQuotaStore: QuotaStore = {
   take: async (_, demands) =>

@@ -43,13 +43,13 @@ const AWAY_MS = 5_000;
 /**
  * Creates a rate limiter whose quotas are shared by several processes. Each process takes parts of a quota from the
  * store and allows requests from its part, so that most requests do not wait. Each part is a fraction of the requests
- * that are left. So a process that receives no more requests keeps only a small part of the quota. While the store
+ * that are left. So a process that stops receiving requests holds only a small part of the quota. While the store
  * answers, all processes together never allow more than the quota in a window.
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
- * not answer, each process allows one further part of the quota in a window. The part is the number of requests that
- * were left at the last answer, divided by the number of processes, but at least one. In a window without an answer,
- * the whole quota is divided.
+ * not answer, each process takes one more part of the quota in each window. This part is the number of requests that
+ * were left when the store last answered in this window, divided by the number of processes, but at least 1. If the
+ * store has not answered in this window, the part is the whole quota divided by the number of processes.
  */
 export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
   const elapsed = ports.elapsed ?? (() => performance.now());
@@ -115,8 +115,8 @@ function demandOf({ policy, held, left }: Holding, requests: number, replicas: n
 }
 
 /**
- * Adds a share to the requests that this process may allow. In this process, the window ends no later than in the
- * store, but at least 1 ms from now.
+ * Adds a share to the requests that this process may allow. Counts the rest of the window from the time of the request
+ * to the store, so that the window does not end later here than in the store. The window ends at least 1 ms from now.
  */
 function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number, now: number): void {
   if (share === undefined) throw new Error("the quota store must return a share for each demand");
@@ -125,7 +125,7 @@ function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number
   holding.endsAt = Math.max(askedAt + share.endsInMs, now + 1);
 }
 
-/** Whether this process holds too few requests of the quota to allow `requests`, while the store may have more. */
+/** Whether this process holds too few requests of the quota to allow `requests`, and the store may have more. */
 function isShort({ policy, held, left }: Holding, requests: number): boolean {
   return held < costIn(policy, requests) && left > 0;
 }

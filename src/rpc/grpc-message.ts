@@ -10,8 +10,8 @@ const compressedFlag = 0x01;
 const trailerFlag = 0x80;
 const messageLine = /^grpc-message: (.*)$/m;
 /**
- * Matches the characters that gRPC does not allow in Percent-Byte-Unencoded, and blanks at both ends. HTTP removes such
- * blanks from the value of a field (RFC 9110 section 5.5).
+ * Matches the characters that gRPC requires to be encoded, and blanks at both ends. HTTP removes such blanks from the
+ * value of a field (RFC 9110 section 5.5).
  */
 const encoded = /%|[^\x20-\x7e]+|^ +| +$/gu;
 
@@ -49,8 +49,8 @@ async function* inBody(body: Chunks, encoding: string | null | undefined): Chunk
 }
 
 /**
- * Re-encodes `grpc-message` in a trailer envelope as {@link specifyMessage} describes. Returns the envelope
- * uncompressed. If it has no `grpc-message`, returns it unchanged. `encoding` is the name of its compression.
+ * Re-encodes `grpc-message` in a trailer envelope as {@link specifyMessage} describes. Returns an uncompressed
+ * envelope, or the same envelope if it has no `grpc-message`. `encoding` is the name of the compression of `chunk`.
  */
 async function recodeTrailer(chunk: Uint8Array, encoding: string | null | undefined): Promise<Uint8Array> {
   const [flags = 0] = chunk;

@@ -22,9 +22,9 @@ export interface DecodingOptions extends Pick<ReadRules, "maxItems"> {
   /** Maximum nesting depth of JSON objects and arrays. */
   readonly maxDepth: number;
   /**
-   * Returns a function that checks a message against its validation rules and returns the violations. If the decoder
-   * has found a violation itself, it calls that function, so that one error lists all violations. Other messages are
-   * validated after decoding, not here.
+   * Returns a function that checks a message against its validation rules and returns the violations. The decoder calls
+   * that function only if it has found a violation itself, so that one error lists all violations. Otherwise an
+   * interceptor validates the message after decoding.
    */
   validate<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**

@@ -47,7 +47,7 @@ export function plannedThrough(reach: Pick<Reach, "horizonDays">, nowMs: number)
 }
 
 /**
- * Returns the dates on which a change of a program can change slots. If the horizon was shortened, the result includes
+ * Returns the dates whose slots can change when the program changes. If the horizon was shortened, the result includes
  * later dates that still have slots.
  */
 export function changeableSpan(reach: Reach, nowMs: number): DateSpan {
@@ -62,9 +62,10 @@ export function widestSpan(nowMs: number): DateSpan {
 }
 
 /**
- * Returns the dates on which a change of a program's rules or practitioners changes slots in its own transaction: today
- * and the {@link HORIZON_DAYS} days after it. Jobs change the slots on later dates, so that the time of a change does
- * not grow with the horizon. If no schedule is made for later dates, returns all dates that can have slots.
+ * When the rules or practitioners of a program change, the same transaction updates the slots on the dates that this
+ * function returns: today and the {@link HORIZON_DAYS} days after it. Jobs update the slots on later dates, so that a
+ * change does not take longer with a longer horizon. If no schedule is made for later dates, returns all dates that can
+ * have slots.
  */
 export function datesChangedAtOnce(reach: Reach, nowMs: number): DateSpan {
   const near = horizonFrom(nowMs);

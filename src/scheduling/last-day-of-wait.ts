@@ -12,9 +12,9 @@ const FIRST_DATE = "0001-01-01";
 const WORKDAYS = 5;
 
 /**
- * Returns the last local date within the limit of a wait that begins on `from`. The first day is not counted: with one
- * business day, a request on Friday is due on Monday. `holidays` are dates in ascending order. The result is 9999-12-31
- * at the latest. The function calculates with weeks and holidays and does not visit each day.
+ * Returns the last local date within the limit of a wait that begins on `from`. The first day is not counted: with a
+ * limit of one business day, the last day for a request on Friday is Monday. `holidays` are dates in ascending order.
+ * The result is 9999-12-31 at the latest. The function calculates with weeks and holidays and does not visit each day.
  */
 export function lastDayOfWait(from: string, { maxWaitDays, dayKind }: WaitLimit, holidays: readonly string[]): string {
   if (dayKind === "CALENDAR") return addCalendarDays(from, maxWaitDays);
