@@ -13,7 +13,10 @@ export function toPlainText(text: string): string {
     .replace(/\s+/gu, (run) => (/[\n\r\u2028\u2029]/.test(run) ? "\n" : " "));
 }
 
-/** Converts a digit to ASCII. The digits of each script are ten consecutive code points. Some scripts are adjacent. */
+/**
+ * Converts a digit to ASCII. The digits of each script are ten consecutive code points. Some scripts have their digits
+ * directly after those of another script, so the distance to the first digit is taken modulo 10.
+ */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let first = code;

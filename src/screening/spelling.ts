@@ -33,11 +33,11 @@ export function soundOf(word: string): string {
 export type MeantWord = (sound: string) => string | undefined;
 
 /**
- * Creates a search among known phonetic spellings ({@link soundOf}). An equal one matches. A spelling of 6 to 24
- * letters also matches a known one of at least 6 letters if a single letter is missing, superfluous, wrong or moved.
- * The first letter must be the same. The search leaves out one letter of each spelling and compares the remaining
- * letters (symmetric-delete spelling correction). A search takes at most as many steps as the spelling has letters,
- * however many are known.
+ * Creates a search among known phonetic spellings ({@link soundOf}). A known spelling that is equal matches. A spelling
+ * of 6 to 24 letters also matches a known spelling of at least 6 letters if a single letter is missing, superfluous,
+ * wrong or moved. The first letter must be the same. The search leaves out one letter of each spelling and compares the
+ * remaining letters (symmetric-delete spelling correction). A search takes at most as many steps as the spelling has
+ * letters, however many spellings are known.
  */
 export function createMeantWord(known: Iterable<string>): MeantWord {
   const words = new Set(known);

@@ -99,7 +99,7 @@ const reversed = new RegExp(String.raw`(?<![^\s"'(])(?<value>\S{4,64})${isTheir}
 
 /**
  * Matches years and Colombian telephone numbers. Without a sign or verb between them and the name of a credential, as
- * in `clave 1990`, they are not secrets. With one, as in `clave: 1990`, they can be secrets.
+ * in `clave 1990`, they are not secrets. With a sign or verb, as in `clave: 1990`, they can be secrets.
  */
 const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
 
@@ -122,9 +122,9 @@ export function containsCredential(plain: string): boolean {
 
 /**
  * Whether a name, code or document number contains a credential. In a name such as `Clave 1001`, the number is part of
- * the name and not a secret. So a value beside a word such as `clave` is a credential only with a sign or a verb
- * between them (`clave: …`). Beside a word for a password, a value that mixes letters, digits or signs is a credential
- * even without a sign or a verb.
+ * the name and not a secret. So a value after a word such as `clave` counts only if a sign or a verb stands between
+ * them (`clave: 1001`). There is one exception: after a word of the kind `password`, such as `contraseña`, a MIXED
+ * value counts even without a sign or a verb.
  */
 export function statesCredential(plain: string): boolean {
   return containsKeyFormat(plain) || containsLogin(plain) || containsNamedSecret(plain, kindsOfNames);
@@ -149,10 +149,11 @@ function isSecret(groups: Groups, among: typeof kinds): boolean {
 }
 
 /**
- * Whether the word `raw` is a password, as in `mi clave es colombia`. In `la clave es la paciencia`, `clave` means the
- * key to success, so the result is false. `whose` is undefined if the word stands after `clave`. In `colombia es mi
- * clave`, the word stands before `clave`, and `whose` is `mi`. The result is then false for every `whose` except `mi`
- * and `my`.
+ * Whether the word `raw` is a password, as in `mi clave es colombia`. Returns false if `clave` means the key to
+ * success, as in `la clave es la paciencia`.
+ *
+ * If `raw` stands after `clave`, `whose` is undefined. If `raw` stands before `clave`, as in `colombia es mi clave`,
+ * `whose` is the word before `clave`. Then only `mi` and `my` make `raw` a password.
  */
 function isWordAsKey(raw: string, whose: string | undefined): boolean {
   return !isMeans(raw) && (whose === undefined || /^(?:mi|my)$/i.test(whose));

@@ -28,7 +28,10 @@ const formats: readonly RegExp[] = [
   /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/]{0,100}:[^\s@/]{1,100}@/i,
 ];
 
-/** Whether a plain text contains a credential of a known format: a JWT, a PEM block, a key of a cloud service. */
+/**
+ * Whether a plain text contains a credential of a known format, for example a JWT, a PEM block or a key of a cloud
+ * service.
+ */
 export function containsKeyFormat(plain: string): boolean {
   return formats.some((format) => format.test(plain));
 }

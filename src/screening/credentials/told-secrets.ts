@@ -65,9 +65,9 @@ const patterns = [
 const telephone = /^(?:57)?(?:3[0-9]|60)[0-9]{8}\W?$/;
 
 /**
- * Whether a text without accents states a secret some words after its name, or before it: `la clave para entrar es
- * luna55`, `uso luna55 como clave`. Also finds a code that came by message: `me llegó el código 482913`. A secret must
- * be a number, or letters mixed with digits or signs. A word of letters only is no secret.
+ * Whether a text without accents states a secret. The secret can stand some words after its name (`la clave para entrar
+ * es luna55`) or before it (`uso luna55 como clave`). Also finds a code that came by message: `me llegó el código
+ * 482913`. A secret must be a number, or letters mixed with digits or signs. A word of letters only is no secret.
  */
 export function containsToldSecret(plain: string): boolean {
   return patterns.some((pattern) =>

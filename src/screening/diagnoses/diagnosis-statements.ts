@@ -121,7 +121,7 @@ function hasCondition(words: readonly Word[], at: number, start: number): boolea
  * - `es`, `era`, `fue`, `son` or `que`, at `at` or between `at` and the condition
  * - a word of {@link is.telling}, such as `dijo`, at `at` or at most NEAR words before it, in the same sentence
  *
- * Returns false if a word from the second word to `at` is a topic and not a {@link is.bystander}.
+ * Returns false if a word from the word of {@link is.telling} to `at` is a topic and not a {@link is.bystander}.
  */
 function isExplained(words: readonly Word[], at: number, start: number): boolean {
   const path = words.slice(at, start);

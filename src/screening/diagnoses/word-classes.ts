@@ -108,7 +108,7 @@ export const patient = oneOf("paciente pte pcte px pac pct");
  */
 export const age = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
 
-/** Verbs, and `como`, before a word for what one person is: `soy diabético`. */
+/** Verbs (and `como`) that stand before the word that says what one person is: `soy diabético`. */
 export const self = oneOf("soy es era fui fue siendo como estoy volvi volvio quedo quede naci nacio eres");
 /** Verbs that say what several people are. */
 export const selves = oneOf("somos son eramos eran siendo");

@@ -20,8 +20,8 @@ const code = new RegExp(`${wordStart}${anyOf("codigo cod\\.? code cvv2? cvc2? cl
 const sentenceEnd = /[.?!] |\n/;
 
 /**
- * A word for a card and the card's code count only in this many characters before the expiry month, and in `AFTER`
- * characters after it.
+ * A word for a card and the card's code count only if they stand at most this many characters before the expiry month,
+ * or at most `AFTER` characters after it.
  */
 const BEFORE = 80;
 const AFTER = 60;

@@ -16,10 +16,10 @@ const MOST_SEPARATORS = 3;
 const LEAST_DIGITS = 6;
 
 /**
- * Whether a plain text contains an IBAN: a country of the registry, its length, and valid check digits (ISO 7064 mod
- * 97-10). After the check digits, there must be at least {@link LEAST_DIGITS} digits. Only a country in capitals may be
- * separated from its number. Letters may follow the check digits only if the IBAN is in one piece or in groups of four.
- * Otherwise a common word such as `de` before numbers or words could start an IBAN.
+ * Whether a plain text contains an IBAN: a country code of the registry, the length for this country, and valid check
+ * digits (ISO 7064 mod 97-10). After the check digits, there must be at least {@link LEAST_DIGITS} digits. Only a
+ * country code in capitals may have separators after it. Letters may follow the check digits only if the IBAN is in one
+ * piece or in groups of four. Otherwise a common word such as `de` before numbers or words could start an IBAN.
  */
 export function containsIban(plain: string): boolean {
   const text = withoutUuids(plain);
@@ -31,9 +31,9 @@ export function containsIban(plain: string): boolean {
 
 /**
  * Returns the next `length` letters and digits, cut into pieces at the separators. Returns undefined if:
- * - the text ends before that
- * - another character, or more than {@link MOST_SEPARATORS} separators in a row, stand between them
- * - a letter or digit follows the last one directly
+ * - the text has fewer letters and digits
+ * - another character, or more than {@link MOST_SEPARATORS} separators in a row, stand between two of them
+ * - a letter or digit directly follows the last of them
  */
 function piecesFrom(plain: string, start: number, length: number): string[] | undefined {
   const pieces = [""];

@@ -16,7 +16,7 @@ import { isAny, patientOverlap, timeConflicts } from "./time-conflicts.js";
  * visit and its buffer.
  *
  * Throws 404 for unknown references, and 422 for references or a start that cannot be booked ({@link lockTime}). Throws
- * 422 if no slots begin at that time, or if they are too short or have gaps. Throws 409 with all conflicts:
+ * 422 if no slots begin at that time, or if these slots are too short or have gaps. Throws 409 with all conflicts:
  * - the patient is not active, is busy or has reached a limit
  * - the waitlist entry is closed
  * - a slot is taken, or the practitioner is busy

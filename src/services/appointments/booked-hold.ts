@@ -4,8 +4,8 @@ import { endHold, type HoldRecord } from "../../postgres/tables/holds/holds.js";
 
 /**
  * Ends a hold because a booking or a reschedule has used its option. Does nothing without a hold. The appointment
- * already has the hold's unit of capacity. Call this after the counters of days change and before freed slots are
- * noted, as the lock order requires.
+ * already has the hold's unit of capacity. Because of the lock order, call this after the statements that change the
+ * counters of days, and before `noteFreedSlots`.
  */
 export function endBookedHold(
   call: ReadyCall,

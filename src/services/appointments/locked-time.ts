@@ -73,9 +73,9 @@ export interface LockedTime {
    */
   readonly busy: BusyPeople;
   /**
-   * The busy people during exactly the requested time, by the kind of the booking ({@link TimedTerms}). For OVERBOOKED,
-   * only the patient is checked. For LATE, the patient and the practitioner are checked. For SCHEDULED, nobody is
-   * checked. The value of a person who is not checked is false.
+   * Whether the practitioner and the patient are busy during exactly the requested time. The kind of the booking
+   * ({@link TimedTerms}) decides who is checked: for OVERBOOKED only the patient, for LATE both, for SCHEDULED nobody.
+   * The value of a person who is not checked is false.
    */
   readonly beside: BusyPeople;
   readonly wait: Wait;
