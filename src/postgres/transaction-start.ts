@@ -76,8 +76,8 @@ const NO_PLAIN_QUERY = /\b(?:insert|update|delete|share|set_config|pg_notify|\w*
 const plainQueries = new Map<string, boolean>();
 
 /**
- * Whether a statement looks like one that only reads: it begins with SELECT or WITH, and has no word for a write, a
- * lock, a notification or a setting (such as INSERT, SHARE, pg_notify or set_config). Other functions that the
+ * Whether a statement looks like one that only reads. It must begin with SELECT or WITH. It must have no word for a
+ * write, a lock, a notification or a setting, such as INSERT, SHARE, pg_notify or set_config. Other functions that the
  * statement calls are not examined.
  */
 export function isPlainQuery(sql: string): boolean {
@@ -93,8 +93,8 @@ function nameOf(scope: TransactionScope): string {
 }
 
 /**
- * Returns the value of the scope. Throws if a tenant id is not a lower-case UUID or another value has forbidden
- * characters, because the text of SET LOCAL contains the value unescaped.
+ * Returns the value of the scope. Throws if a tenant id is not a lower-case UUID, or if another value has forbidden
+ * characters. These checks are needed because the text of SET LOCAL contains the value unescaped.
  */
 function valueOf(scope: TransactionScope): string {
   if ("tenantId" in scope) {

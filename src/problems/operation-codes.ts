@@ -127,7 +127,7 @@ function byService({ name }: DescMethod): Found {
 
 /**
  * Returns whether a message contains a patient or a case, or an id of one, at any depth. When a patient is erased, the
- * service deletes the stored answers that contain such a message. A retry with the same idempotency key then fails.
+ * service deletes the stored responses that contain such a message. A retry with the same idempotency key then fails.
  */
 function tellsOfPatients(message: DescMessage, seen: readonly DescMessage[] = []): boolean {
   if (/^(Patient|UserAttentionCase)$/.test(message.name)) return true;

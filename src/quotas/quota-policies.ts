@@ -26,8 +26,8 @@ export function quotaPolicies(quotas: RateQuotas): { readonly second: QuotaPolic
 }
 
 /**
- * Returns the number of requests that a call takes from a quota. A call can count as several (`requests`), but takes at
- * most the whole quota. So it passes if the quota is unused.
+ * Returns the number of requests that a call takes from a quota. A call can count as several requests (`requests`), but
+ * takes at most the whole quota. So every call passes if the quota is unused.
  */
 export function costIn({ quota }: QuotaPolicy, requests: number): number {
   return Math.min(requests, quota);

@@ -105,9 +105,9 @@ function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, ela
 }
 
 /**
- * Returns how many requests of a quota this process asks the store for: 1 / ({@link PARTS} × `replicas`) of the
- * requests that are left in the store. If this process lacks more than that to allow `requests` requests, returns the
- * number that it lacks.
+ * Returns how many requests of a quota this process asks the store for. This is the larger of two numbers: 1 / ({@link
+ * PARTS} × `replicas`) of the requests that are left in the store, and the number of requests that this process still
+ * needs to allow `requests` requests.
  */
 function demandOf({ policy, held, left }: Holding, requests: number, replicas: number): QuotaDemand {
   const missing = costIn(policy, requests) - held;

@@ -25,9 +25,9 @@ const keepAll: Check = () => true;
  * - Timestamps and Durations out of range
  * - FieldMask paths that are not field names
  *
- * The function also removes an invalid Timestamp, Duration, FieldMask or StringValue from a field that is neither a
- * list nor a map, so that no later check reads it. `createMessageCheck` throws for google.protobuf.Any, Struct, Value
- * and ListValue, because these types cannot be checked.
+ * The function also removes an invalid Timestamp, Duration, FieldMask or StringValue, so that no later check reads it.
+ * It removes none from lists and maps. `createMessageCheck` throws for google.protobuf.Any, Struct, Value and
+ * ListValue, because these types cannot be checked.
  */
 export function createMessageCheck(schema: DescMessage): (message: Message, violations: Violations) => void {
   const check = messageCheck(schema, new Map());

@@ -33,8 +33,8 @@ export function isJsonQuery(query: ConnectQuery): boolean | undefined {
  * `maxBytes` before and after decompression (connectrpc.com/docs/protocol, "Unary-Get-Request").
  *
  * Rejects with:
- * - MALFORMED for a query without `message`, for a known parameter that is repeated or has a wrong value, for bytes
- *   that cannot be decompressed, and for a request with a body
+ * - MALFORMED for a query without `message`, or with a known parameter that is repeated or has a wrong value
+ * - MALFORMED for bytes that cannot be decompressed, or for a request with a body
  * - Code.Unimplemented for an unknown compression
  * - TOO_LONG for a message above the limit
  */

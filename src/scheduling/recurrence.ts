@@ -4,9 +4,9 @@ import { earlierDate, laterDate, parseLocalDate, weekdayOf } from "./local-date.
 import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
 /**
- * Whether the rule opens its program on a local date. This is true if the rule is active, the date is within its
- * validity and on one of its weekdays, and its holiday policy does not close the date. `tenantHolidays` are the dates
- * of the tenant's active holidays. Throws RangeError for text that is not a date.
+ * Whether the rule opens its program on a local date. The rule must be active. The date must be within its validity and
+ * on one of its weekdays. Its holiday policy must not close the date. `tenantHolidays` are the dates of the tenant's
+ * active holidays. Throws RangeError for text that is not a date.
  */
 export function isOpenOn(rule: ProgramRuleAttributes, date: string, tenantHolidays: ReadonlySet<string>): boolean {
   const weekday = weekdayOf(date);

@@ -20,9 +20,9 @@ import { keyOf } from "./read-words.js";
 
 /**
  * When a name counts as a diagnosis. CONDITION: in each statement that a person has the condition. UNCLEAR (`gripa`,
- * `dm`): only shortly after a word for a diagnosis, and some names also as the object of `sufro de`. PERSON
- * (`diabética`) and PEOPLE (`diabéticos`) name one or several persons with a condition. They count if they mean
- * particular people, or after a word for a diagnosis.
+ * `dm`): only after a word for a diagnosis, with at most three words between. Some UNCLEAR names also count after
+ * `sufro de`. PERSON (`diabética`) and PEOPLE (`diabéticos`) name one or several persons with a condition. They count
+ * if they mean particular people, or after a word for a diagnosis.
  */
 export type ConditionKind = "CONDITION" | "UNCLEAR" | "PERSON" | "PEOPLE";
 

@@ -23,8 +23,10 @@ interface Text {
  * - its treatment, or a death from it
  * - the name of the condition next to its code
  *
- * Conditions of a service or a topic (`charla de diabetes`, `programa de hipertensos`), denied conditions (`no tengo
- * …`) and conditions of people in general do not count.
+ * These do not count:
+ * - conditions of a service or a topic: `charla de diabetes`, `programa de hipertensos`
+ * - denied conditions: `no tengo …`
+ * - conditions of people in general
  */
 export function statesDiagnosis(plain: string): boolean {
   const words = readWords(plain);

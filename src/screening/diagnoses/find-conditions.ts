@@ -10,7 +10,7 @@ export interface Condition {
   readonly end: number;
 }
 
-/** Everyday words that differ from the name of a condition by one letter. */
+/** Everyday words that differ from the name of a condition by one letter. They are not corrected to that name. */
 const lookalikes: ReadonlySet<string> = new Set(
   `abordo absorto acceso accesos adicion adiciones admision animica animico artista artistas artistica artistico ascenso
   asesor asesora asiatica asiatico cancel cansar cansas carnes carriel casera casero citrica cochera cojera colchera

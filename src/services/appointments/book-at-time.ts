@@ -47,8 +47,9 @@ export async function bookAppointmentAt(
  * appointment.
  *
  * Throws 404 for unknown references, and 422 for references or a start that cannot be booked ({@link lockTime}). Throws
- * 422 if the new slot would end on another day. Throws 409 if the patient is not active, the waitlist entry is closed,
- * or the patient has another appointment or a hold at that time. Overbooking cannot override these conflicts.
+ * 422 if the new slot would end on another day. Throws 409 if the patient is not active or the waitlist entry is
+ * closed. Also throws 409 if the patient has another appointment or a hold at that time. Overbooking cannot override
+ * these conflicts.
  */
 export async function overbookAppointment(
   request: TimedBooking & { readonly reason: string },

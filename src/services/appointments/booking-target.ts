@@ -62,8 +62,8 @@ export async function findTargetOffer(target: BookingTarget, call: ReadyCall): P
 }
 
 /**
- * Returns the id of the program's location. Throws 422 if the program does not offer the service at its location, or if
- * the practitioner does not work in the program or is not active.
+ * Returns the id of the program's location. Throws 422 if the program does not offer the service at its location. Also
+ * throws 422 if the practitioner does not work in the program or is not active.
  */
 export function requireOffered({ offer, isMember }: TargetOffer, isPractitionerActive: boolean): string {
   if (offer === undefined)

@@ -113,8 +113,9 @@ function dateOf(created: { readonly createdAt: Date } | undefined): string | und
 
 /**
  * Returns the errors in the given dates of a wait that begins on `requestedOn`. `given.requestedOn` must be from two
- * years before today through today, and not after `keptDesiredOn`, a desired date that stays the same.
- * `given.desiredOn` must be from `requestedOn` through two years after today.
+ * years before today through today, and not after `keptDesiredOn`. `keptDesiredOn` is the desired date of an
+ * appointment if the request does not change this date. `given.desiredOn` must be from `requestedOn` through two years
+ * after today.
  */
 export function dateErrors(
   given: Pick<GivenWait, "requestedOn" | "desiredOn">,

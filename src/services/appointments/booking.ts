@@ -29,8 +29,9 @@ import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
  * - 404 if the patient, the waitlist entry or a reference does not exist
  * - 422 if a reference is not active, a date is out of range, or the token is not an option of the patient
  * - 410 if the token has expired
- * - 422 if the option is too short, the waitlist entry or the replaced appointment is for another patient or service,
- *   or the replaced appointment is neither CANCELLED nor NO_SHOW
+ * - 422 if the option is too short
+ * - 422 if the waitlist entry is for another patient or service
+ * - 422 if the replaced appointment is for another patient or service, or is neither CANCELLED nor NO_SHOW
  * - 410 if the option is gone, unless the patient, the waitlist entry or a limit causes a conflict
  * - 409 with all conflicts: of the patient, the waitlist entry, the limits, the time and the capacity of the day
  */

@@ -86,8 +86,8 @@ export interface LockedTime {
 
 /**
  * Locks the rows that a booking at a given time needs. Returns them with the data to check the booking. Throws 404 for
- * references that do not exist. Throws 422 for references that are not active or do not fit, for dates out of range,
- * and for a start that cannot be booked.
+ * references that do not exist. Throws 422 for references that are not active or cannot be combined. Also throws 422
+ * for dates out of range, and for a start that cannot be booked.
  *
  * For a late entry, the request date and the desired date are checked as if today were the day of the visit. The start
  * and the limits of the tenant are then not checked.

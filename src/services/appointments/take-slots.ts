@@ -74,8 +74,8 @@ export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undef
  * occupy. A moved appointment frees its previous unit; it keeps this unit if the rule and the date stay the same. A
  * booked hold passes its unit to the appointment.
  *
- * Throws 409 for the conflicts in `found` and the conflicts of the time. Without these, the RPC fails later with 409 if
- * the day has no capacity left. If `found` is empty and the option is gone, throws 410 ({@link requireSlots}).
+ * Throws 409 for the conflicts in `found` and the conflicts of the time. If there are none but the day has no capacity
+ * left, the RPC fails later with 409. If `found` is empty and the option is gone, throws 410 ({@link requireSlots}).
  */
 export async function takeSlots(
   transaction: Transaction,
@@ -95,9 +95,9 @@ export async function takeSlots(
  * Returns the locked slots of an option, the placement of the appointment in them, and the conflicts at this time. Does
  * not check the capacity of the day. `occupiedSlots` are the slots of the appointment to move.
  *
- * Throws 410 if the token was already used, or its hold has ended or expired. Throws 410 if a slot has started, the
- * practitioner is not active, or the slots or the offer of the service have changed since the search. If `found` has
- * conflicts, throws 409 with these conflicts instead of 410.
+ * Throws 410 if the token was already used, or its hold has ended or expired. Throws 410 if a slot has started or the
+ * practitioner is not active. Throws 410 if the slots or the offer of the service have changed since the search. If
+ * `found` has conflicts, throws 409 with these conflicts instead of 410.
  */
 export function requireSlots(
   option: OptionClaims,
