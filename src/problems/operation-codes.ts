@@ -40,8 +40,8 @@ const known = new WeakMap<DescMethod, CodesByProblem>();
 
 /**
  * Returns the codes that an operation can return in `errors`, by the code of the Problem. They are in the order of
- * {@link fieldCodes}, and follow from the proto of the operation and from `answeredBy` in {@link fieldCodes}. Omits
- * Problems whose HTTP status the proto does not list, except SERVICE_UNAVAILABLE.
+ * {@link fieldCodes}, and follow from the proto of the operation and from `answeredBy` in {@link fieldCodes}. Omits a
+ * Problem if the proto does not list its HTTP status. SERVICE_UNAVAILABLE is never omitted.
  */
 export function codesOf(method: DescMethod): CodesByProblem {
   const codes = known.get(method) ?? findCodes(method);

@@ -54,7 +54,8 @@ export const referring = [
 ];
 /**
  * RPCs that reject a value for a reason that the protos do not show: for example, the resource is inactive, or the
- * value does not fit another field. Bookings, searches and `reasonSteps` do so too.
+ * value does not fit another field. The RPCs in `bookings`, `searches` and `reasonSteps` do so too, but are not
+ * repeated here.
  */
 export const fittingValues = [
   "CreateWaitlistEntry",

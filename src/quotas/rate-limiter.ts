@@ -2,7 +2,7 @@ import type { QuotaPrincipal, QuotaState, RateLimiter } from "../interceptors/ra
 import { costIn, type QuotaPolicy, quotaPolicies, type RateQuotas, stateOf } from "./quota-policies.js";
 import type { QuotaDemand, QuotaShare, QuotaStore } from "./quota-store.js";
 
-/** Dependencies of shared quotas. */
+/** Dependencies of {@link createRateLimiter}. */
 export interface SharedQuotaPorts {
   readonly store: QuotaStore;
   /** Number of processes that share the quotas. */
@@ -31,7 +31,7 @@ interface Holding {
 interface Account {
   readonly second: Holding;
   readonly minute: Holding;
-  /** The running request to the store. */
+  /** The running request to the store; undefined if there is none. */
   asking: Promise<void> | undefined;
 }
 

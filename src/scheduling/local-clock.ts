@@ -14,8 +14,8 @@ const evenDays = new Map<string, number | undefined>();
 const lastInstantMs = Date.parse("9999-12-31T23:59:59Z");
 
 /**
- * The last local day without a clock change that {@link localDateAt} returned. It is cached, because most calls ask
- * about today.
+ * Caches the day of the most recent result of {@link localDateAt}, because most calls ask about today. A day with a
+ * clock change is not cached.
  */
 let latestDay = { date: "", startMs: 0, endMs: 0 };
 

@@ -4,8 +4,8 @@ import { localWindow } from "./local-time.js";
 import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
 /**
- * Whether two rules of a program overlap: both are active, their windows share time, and both rules open the same date
- * at least once. Adjacent windows do not overlap. A date in the `holidayDates` of a SKIP rule is closed. The tenant's
+ * Whether two rules of a program overlap: both are active, their windows share time, and there is a date that both
+ * rules open. Adjacent windows do not overlap. A date in the `holidayDates` of a SKIP rule is closed. The tenant's
  * holidays are ignored, so that a change of holidays never makes a valid rule invalid. The cost depends on the number
  * of `holidayDates`. It does not depend on the length of the validities, which may end in 9999.
  */

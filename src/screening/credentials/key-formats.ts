@@ -3,9 +3,9 @@
  * case unless the issuer's format is case-sensitive.
  */
 const formats: readonly RegExp[] = [
-  // JSON Web Token or encryption, compact (RFC 7515 and RFC 7516): a header that starts with `{"`, then a payload.
+  // A signed or encrypted JSON Web Token (RFC 7515 and RFC 7516): a header that starts with `{"`, then a payload.
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}/,
-  // A label of textual encoding (RFC 7468), such as a private key.
+  // The first line of a key, a certificate or a message in textual encoding (RFC 7468).
   /\p{Pd}{2,8}\s?BEGIN [A-Z0-9 ]{0,40}(?:KEY|CERTIFICATE|KEY BLOCK|REQUEST|MESSAGE)\s?\p{Pd}{2,8}/iu,
   // Amazon Web Services
   /(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/,
