@@ -16,7 +16,7 @@ export function isOpenOn(rule: ProgramRuleAttributes, date: string, tenantHolida
 
 /**
  * Yields the open dates of the rule in order, from one date to another, both included. The generator is lazy and visits
- * only dates within the range and the rule's validity. The caller limits the work by the length of the range.
+ * only dates within the range and the rule's validity. So the length of the range limits the work.
  */
 export function* openDates(
   rule: ProgramRuleAttributes,

@@ -104,7 +104,7 @@ export const person = oneOf(`paciente persona senor senora nino nina hijo hija b
 /** Words for a patient in physicians' reports. The condition can follow such a word directly. */
 export const patient = oneOf("paciente pte pcte px pac pct");
 /**
- * Words, mostly of an age, that may stand between a person and the rest of the statement: `paciente de 45 años con …`.
+ * Words, mostly about age, that may stand between a person and the rest of the statement: `paciente de 45 años con …`.
  */
 export const age = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
 

@@ -65,7 +65,7 @@ export async function findReason(
 /**
  * Throws 422 with every wrong time. A step must be on the local day of the visit and not in the future. The patient
  * must not be attended before the arrival. `checkedInAt` is the recorded check-in. It counts as the arrival if `steps`
- * have no arrival.
+ * has no arrival.
  */
 export function requireTrueTimes(
   steps: readonly LateStep[],
