@@ -33,7 +33,8 @@ import {
  *
  * Throws, in this order:
  * - 422 for wrong times of steps
- * - 404 if a reference does not exist; 422 if it is not active or does not fit
+ * - 404 if a reference does not exist; 422 if it is not active, or is not for this patient, service or program
+ * - 422 if a date is out of range
  * - 404 if the no-show reason does not exist; 422 if it is not active or its required comment is missing
  * - 422 if the visit is not over
  * - 409 with all conflicts: the visit is too long ago, a step is too early, the patient is not active, or the waitlist

@@ -110,7 +110,8 @@ interface FormerTime {
 /**
  * Occupies the time of the practitioner and the patient again. Uses one unit of the day's capacity, except for an
  * overbooked appointment. Returns the slots of the appointment: its former slots if they still exist, otherwise one new
- * slot. Slots that no longer fit the schedule are kept only for this appointment. Throws 409 with all conflicts.
+ * slot. A future slot that the schedule no longer has exists only for this appointment, which is then displaced. Throws
+ * 409 with all conflicts.
  */
 async function takeTimeAgain(
   call: ReadyCall,

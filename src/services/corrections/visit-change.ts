@@ -76,9 +76,9 @@ export async function changeVisit(
 }
 
 /**
- * Checks the service and the appointment type of a request. Returns an error for each that does not exist (`missing`)
- * and for each that is not active (`inactive`). Also returns the duration and the buffer of the type in minutes;
- * undefined if the request has no type or the type does not exist.
+ * Checks the service and the appointment type of a request. `missing` has an error for each one that does not exist,
+ * and `inactive` for each one that is not active. Also returns the duration and the buffer of the type in minutes. Both
+ * are undefined if the request has no type or the type does not exist.
  */
 async function judgeReferences({ serviceId, appointmentTypeId }: ChangeAppointmentRequestValid, call: ReadyCall) {
   const { transaction, principal } = call;

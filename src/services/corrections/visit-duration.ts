@@ -24,13 +24,12 @@ export interface LockedDuration {
 }
 
 /**
- * Locks an appointment and its patient. `seen` and `held` are the appointment and its slots as they were read without
- * locks.
+ * Locks an appointment and its patient. `seen` is the appointment and `held` are its slots, both read without locks.
  *
  * With `length`, also locks the practitioner, the current slots, and the slots from the start of the appointment to its
- * new end. Also reads whether the practitioner or the patient is busy in this interval. For an appointment without
- * slots of the schedule, locks no further slots and reads this only for the patient. Without `length`, nobody counts as
- * busy.
+ * new end. Also reads whether the practitioner or the patient is busy in this interval. If the appointment has no slots
+ * of the schedule, locks only its current slots, and reads only whether the patient is busy. Without `length`, nobody
+ * counts as busy.
  */
 export async function lockForDuration(
   call: ReadyCall,
@@ -63,9 +62,9 @@ export async function lockForDuration(
 }
 
 /**
- * Takes slots after an appointment, or frees its last slots, until its slots cover `minutes`. Returns the new end
- * times. An overbooked appointment gets a new slot of its own. The capacity of the day does not change, because an
- * appointment uses one unit whatever its length.
+ * Takes slots after an appointment, or frees its last slots, until its slots cover `minutes`. Returns the new end of
+ * the appointment, and the end of its visit before the buffer. An overbooked appointment gets a new slot of its own.
+ * The capacity of the day does not change, because an appointment uses one unit whatever its length.
  *
  * Throws 409 for an appointment whose slots are no longer in the schedule. Throws 409 with all conflicts if the time
  * from the start to the new end is not free. Throws 422 if the adjacent slots are too short, or if an overbooked

@@ -4,8 +4,8 @@ import type { CaseRecord } from "../../postgres/tables/desk/user-attention-cases
 import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
 
 /**
- * Records one access for each patient of these cases, in the transaction that read them. If a case has no patient but
- * an appointment, records an access for the patient of the appointment.
+ * Records one access for each patient of these cases, in the transaction that read them. A case without a patient can
+ * have an appointment. For such a case, records an access for the patient of the appointment.
  */
 export async function recordCaseAccess(cases: readonly CaseRecord[], call: ReadyCall): Promise<void> {
   const patientIds = cases.map(({ patientId }) => patientId).filter((id) => id !== undefined);

@@ -129,8 +129,8 @@ function otherThan(practitionerId: string, span: SwappedSpan): string {
 }
 
 /**
- * Moves each appointment to the other practitioner. An appointment keeps its rule and date, and therefore its unit of
- * capacity.
+ * Moves each appointment to the other practitioner. The program rule and the date of an appointment stay the same, so
+ * its use of the day's capacity does not change.
  */
 function carryOut(
   exchanges: readonly Exchange[],

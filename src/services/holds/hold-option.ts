@@ -13,10 +13,11 @@ import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOp
  * the tokens, and prefers options that no other call is taking. If no option is free, throws the error of the first
  * token's option.
  *
- * Throws 422 for a token that is not an option of a search, and for an alternative with another patient, appointment or
- * service. Throws 410 for an option that is gone. Throws 409 for conflicts: for example, the option is taken, the
+ * Throws 422 for a token that is not an option of a search. Throws 422 if the patient, the appointment or the service
+ * of an alternative differs from that of the first token. Throws 410 if the option no longer exists, for example
+ * because its token expired or its slots changed. Throws 409 for conflicts: for example, the option is taken, the
  * patient is inactive or has too many holds, or the appointment cannot be moved. If another call takes the chosen
- * alternative at the same moment, this call runs again.
+ * alternative at the same moment, the transaction of this call runs again ({@link RaceLost}).
  */
 export async function holdOption(
   token: OpenedToken,

@@ -159,7 +159,7 @@ function countForPrincipal(
 }
 
 /**
- * Returns the patient's id and the conflicts (`found`): inactive patient, closed waitlist entry, reached limit of the
+ * Returns the patient's id and the conflicts (`found`): an inactive patient, a closed waitlist entry, a limit of the
  * tenant, or too many holds (`live` is their number). Throws 409 if the appointment cannot be moved, or if it is too
  * late for this caller to move it. Throws 410 if the patient or the appointment does not exist.
  */

@@ -81,7 +81,11 @@ function fieldErrors({ value, time, programId }: AppointmentDraft, references: A
   return [...errors, { code: "REQUIRED", field: "appointment.comment", message }];
 }
 
-/** `home` is the location of the program, and `locationId` that of the appointment. */
+/**
+ * Returns the errors of a PENDING or CONFIRMED appointment in the future. Checks the status of its patient, the
+ * location of its program, its service and its practitioner. `home` is the location of the program. `locationId` is the
+ * location of the appointment.
+ */
 function aheadErrors(
   draft: AppointmentDraft,
   references: AppointmentReferences,

@@ -22,9 +22,10 @@ export interface PlacedAppointment extends JudgedAppointment {
  * overlap. Any other appointment is rejected if its patient has another appointment or a hold at that time, in the
  * database or in this batch.
  *
- * Only PENDING and CONFIRMED appointments in the future need a free practitioner. Without an overbooking reason, such
- * an appointment is rejected if its practitioner is busy at that time. It takes the free slots that cover exactly its
- * time, if its practitioner is not busy and the day has capacity.
+ * Only PENDING and CONFIRMED appointments in the future need a free practitioner. If the practitioner is busy, such an
+ * appointment is rejected without an overbooking reason, and overbooked with one. If the practitioner is free, it takes
+ * the free slots that cover exactly its time. If there are no such slots or the day has no capacity left, it is
+ * overbooked.
  *
  * Locks slots, practitioners and the counters of days, in the order of `tables/locks.ts`.
  */
@@ -83,8 +84,8 @@ async function withinCapacity({ call, nowMs }: ImportBatch, placed: readonly Pla
 }
 
 /**
- * Returns the rule and date whose capacity a slot uses. Returns undefined if there is no slot, or if the slot has no
- * rule.
+ * Returns the program rule and the date of a slot. Capacity is counted for each rule and date. Returns undefined if
+ * there is no slot, or if the slot has no rule.
  */
 export function dayOf(slot: SlotRecord | undefined) {
   if (slot?.ruleId === undefined) return undefined;
