@@ -28,9 +28,9 @@ type IssuerSettings = Pick<Config, "issuer" | "tokenTypes" | "tokenClaims" | "da
 
 /**
  * Opens the configured issuer: a real one, with its keys at a URL or in a file, or the development issuer. `fetch`
- * loads keys from a URL. `onError` is called for each load that fails or returns no usable key. But if the first load
- * from a file does so, this function rejects instead. `onRefused` is called each time a token is rejected or missing,
- * also during a stream.
+ * loads keys from a URL. `onError` is called for each load that fails or returns no usable key. There is one exception:
+ * if the first load from a file fails or returns no usable key, this function rejects. `onRefused` is called each time
+ * a token is rejected or missing, also during a stream.
  */
 export async function openTrustedIssuer(
   config: IssuerSettings,

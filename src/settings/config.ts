@@ -38,13 +38,13 @@ export interface Config extends LimitsConfig {
   /** The tenant whose callers may manage all tenants; undefined to allow only callers of the development issuer. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** CHECKED_IN and ATTENDED are allowed from these minutes before the start, NO_SHOW from these minutes after it. */
+  /** CHECKED_IN and ATTENDED are allowed this many minutes before the start. NO_SHOW is allowed this many after it. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** Maximum seconds of each wait of a call: to begin, for a database connection, and for quotas in PostgreSQL. */
+  /** Maximum seconds that a call waits for each of these: its start, a database connection, quotas in PostgreSQL. */
   readonly waitSeconds: number;
   /** How many seconds a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
@@ -160,7 +160,9 @@ function visitMarginsOf({ read }: Source): Config["visitMargins"] {
   };
 }
 
-/** Returns the valid URL in the setting `other`, or undefined. Adds a problem if `other` is set without DATABASE_URL. */
+/**
+ * Returns the valid URL in the setting `other`, or undefined. Adds a problem if `other` is set but not DATABASE_URL.
+ */
 function otherUrlOf({ read, isGiven }: Source, other: Setting<string>, problems: string[]): string | undefined {
   if (isGiven(other) && !isGiven(settings.databaseUrl))
     problems.push(`DATABASE_URL is missing; it is required with ${other.name}`);

@@ -12,7 +12,10 @@ export interface CatalogedOperation {
 /** The operations by name. Metrics and traces take operation names only from this catalog, never from the request. */
 export type OperationCatalog = ReadonlyMap<string, CatalogedOperation>;
 
-/** Returns the catalog of the services' operations. `basePath` is the base path of the published operations. */
+/**
+ * Returns the catalog of the services' operations. `basePath` is the base path of the operations outside the clinic
+ * API.
+ */
 export function catalogOf(services: readonly DescService[], basePath: string): OperationCatalog {
   const methods = services.flatMap((service) => service.methods);
   return new Map(

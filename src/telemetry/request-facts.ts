@@ -23,8 +23,8 @@ export interface RequestFacts {
   /** Whether the response repeats the response to an earlier call with the same idempotency key. */
   readonly isReplay: boolean;
   /**
-   * The problem code of the response; its status if it has no problem code. Undefined if the service is not at fault.
-   * The attribute `error.type` has the same value.
+   * The problem code of the response, or its HTTP or RPC status if it has no problem code. Undefined if the service is
+   * not at fault. The attribute `error.type` has the same value.
    */
   readonly errorType: string | undefined;
 }

@@ -41,8 +41,8 @@ const IDLE_MS = 5_000;
 
 /**
  * Opens a sender. It follows no redirects and uses no proxy. Only the status of an answer matters. The body is read up
- * to 16 KiB and discarded, so that the connection can be used again. An idle connection that the receiver has just
- * closed is replaced by a new connection, once.
+ * to 16 KiB and discarded, so that the connection can be used again. If the receiver has just closed the idle
+ * connection that an event uses, sends the event once more over a new connection.
  */
 export function openSender({ policy, resolve, timeoutMs = SEND_TIMEOUT_MS }: SenderOptions): Sender {
   const options = { keepAlive: true, maxFreeSockets: MAX_FREE_SOCKETS, timeout: IDLE_MS };

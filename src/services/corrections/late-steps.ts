@@ -45,8 +45,8 @@ export interface LateSteps extends GivenSteps {
  *   missing
  * - 409 for a stale version, then for a status that does not allow a step
  * - 422 for wrong times
- * - 409 with all conflicts: the visit is too long ago, a step is too early, or the patient is not active (checked only
- *   for an arrival at a PENDING appointment)
+ * - 409 with all conflicts: the visit is too long ago, a step is earlier than the visit margins allow, or the patient
+ *   is not active (checked only for an arrival at a PENDING appointment)
  */
 export async function enterLateSteps(
   request: LateSteps,

@@ -37,8 +37,8 @@ import {
  * - 422 if a date is out of range
  * - 404 if the no-show reason does not exist; 422 if it is not active or its required comment is missing
  * - 422 if the visit is not over
- * - 409 with all conflicts: the visit is too long ago, a step is too early, the patient is not active, or the waitlist
- *   entry is closed. Without `noShowAt`, a busy patient or practitioner is a conflict too
+ * - 409 with all conflicts: the visit is too long ago, a step is earlier than the visit margins allow, the patient is
+ *   not active, or the waitlist entry is closed. Without `noShowAt`, a busy patient or practitioner is a conflict too
  * - 422 if a visit outside the schedule would end on another day
  */
 export async function enterLateVisit(

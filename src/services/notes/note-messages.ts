@@ -11,8 +11,8 @@ export function toNote({ id: noteId, createdAt, updatedAt, ...rest }: NoteRecord
 }
 
 /**
- * Converts a note record to the Note message without its text, for the response to a change. Cupo stores responses to
- * changes, to repeat them for the same idempotency key, and the text must not be stored there too.
+ * Converts a note record to the Note message without its text, for the response to a change. Cupo stores each response
+ * to a change, to repeat it for the same idempotency key. The text must not be in these stored responses.
  */
 export function toChangedNote(note: NoteRecord): Note {
   return toNote({ ...note, text: undefined });

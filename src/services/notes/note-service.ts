@@ -126,8 +126,9 @@ async function holdSubject({ patientId, appointmentId }: NoteSubject, { transact
 }
 
 /**
- * Returns the id of the patient of a note or of its appointment; undefined if the tenant has no such appointment, or if
- * the patient of a note is unknown or erased.
+ * Returns the id of the patient of a note. For a note about an appointment, this is the patient of the appointment;
+ * undefined if the tenant has no such appointment. For a note about a patient, undefined if the patient is unknown or
+ * erased.
  */
 async function findPatientOf(
   { patientId, appointmentId }: NoteSubject,

@@ -69,8 +69,8 @@ async function searchPage(request: SearchPatientsRequest, call: ReadyCall) {
 }
 
 /**
- * Returns the prefixes of a search. A patient matches if each prefix begins a search word of the patient. From a name,
- * uses only the {@link MAX_NAME_WORDS} longest words.
+ * Returns the prefixes of a search. A patient matches if, for each prefix, a search word of the patient begins with it.
+ * From a name, uses only the {@link MAX_NAME_WORDS} longest words.
  */
 function beginningsOf({ name, phone, documentNumberPrefix }: SearchPatientsRequest): readonly string[] {
   const names = name === undefined ? [] : nameWords(name).toSorted((a, b) => b.length - a.length);

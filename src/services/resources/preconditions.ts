@@ -45,7 +45,7 @@ export function requireVersion(
 
 /**
  * Returns a UUID in lower case, as it is stored. Returns undefined for any other text. Ids of patients and appointments
- * are opaque to callers, so such a text counts as an id that does not exist.
+ * are opaque to callers, so any other text counts as an id that does not exist.
  */
 export function parseOpaqueId(id: string): string | undefined {
   return isUuid(id) ? id.toLowerCase() : undefined;

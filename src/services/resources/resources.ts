@@ -90,8 +90,8 @@ function idFieldOf({ type }: Pick<ResourceTable<object>, "type">): string {
 }
 
 /**
- * Locks and returns a resource, and throws 404, like {@link lockResource}. Checks its new references in the same round
- * trip. If the resource is found, throws 404 like {@link requireReferences}.
+ * Locks a resource and returns it. In the same round trip, checks the new references of the resource. Throws 404 if the
+ * resource does not exist ({@link lockResource}), then if a reference cannot be used ({@link requireReferences}).
  */
 export async function lockReferring<A extends object>(
   call: ReadyCall,
@@ -188,10 +188,7 @@ export async function requireReferences(
   refuseMissing(await missingReferences(call, references, referrer));
 }
 
-/**
- * Throws 404 with these items; does nothing without items. Use it after checks that share a round trip with other
- * queries.
- */
+/** Throws 404 with these items; does nothing without items. */
 export function refuseMissing(items: readonly FieldError[]): void {
   if (items.length > 0) throw unknownReferences(items);
 }

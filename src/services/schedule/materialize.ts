@@ -121,9 +121,9 @@ function haveSameSlots(before: readonly IdentifiedRule[], after: readonly Identi
 }
 
 /**
- * Requests the first schedule of a locked program, if it was not requested yet and the program has an active rule, a
- * practitioner and a service. After the commit, jobs create the slots once the program and its location are active.
- * Call it after each change that may fulfil one of these conditions.
+ * Requests the first schedule of a locked program, if it was not requested yet. The program must have an active rule, a
+ * practitioner and a service; otherwise does nothing. After the commit, jobs create the slots when the program and its
+ * location are active. Call this function after each change that may fulfil one of these conditions.
  */
 export function askForSchedule(transaction: Transaction, programId: string, nowMs: number): void {
   wantMaterialization(transaction, programId, previousDate(horizonFrom(nowMs).from));

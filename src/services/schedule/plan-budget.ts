@@ -32,7 +32,7 @@ export interface PlanChange {
   readonly field: string;
 }
 
-/** The fields that can give a rule more slots. The most likely one comes first. */
+/** The fields that can give a rule more slots. The most likely cause comes first. */
 const CAN_ENLARGE = [
   "slotDurationMinutes",
   "startsAtLocal",
@@ -127,9 +127,9 @@ export async function hasRoomFor(
 }
 
 /**
- * Whether the plans of all active programs have at most `most` slots together. If so, no schedule that follows its plan
- * makes the tenant exceed `most` open slots. The function reads rules instead of slots, so its time does not grow with
- * the number of slots. The time of {@link countOpenSlots} does.
+ * Whether the plans of all active programs have at most `most` slots together. If so, the tenant has at most `most`
+ * open slots when each schedule follows its plan. The function reads rules instead of slots, so its time does not grow
+ * with the number of slots. The time of {@link countOpenSlots} does.
  */
 export async function fitPlansInto(transaction: Transaction, most: number, nowMs: number): Promise<boolean> {
   const today = localDateAt(nowMs);

@@ -43,7 +43,7 @@ export function withRule(rules: readonly ProgramRuleRecord[], changed: ProgramRu
 /** The names of the rule attributes that a request contains. */
 export type SentAttributes = ReadonlySet<string>;
 
-/** The fields that can make two rules overlap. The most likely one comes first. */
+/** The fields that can make two rules overlap. The most likely cause comes first. */
 const CAN_OVERLAP = [
   "startsAtLocal",
   "endsAtLocal",

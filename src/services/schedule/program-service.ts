@@ -168,7 +168,10 @@ async function createRule(
   return to.toProgramRuleDetails(rule);
 }
 
-/** All fields of a request for a new rule: such a request counts as if it contained all of them. */
+/**
+ * The fields of a request for a new rule. Each field gives the rule a value, so each counts as sent, even if it is
+ * absent.
+ */
 const sentByAll: SentAttributes = new Set(ProgramService.method.createProgramRule.input.fields.map((f) => f.localName));
 
 function requireRoomForRule({ length }: readonly ProgramRuleRecord[]): void {

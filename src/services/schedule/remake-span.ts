@@ -32,8 +32,8 @@ import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs
 export interface SpanChange {
   readonly programIds: readonly string[];
   /**
-   * The dates on which the change can affect slots. Dates before today are ignored, and dates after the last date on
-   * which a program can have slots.
+   * The dates on which the change can affect slots. Dates before today are ignored. Dates after the last date on which
+   * a program can have slots are ignored too.
    */
   readonly span: DateSpan;
   readonly changes: PlanChanges;
