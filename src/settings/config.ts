@@ -160,9 +160,7 @@ function visitMarginsOf({ read }: Source): Config["visitMargins"] {
   };
 }
 
-/**
- * Returns the valid URL in the setting `other`, or undefined. Adds a problem if `other` is set but not DATABASE_URL.
- */
+/** Returns the URL in the setting `other` if it is valid. Adds a problem if `other` is set without DATABASE_URL. */
 function otherUrlOf({ read, isGiven }: Source, other: Setting<string>, problems: string[]): string | undefined {
   if (isGiven(other) && !isGiven(settings.databaseUrl))
     problems.push(`DATABASE_URL is missing; it is required with ${other.name}`);
