@@ -32,8 +32,7 @@ import { changeDuration, lockForDuration } from "./visit-duration.js";
  * - 404 for an unknown appointment, service or type
  * - 409 for a stale version or a finished appointment
  * - 409 for a new duration of an appointment whose slots are no longer in the schedule
- * - 409 if the visit gets another duration, and the practitioner or the patient is not free from the start to the new
- *   end
+ * - 409 for a new duration if the practitioner or the patient is not free from the start to the new end
  * - 422 for a service or type that is not active, or a service that the program does not offer
  * - 422 if the adjacent slots are too short, or if an overbooked appointment would end on another day
  * - 422 for a join link of a visit that is not by video

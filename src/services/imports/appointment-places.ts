@@ -19,8 +19,8 @@ export interface PlacedAppointment extends JudgedAppointment {
 
 /**
  * Rejects appointments that overlap, and returns the others with their slots. CANCELLED and NO_SHOW appointments never
- * overlap. Any other appointment is rejected if its patient has another appointment or a hold at that time, in the
- * database or in this batch.
+ * overlap. Any other appointment is rejected if its patient is busy at that time: with an appointment or hold in the
+ * database, or with an earlier appointment of this batch.
  *
  * Only PENDING and CONFIRMED appointments in the future need a free practitioner. If the practitioner is busy, such an
  * appointment is rejected without an overbooking reason, and overbooked with one. If the practitioner is free, it takes

@@ -22,8 +22,8 @@ export class Diary {
 }
 
 /**
- * Returns the errors of an appointment: one if its patient is busy, and one if the row is refused because its
- * practitioner is busy.
+ * Returns the errors of an appointment: one if its patient is busy, and one if `isRefused` is true. `isRefused` means
+ * that the practitioner is busy and the row has no overbooking reason.
  */
 export function overlapErrors(
   { patient, practitioner }: Pick<ImportedAppointmentValid, "patient" | "practitioner">,

@@ -79,9 +79,9 @@ async function listPage(request: ListPatientsRequest, call: ReadyCall) {
 }
 
 /**
- * Changes the status of a patient. Throws 404 for an unknown patient. Throws 409 for a stale version, for a DECEASED or
- * merged patient, and if the new status is ACTIVE and another ACTIVE patient has the same document. Setting the current
- * status again also increments the version.
+ * Changes the status of a patient. Throws 404 for an unknown patient. Throws 409 for a stale version and for a DECEASED
+ * or merged patient. If the new status is ACTIVE, also throws 409 if another ACTIVE patient has the same document.
+ * Setting the current status again also increments the version.
  */
 async function setStatus(
   request: SetPatientStatusRequestValid,

@@ -3,8 +3,9 @@ import { readWaitLimit, type WaitLimitSubject } from "../../postgres/tables/cata
 import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
 
 /**
- * Returns the due date of a request made on the local date `requestedOn`: the last local date within the maximum wait
- * of the subject's active opportunity definition. Returns undefined if the subject has no such definition.
+ * Returns the due date of a request made on the local date `requestedOn`. This is the last local date within the
+ * maximum wait, which the active opportunity definition of the subject sets. Returns undefined if the subject has no
+ * active definition.
  */
 export async function findDueDate(
   transaction: Transaction,

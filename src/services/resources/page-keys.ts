@@ -63,8 +63,8 @@ export function wordAfter({ after }: Page): Readonly<Record<"wanted" | "word" | 
 }
 
 /**
- * Returns the appointment id and the version of the last change on the previous page, for lists of the changes of
- * several appointments; undefined for the first page. Throws 422 if the page token holds another kind of key.
+ * For lists of the changes of several appointments. Returns the appointment id and the version of the last change on
+ * the previous page; undefined for the first page. Throws 422 if the page token holds another kind of key.
  */
 export function changeAfter({ after }: Page): { readonly appointmentId: string; readonly version: number } | undefined {
   if (after === undefined) return undefined;

@@ -44,8 +44,8 @@ const CAN_ENLARGE = [
 ] as const;
 
 /**
- * Returns the request field that an error names if a rule makes a plan too large: the first field in {@link
- * CAN_ENLARGE} that the request contains. If the request contains none, it is the first entry of the list.
+ * If a rule makes a plan too large, the error names one request field. Returns this field: the first one in {@link
+ * CAN_ENLARGE} that the request contains, or the first of the list if the request contains none.
  */
 export function enlargingField(sent: SentAttributes): string {
   return firstSent(CAN_ENLARGE, sent);
@@ -73,8 +73,8 @@ export async function requireRoomForPlan(
 }
 
 /**
- * Throws 422 TOO_MANY on `programId` if the schedule of a program does not reach its last date ({@link plannedThrough})
- * yet, and the tenant has already reached its limit of open slots.
+ * Requires that the tenant is below its limit of open slots. Otherwise throws 422 TOO_MANY on `programId`. A schedule
+ * that already reaches its last date ({@link plannedThrough}) needs no more slots, so it always passes.
  */
 export async function requireRoomForSchedule(
   transaction: Transaction,

@@ -50,9 +50,9 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
 }
 
 /**
- * Returns the range from the first to the last date on which two plans of a program differ in slots, or in slots that a
- * holiday removes. Returns undefined if no date differs. If the plans differ in anything else, such as practitioners or
- * blocks, returns the whole range of the plans.
+ * Returns the range from the first to the last date on which two plans of a program differ. They differ on a date if
+ * its slots differ, or if the slots that a holiday removes from it differ. Returns undefined if no date differs. If the
+ * plans differ in anything else, such as practitioners or blocks, returns the whole range of the plans.
  */
 export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;

@@ -19,8 +19,9 @@ export interface Replacement {
 }
 
 /**
- * Locks a program. Returns its current services or practitioners, as `table` selects, and the owner of the program.
- * Throws 404 if the program, a new service or a new practitioner does not exist. Throws 409 for a stale version.
+ * Locks a program. Returns its current services or its current practitioners; `table` selects which. Also returns the
+ * owner of the program. Throws 404 if the program, a new service or a new practitioner does not exist. Throws 409 for a
+ * stale version.
  */
 export async function lockProgramSet(
   call: ReadyCall,
@@ -35,7 +36,7 @@ export async function lockProgramSet(
   return { before, ownedBy: ownerOf(program) };
 }
 
-/** Replaces all services or all practitioners of a locked program, as `table` selects. Returns the new set. */
+/** Replaces all services or all practitioners of a locked program; `table` selects which. Returns the new set. */
 export function replaceProgramSet(
   transaction: Transaction,
   table: ProgramSetTable,

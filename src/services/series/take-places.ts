@@ -104,9 +104,9 @@ type Taken<Place> = Place & { readonly taken: TakenSlots };
 
 /**
  * Takes one unit of capacity for each requested time (`places`), in their order. If the appointment to move already
- * uses a unit (`heldDay`), frees that unit, or keeps it if the rule and the date stay the same. Returns the requested
- * times. Throws 409 with all conflicts. These are the conflicts in `found`, those of each requested time, and an
- * additional one for each requested time whose day has no capacity left.
+ * uses a unit (`heldDay`), frees that unit. If the rule and the date stay the same, the appointment keeps its unit
+ * instead. Returns the requested times. Throws 409 with all conflicts. These are the conflicts in `found`, those of
+ * each requested time, and an additional one for each requested time whose day has no capacity left.
  */
 export async function takePlaces<Place extends JudgedPlace>(
   transaction: Transaction,

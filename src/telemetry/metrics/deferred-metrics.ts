@@ -13,8 +13,8 @@ export interface DeferredMetrics {
 }
 
 /**
- * The maximum number of measurements kept until the instruments exist. Further ones are dropped. A starting process
- * makes fewer.
+ * The maximum number of measurements kept until the instruments exist. Further ones are dropped. A process makes fewer
+ * measurements than this while it starts.
  */
 const MAX_KEPT = 50_000;
 

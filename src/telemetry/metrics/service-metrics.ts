@@ -66,7 +66,7 @@ export interface ServiceMetrics {
  * Outcomes of a read that was offered to the replica:
  * - `served`: the replica ran the read.
  * - `behind`: the replica was too far behind the primary.
- * - `promoted`: the replica was no standby any more.
+ * - `promoted`: the replica had become a primary.
  * - `away`: the replica was unreachable or too slow.
  * - `unable`: the replica could not run the statements.
  */
