@@ -23,7 +23,8 @@ export interface StartedJobsPorts {
 
 /**
  * Starts the background jobs of a process. Returns a function that stops the jobs. Start the jobs after the listeners,
- * because requests do not wait for jobs. Stop the jobs after the listeners, because requests queue jobs.
+ * which can serve requests without running jobs. Stop the jobs after the listeners too, because requests queue jobs
+ * until the listeners close.
  */
 export function startJobs(
   { webhooks, onCommitted, ...ports }: StartedJobsPorts,

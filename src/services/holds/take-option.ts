@@ -72,7 +72,7 @@ export function locksOf(subject: BusySubject) {
 
 /**
  * Locks an option in the order of `lockInOrder`, holds it, and returns the hold. Throws 409 with all conflicts, and 410
- * if the option is gone or has changed. `judge` converts errors of the option itself, such as a taken slot.
+ * if the option no longer exists or changed. `judge` converts errors of the option itself, such as a taken slot.
  */
 export async function takeOption(
   option: OptionClaims,

@@ -23,9 +23,9 @@ export interface PlacedAppointment extends JudgedAppointment {
  * database, or with an earlier appointment of this batch.
  *
  * Only PENDING and CONFIRMED appointments in the future need a free practitioner. If the practitioner is busy, such an
- * appointment is rejected without an overbooking reason, and overbooked with one. If the practitioner is free, it takes
- * the free slots that cover exactly its time. If there are no such slots or the day has no capacity left, it is
- * overbooked.
+ * appointment is rejected without an overbooking reason, and overbooked with one. If the practitioner is free, the
+ * appointment takes the free slots that cover exactly its time. If there are no such slots or the day has no capacity
+ * left, it is overbooked.
  *
  * Locks slots, practitioners and the counters of days, in the order of `tables/locks.ts`.
  */

@@ -11,8 +11,8 @@ export type ValidateRow = (row: ImportRow) => readonly FieldError[];
 const RESOURCE = "resource";
 
 /**
- * Compiles a function that validates rows. It validates the resource of a row like a separate request: first the sizes
- * of its lists and texts, then its rules.
+ * Compiles a function that validates rows. It validates the resource in a row like the same resource in a separate
+ * request: first the sizes of its lists and texts, then its rules.
  */
 export function createRowValidation(validatorOf: ValidatorOf): ValidateRow {
   const validateHead = validatorOf(ImportRowSchema);
