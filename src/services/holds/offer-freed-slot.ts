@@ -27,8 +27,8 @@ const OPERATION = "offer_freed_slot";
  * - if holds take the time of the slot or the last capacity of its day, when these holds have expired
  * - otherwise, when the slot starts and its offers end
  *
- * If the slot cannot be offered, or if the tenant makes no such offers, stops the offers of the slot ({@link
- * stopOffers}). Throws a CupoError if the slot, the patient or the waitlist entry changed after they were read.
+ * If the slot cannot be offered, or if the tenant makes no such offers, stops the offers of the slot
+ * ({@link stopOffers}). Throws a CupoError if the slot, the patient or the waitlist entry changed after they were read.
  */
 export async function offerFreedSlot(transaction: Transaction, slotId: string, nowMs: number): Promise<boolean> {
   const [{ freedSlotOfferMinutes: minutes }, slot] = await Promise.all([

@@ -6,7 +6,7 @@ import { targetOf } from "./row-references.js";
 /** A start and an end, in milliseconds since the epoch. */
 export type Span = Pick<ImportedTime, "startMs" | "endMs">;
 
-/** The times at which each person is busy with an appointment that was added. */
+/** The appointment times of each person. Call `add` for each accepted appointment, so that `overlaps` considers it. */
 export class Diary {
   readonly #times = new Map<string, Span[]>();
 

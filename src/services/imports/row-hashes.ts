@@ -5,7 +5,7 @@ import type { ImportKind } from "../../postgres/tables/imports/imported-resource
 
 /** The keyed hashes of the rows of one source, in hexadecimal digits (HMAC-SHA-256). */
 export interface RowHashes {
-  /** Returns the hash of a kind together with an id of the other system. */
+  /** Returns the hash of a row's kind together with its id in the other system. */
   keyOf(kind: ImportKind, sourceId: string): string;
   /** Returns the hash of a whole row. Equal rows have equal hashes. */
   contentOf(row: ImportRow): string;

@@ -44,8 +44,8 @@ const CAN_ENLARGE = [
 ] as const;
 
 /**
- * If a rule makes a plan too large, the error names one request field. Returns this field: the first one in {@link
- * CAN_ENLARGE} that the request contains, or the first of the list if the request contains none.
+ * If a rule makes a plan too large, the error names one request field. Returns this field: the first one in
+ * {@link CAN_ENLARGE} that the request contains, or the first of the list if the request contains none.
  */
 export function enlargingField(sent: SentAttributes): string {
   return firstSent(CAN_ENLARGE, sent);

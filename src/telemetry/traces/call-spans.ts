@@ -51,7 +51,7 @@ export function endSpan(span: Span, failure?: unknown): void {
   span.end();
 }
 
-/** Whether the error rejects the caller (status below 500). Such an error is not a failure of the service. */
+/** Whether the error rejects the request (status below 500). Such an error is not a failure of the service. */
 function isRefusal(failure: unknown): boolean {
   return failure instanceof CupoError && errorTable[failure.code].status < 500;
 }
