@@ -4,13 +4,15 @@
  * tests and the service processes that they start. PostgreSQL keeps the real clock, on which no test depends: its
  * timeouts do not work under libfaketime.
  *
- *     npm run test:clock [-- MOMENT... [--of-the-day] [FILTER...]]
+ *     npm run test:clock [-- MOMENT... [FILTER...]]
+ *     npm run test:clock -- --of-the-day [FILTER...]
  *
  * Runs the tests that can depend on the clock, unless there are filters. A filter is the beginning of a path, such as
  * test/schedule. Tests of bytes, faults and other programs (browsers, compilers, poolers, clients of other languages)
  * do not depend on the clock, and not all of those programs work with a changed one. Without a moment, runs at all of
- * them; `--of-the-day` selects one that changes daily. Exits with 1 if a test or something outside of tests failed, or
- * if a run was stopped because it took too long.
+ * them. `--of-the-day` selects one moment and a quarter of the test files, both by the date in UTC. So each test runs
+ * at each moment once in 48 days. Exits with 1 if a test or something outside of tests failed, or if a run was stopped
+ * because it took too long.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
@@ -40,6 +42,9 @@ const MOMENTS = {
 const LONGEST_RUN_MINUTES = 20;
 const RESULTS = "build/test-clock";
 const LIBRARY = findLibrary("/usr/lib");
+/** How many parts of the test files take turns with `--of-the-day`. */
+const PARTS = 4;
+const DAY = Math.floor(Date.now() / 86_400_000);
 /** Folders of tests that do not depend on the clock. */
 const TIMELESS = new Set(
   [
@@ -60,22 +65,24 @@ const TIMELESS = new Set(
 const chosen = readArguments(process.argv.slice(2));
 rmSync(RESULTS, { recursive: true, force: true });
 mkdirSync(RESULTS, { recursive: true });
-const rows = chosen.moments.map((name) => runAt(name, MOMENTS[name], chosen.filters));
+const rows = chosen.moments.map((name) => runAt(name, MOMENTS[name], chosen.options));
 console.log(
   `\n| moment | clock | time zone | passed | failed |\n| --- | --- | --- | ---: | ---: |\n${rows.map(lineOf).join("\n")}`,
 );
 process.exitCode = rows.every(({ isSound }) => isSound) ? 0 : 1;
 
 function readArguments(all) {
+  const isOfTheDay = all.includes("--of-the-day");
   const named = all.filter((each) => Object.hasOwn(MOMENTS, each));
-  if (all.includes("--of-the-day")) named.push(momentOfTheDay());
   const filters = all.filter((each) => each !== "--of-the-day" && !Object.hasOwn(MOMENTS, each));
   const unknown = filters.filter((each) => !each.startsWith("test/"));
   if (unknown.length > 0) {
     console.error(`Unknown moment: ${unknown.join(", ")}. The moments are ${Object.keys(MOMENTS).join(", ")}.`);
     process.exit(1);
   }
-  return { moments: named.length > 0 ? named : Object.keys(MOMENTS), filters: filters.length > 0 ? filters : timed() };
+  const files = filters.length > 0 ? filters : timed();
+  if (isOfTheDay) return { moments: [momentOfTheDay()], options: [partOfTheDay(), ...files] };
+  return { moments: named.length > 0 ? named : Object.keys(MOMENTS), options: files };
 }
 
 /** Returns the tests that can depend on the clock. */
@@ -95,10 +102,16 @@ function findLibrary(folder) {
 
 function momentOfTheDay() {
   const names = Object.keys(MOMENTS);
-  return names[Math.floor(Date.now() / 86_400_000) % names.length];
+  return names[DAY % names.length];
 }
 
-function runAt(name, { at, zone = "UTC", machineOnly = false, testsOnly = false }, filters) {
+/** The next part begins when every moment has had its day. */
+function partOfTheDay() {
+  const part = Math.floor(DAY / Object.keys(MOMENTS).length) % PARTS;
+  return `--shard=${part + 1}/${PARTS}`;
+}
+
+function runAt(name, { at, zone = "UTC", machineOnly = false, testsOnly = false }, options) {
   console.log(`\n${name}: ${at}, ${zone}${LIBRARY === undefined || testsOnly ? ", by the tests' own clock" : ""}`);
   const results = `${RESULTS}/${name}.json`;
   const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${results}`];
@@ -106,7 +119,7 @@ function runAt(name, { at, zone = "UTC", machineOnly = false, testsOnly = false 
   const env = { ...process.env, TZ: zone, ...own, ...(testsOnly ? {} : machineClock(at)) };
   const { error, status } = spawnSync(
     process.execPath,
-    ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...filters],
+    ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...options],
     {
       env,
       stdio: "inherit",
