@@ -18,13 +18,13 @@ export interface Definitions {
   /** Files by name, such as `google/protobuf/timestamp.proto`. */
   readonly files: ReadonlyMap<string, DescFile>;
   /**
-   * The full name of a symbol → the file that defines the symbol. Symbols are types, services, extensions, methods,
-   * fields, oneofs and enum values.
+   * The file that defines each symbol, by the full name of the symbol. Symbols are types, services, extensions,
+   * methods, fields, oneofs and enum values.
    */
   readonly symbols: ReadonlyMap<string, DescFile>;
   /**
-   * The full name of a message → the field number of an extension of the message → the file that defines the extension.
-   * A message without extensions has an empty map.
+   * The extensions of each message, by the full name of the message. The inner map contains the file that defines each
+   * extension, by the field number of the extension. It is empty for a message without extensions.
    */
   readonly extensions: ReadonlyMap<string, ReadonlyMap<number, DescFile>>;
 }

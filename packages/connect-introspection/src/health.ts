@@ -27,8 +27,8 @@ export interface HealthOptions {
  * becomes NOT_SERVING.
  *
  * Watchers receive a change within two times `watchIntervalMs` plus the duration of the checks. When the server stops,
- * the watchers of known services receive NOT_SERVING, unless they received it last. All watchers share the results of
- * the same checks, so more watchers do not cause more checks.
+ * the watchers of known services receive NOT_SERVING, unless this is the last status that they received. All watchers
+ * share the results of the same checks, so more watchers do not cause more checks.
  */
 export function createHealth(options: HealthOptions): ServiceImpl<typeof Health> {
   const { isServing, watchIntervalMs, openStream, stopping } = options;

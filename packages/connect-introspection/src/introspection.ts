@@ -21,8 +21,9 @@ export interface IntrospectionOptions {
    */
   readonly isServing?: (() => boolean | Promise<boolean>) | undefined;
   /**
-   * Returns whether the service of this full name can take requests now. While `isServing` returns false, no service
-   * can. By default each service has the status of the server. An exception or a rejection counts as false.
+   * Returns whether the service of this full name can take requests now. While `isServing` returns false, every
+   * service is NOT_SERVING. By default each service has the status of the server. An exception or a rejection counts
+   * as false.
    */
   readonly isServiceServing?: ((service: string) => boolean | Promise<boolean>) | undefined;
   /**

@@ -1,6 +1,6 @@
 /**
  * Resolves or rejects as `promise` does. Resolves with undefined if the signal aborts first. The listener on the signal
- * is removed when `promise` settles, even if this is after the abort.
+ * is removed when `promise` settles, even if it settles after the abort.
  */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

@@ -82,8 +82,8 @@ export interface OpenApiOptions<R extends OpenApiRoute = OpenApiRoute> extends S
    */
   readonly servers?: JsonObject[];
   /**
-   * The `security` of the document. It applies to operations without their own `security`. Defaults to `[]` (no
-   * requirement). If any operation has its own `security`, the document has no member `security` by default.
+   * The `security` of the document. It applies to operations without their own `security`. By default, it is `[]`
+   * (no requirement) if no operation has its own `security`. Otherwise, the document has no member `security`.
    */
   readonly security?: JsonObject[];
   /** Returns the parts that replace or extend the generated operation of a route. */

@@ -24,7 +24,7 @@ export interface EndpointOptions extends BindOptions, EntityTagOptions, EventIdO
   /**
    * The format of streams: "ndjson" is one JSON object `{"result": …}` per line; "sse" is server-sent events. By
    * default, the Accept header of the request decides. It selects "sse" if it names text/event-stream with a quality
-   * above 0 and at least that of application/x-ndjson, otherwise "ndjson".
+   * above 0 that is not below the quality of application/x-ndjson. Otherwise, it selects "ndjson".
    */
   readonly streamFormat?: StreamFormatName;
 }

@@ -20,7 +20,7 @@ import type { Route } from "./routes/routes.js";
 
 /** Options of a REST handler. Each has a default. The handler serves the services of `services` and of `routes`. */
 export interface RestHandlerOptions extends Partial<EndpointOptions>, TableOptions {
-  /** The services to serve, see {@link restService}. A method without a binding or an implementation has no route. */
+  /** The services to serve, see {@link restService}. Only methods with a binding and an implementation have routes. */
   readonly services?: readonly RestService[];
   /**
    * Registers services on a router of Connect, as for `connectNodeAdapter`. The handler serves them in addition to

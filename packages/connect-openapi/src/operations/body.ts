@@ -71,8 +71,9 @@ function streamContent(schema: JsonObject): JsonObject {
 }
 
 /**
- * Returns the `update_mask` field (AIP-134) of a PATCH whose body is the whole message; undefined for other routes. The
- * server fills this field from the members of the body, so callers need not send it and the document does not show it.
+ * Returns the `update_mask` field (AIP-134) of a PATCH whose body is the whole message. Returns undefined for other
+ * routes, and if the message has no such field. The server fills this field from the members of the body, so callers
+ * need not send it and the document does not show it.
  */
 function updateMaskField({ method, httpMethod, body }: OpenApiRoute): DescField | undefined {
   if (httpMethod !== "PATCH" || body !== "message") return undefined;

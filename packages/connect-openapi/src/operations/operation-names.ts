@@ -3,8 +3,8 @@ import type { OpenApiRoute } from "../route.js";
 
 /**
  * Returns a unique name for each route. The name is the method in lowerCamelCase: `getBook`. If several services have a
- * method of this name, the service precedes it: `BookService_getBook`. If an earlier route already has the name, for
- * example a route of the same method, the name ends with a number: `getBook_2`.
+ * method of this name, the name of the service precedes it: `BookService_getBook`. If an earlier route already has the
+ * name, for example a route of the same method, the name ends with a number: `getBook_2`.
  */
 export function operationNames(routes: readonly OpenApiRoute[]): ReadonlyMap<OpenApiRoute, string> {
   const sharers = countsOf([...new Set(routes.map(({ method }) => method))].map(({ localName }) => localName));

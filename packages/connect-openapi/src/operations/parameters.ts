@@ -31,9 +31,9 @@ export function pathParameters(path: RoutePath, schemas: MessageSchemas, example
 
 /**
  * Returns the query parameters of a route: one for each field of the request that is neither in the path nor in the
- * body. The fields of a nested message are separate parameters, such as `filter.author`. Leaves out maps, lists of
- * messages without a special JSON form, recursive messages and types whose JSON can have any shape
- * (google.protobuf.Struct), because a query cannot contain them.
+ * body. The fields of a nested message are separate parameters, such as `filter.author`. A query cannot contain maps,
+ * recursive messages, or types whose JSON can have any shape (google.protobuf.Struct), so they are left out. Lists of
+ * messages are also left out, unless the messages have a special JSON form, such as Timestamp.
  */
 export function queryParameters(route: OpenApiRoute, schemas: MessageSchemas, example: ExampleRequest): JsonObject[] {
   if (route.body === "message") return [];

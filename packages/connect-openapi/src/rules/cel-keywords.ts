@@ -57,9 +57,9 @@ const sizeWords: Readonly<Partial<Record<ValueKind, string>>> = {
  * A pattern that a value must match becomes `pattern`. A pattern that a value must not match becomes `pattern` under
  * `not`. Like CEL, JSON Schema searches for a pattern anywhere in the value.
  *
- * If a condition cannot be translated, the result contains the schemas of the other conditions, and the rule in
- * `unsaid`. A pattern with Unicode classes (`\p{L}`) is not translated. Many tools compile patterns without Unicode
- * mode. They read such a class as literal text and would reject valid input.
+ * If a condition cannot be translated, the result contains the schemas of the other conditions, and its `unsaid`
+ * contains the rule. A pattern with Unicode classes (`\p{L}`) is not translated. Many tools compile patterns without
+ * Unicode mode. They read such a class as literal text and would reject valid input.
  */
 export function celKeywords(rule: CelRule, kind: ValueKind, own?: JsonObject): Translation {
   if (own !== undefined) return keywords(own);

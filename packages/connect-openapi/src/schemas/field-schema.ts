@@ -10,7 +10,7 @@ import type { FieldPath, SchemaContext } from "./schema-context.js";
 import type { Direction } from "./schema-options.js";
 import { keySchema, scalarKind, scalarSchema, valueKind } from "./value-schemas.js";
 
-/** The use of a field in the document. The schema of the field depends on its use. */
+/** The direction and the excluded nested fields with which a field is described. Its schema depends on both. */
 export interface FieldPlace {
   readonly direction: Direction;
   /**

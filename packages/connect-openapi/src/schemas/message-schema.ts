@@ -39,8 +39,8 @@ export function messageSchema(
 }
 
 /**
- * Returns whether a field is required in a direction. If the option `isRequired` returns undefined, its default
- * applies.
+ * Returns whether a field is required in a direction. If the option `isRequired` returns undefined, the default of the
+ * option applies.
  */
 export function isRequired(field: DescField, direction: Direction, { options }: SchemaContext): boolean {
   const own = options.isRequired?.(field, direction);

@@ -31,7 +31,7 @@ export interface SchemaContext {
   enumReference(definition: DescEnum): JsonObject;
 }
 
-/** Returns the functions of a context that depend only on the options and `toText`. */
+/** Returns those functions of a {@link SchemaContext} that need only the options and `toText`. */
 export function describer(
   options: SchemaOptions,
   toText: CommentText,

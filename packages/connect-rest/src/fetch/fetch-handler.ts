@@ -61,7 +61,7 @@ function targetOf(url: string): string {
 }
 
 /**
- * Returns a controller that aborts when `signal` does. {@link readFetchBody} aborts it too if the request breaks off.
+ * Returns a controller that aborts when `signal` does. {@link readFetchBody} aborts it too if reading the body fails.
  * {@link responseOf} aborts it if the runtime stops reading the answer.
  */
 function callerOf(signal: AbortSignal): AbortController {

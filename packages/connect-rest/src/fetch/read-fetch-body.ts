@@ -2,7 +2,7 @@ import { clientGone, takenBody } from "../adapters/unread-body.js";
 import { tooLong } from "../rest-error.js";
 
 /**
- * Reads the whole body, at most `maxBytes`. Aborts `caller` if the body ends with an error.
+ * Reads the whole body, at most `maxBytes`. Aborts `caller` if reading the body fails.
  *
  * Rejects with:
  * - TOO_LONG if the body is longer: at once if Content-Length says so, otherwise at the first chunk over the limit. The

@@ -7,8 +7,8 @@ import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 export type Fields = Record<string, unknown>;
 
 /**
- * Returns the message itself, with the type of its properties. Assigning a property sets the field, without a check of
- * the value.
+ * Returns the message itself, typed as {@link Fields}. Assigning a property sets the field without a check of the
+ * value.
  */
 export function fieldsOf(message: Message): Fields {
   return message;

@@ -4,8 +4,8 @@ import { methodName, type RouteProblem, routeProblem } from "./route-problem.js"
 import type { Route } from "./routes.js";
 
 /**
- * Two routes that match the same request, and neither is narrower. A route is narrower than another route if it matches
- * only requests that the other route also matches, and not all of them.
+ * Two routes that match the same request. Neither route is narrower than the other. A route is narrower than another
+ * route if it matches only requests that the other route also matches, but not all of them.
  */
 export interface RouteConflict {
   readonly first: Route;
@@ -13,8 +13,7 @@ export interface RouteConflict {
 }
 
 /**
- * Finds at most `limit` pairs of routes that match the same request while neither is narrower, see
- * {@link RouteConflict}. The pairs are in the order of their second route.
+ * Finds at most `limit` conflicts, see {@link RouteConflict}. The conflicts are in the order of their second route.
  *
  * A narrower route is no conflict, because it answers the requests that both routes match. `/books/search` and
  * `/books/{id}:rename` are narrower than `/books/{id}`. A GET route is narrower than a route for every HTTP method.

@@ -49,8 +49,8 @@ const rest = Symbol("**");
 type Segment = string | typeof single | typeof rest;
 
 /**
- * Returns the segments of a route. A verb becomes part of a literal before it, so that `near` finds `/a%3Ab` for
- * `/a:b`.
+ * Returns the segments of a route. If the last segment is a literal, the custom verb of the route is appended to it.
+ * (In the route `/a:b`, the custom verb is `b`.) So `near` finds `/a%3Ab` for `/a:b`.
  */
 function segmentsOf({ template: { segments, verb } }: Route): Segment[] {
   return segments.map((segment, index) => {

@@ -90,8 +90,8 @@ export function createRouteTable(
  * Matches a raw path. Of several matching routes, returns the narrowest. If none is the narrowest, returns the route
  * that {@link TableOptions.onConflict} describes.
  *
- * Each segment is decoded once and compared to the decoded literals. A segment with a bad escape equals no literal, but
- * a wildcard accepts it: the reader of the path reports the escape.
+ * Each segment is decoded once and compared to the decoded literals. A segment with invalid percent-encoding equals no
+ * literal, but a wildcard accepts it. The reader of the path then reports the invalid percent-encoding.
  *
  * The last raw ":" in the last segment starts a verb when a matching route has that verb; otherwise it is part of the
  * segment. A `**` before a verb takes at least the segment that contains the verb.

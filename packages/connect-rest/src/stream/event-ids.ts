@@ -28,8 +28,8 @@ export interface EventIds {
    */
   readonly removedFields?: readonly string[];
   /**
-   * The `retry` of the stream: after a stream has ended or broken off, the client waits this many milliseconds before
-   * its next call. It is sent with the first message. Defaults to the client's own value.
+   * The `retry` of the stream: after a stream has ended or its connection is lost, the client waits this many
+   * milliseconds before its next call. It is sent with the first message. Defaults to the client's own value.
    */
   readonly retryMs?: number;
 }

@@ -17,8 +17,8 @@ const done = { done: true, value: undefined } as const;
 /**
  * Opens the body of a stream: a chunk for each message, and then `write.end` if it is defined. Waits for the first
  * message. Rejects if the stream fails before its first message, so that the caller can send an ordinary error
- * response. If it fails later, the last chunk is that of `write.error`. `stop` runs when the stream fails, or when the
- * iteration ends before the stream.
+ * response. If the stream fails later, the last chunk is the result of `write.error`. `stop` runs when the stream
+ * fails, or when the iteration ends before the stream.
  */
 export async function openStreamBody(
   messages: AsyncIterator<Message>,

@@ -21,8 +21,8 @@ interface Ordered<V extends Violation> {
  *
  * `judged` are violations that a validator found in the message. `found` are violations from reading the request. If a
  * value could not be read, the validator saw a value that was never sent. So this function drops the violations in
- * `judged` of this value, of its members, and of values that contain it. Takes linear time when both lists are already
- * in order.
+ * `judged` that concern the unread value, its members, or a value that contains it. Takes linear time when both lists
+ * are already in order.
  */
 export function listViolations<V extends Violation>(
   schema: DescMessage,

@@ -7,8 +7,8 @@ import { wellKnownReader } from "./read-well-known.js";
 import { writeTimestamp } from "./write-time.js";
 
 /**
- * ProtoJSON without most of its alternatives: JSON names, names of enum values, padded base64 and no `null`. Timestamps
- * are written with a fixed width.
+ * ProtoJSON without most of its alternatives. Only JSON names of fields, names of enum values and padded base64 are
+ * accepted. An absent field must not be `null`. Timestamps are written with a fixed width.
  */
 export const strictProfile: JsonProfile = {
   memberNames: ({ jsonName }) => [jsonName],
