@@ -22,7 +22,7 @@ export function unavailabilityOf(error: unknown, statementTimeoutMs: number): Cu
   return isAway(failure) ? noConnection(error) : undefined;
 }
 
-/** Returns the 503 for a call that got no database connection, or lost it. */
+/** Returns the 503 for a call that got no database connection, or whose connection was lost. */
 export function noConnection(cause: unknown): CupoError {
   return classifyFailure(cause) === "FULL"
     ? busy("The database accepts no more connections.", RETRY_AFTER_SECONDS, { cause })

@@ -23,7 +23,7 @@ export interface DatabaseOptions {
   readonly onUnreachable?: ((isUnreachable: boolean) => void) | undefined;
   /** For tests: functions that replace the network and the clock of the reachability check. */
   readonly reachability?: Pick<ReachabilityOptions, "probe" | "pause">;
-  /** Called with the milliseconds that `acquire` waited, and whether it got a connection; never while unreachable. */
+  /** Called with how long `acquire` waited in ms and whether it succeeded; not while the database is unreachable. */
   readonly onAcquired?: ((ms: number, isGiven: boolean) => void) | undefined;
 }
 

@@ -48,7 +48,7 @@ const selectResult = prepared(["tenant_id", "key_hash"], (key) =>
 /**
  * Returns a statement that inserts a key and also checks the state of the tenant. So the check needs no second
  * statement and no second round trip. For a tenant that is not active, the statement fails by a division by zero and
- * inserts nothing. A tenant without a row is active.
+ * inserts nothing. A tenant without a row in the table `tenants` counts as active.
  */
 function claimOf(insert: Knex.QueryBuilder, tenantId: Knex.Value): Knex.QueryBuilder {
   return sql

@@ -51,7 +51,7 @@ export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueueP
 
 /**
  * Returns a function that destroys the queue's open connections. The queue's statements have no time limit. Without
- * this function, the queue would wait forever after a network failure that loses packets.
+ * this function, they could wait until TCP gives up the connection after a network failure that loses packets.
  */
 export function breakerOf(pool: JobQueuePool): () => void {
   const open = new Set<PoolClient>();

@@ -9,8 +9,9 @@ const NEXT = "SELECT cupo_tend_partitions(to_timestamp(?::float8 / 1000)) AS don
  * retention, both by `nowMs` (milliseconds since the epoch) and by the database's clock.
  *
  * Returns a description of the step; undefined if none is due. Rejects with 55P03 if the table stays locked for longer
- * than 0.3 s. Creates no partition of a table whose default partition has more than 50,000 rows, because an operator
- * must act. Rejects with 54000 if no other step than such a partition is due.
+ * than 0.3 s. If the default partition of a table has more than 50,000 rows, creates no partition of this table: moving
+ * the rows could block calls, so an operator must decide. Rejects with 54000 if such a table lacks a partition and no
+ * other step is due.
  */
 export function tendNextPartition(source: TransactionSource, nowMs: number): Promise<string | undefined> {
   return runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, async (transaction) => {

@@ -28,7 +28,7 @@ const COMMIT: BatchedStatement = { text: "COMMIT", values: [], name: undefined, 
 export class PipelinedTransaction implements Transaction {
   readonly #client: PoolClient;
   readonly #start: TransactionStart;
-  /** The statements that begin the transaction; empty once they are sent. */
+  /** The statements that begin the transaction; empty after they were sent. */
   #begin: readonly BatchedStatement[];
   /** The batch that is sent at the end of this turn of the event loop. */
   #batch: StatementBatch | undefined;

@@ -1,6 +1,6 @@
 import { DatabaseError } from "pg";
 
-/** The meaning of a failed statement for the call that sent it. */
+/** The kinds of database failures that calls treat differently. */
 export type DatabaseFailure =
   /** A serialization failure, a deadlock or a {@link RaceLost}. The same transaction may succeed if it runs again. */
   | "RETRY"
@@ -85,7 +85,7 @@ const LOST_MESSAGE =
 const ACQUIRE_MESSAGE = /^(timeout expired|timeout exceeded when trying to connect|the database is unreachable)/;
 
 /**
- * Returns what an error means for the call. An SQLSTATE of class 08 (connection exception) means a lost connection. An
+ * Returns the kind of failure of an error. An SQLSTATE of class 08 (connection exception) means a lost connection. An
  * unknown error is OTHER, an internal error.
  */
 export function classifyFailure(error: unknown): DatabaseFailure {

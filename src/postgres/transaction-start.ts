@@ -14,8 +14,9 @@ export interface TransactionStart {
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
   /**
-   * Whether each batch of statements is sent with a COMMIT. This stops at the first statement that is not a plain query
-   * ({@link isPlainQuery}). Set this only for work that does not need one transaction for all its batches.
+   * Whether each batch of statements is sent with a COMMIT. From the first statement on that is not a plain query
+   * ({@link isPlainQuery}), batches are sent without COMMIT until the work ends. Set this only for work that does not
+   * need one transaction for all its batches.
    */
   readonly endsEarly?: boolean;
 }
@@ -93,8 +94,8 @@ function nameOf(scope: TransactionScope): string {
 }
 
 /**
- * Returns the value of the scope. Throws if a tenant id is not a lower-case UUID, or if another value has forbidden
- * characters. These checks are needed because the text of SET LOCAL contains the value unescaped.
+ * Returns the value of the scope. Throws if a tenant id is not a lower-case UUID, or if the value of a `cupo.*` setting
+ * has forbidden characters. These checks are needed because the text of SET LOCAL contains the value unescaped.
  */
 function valueOf(scope: TransactionScope): string {
   if ("tenantId" in scope) {

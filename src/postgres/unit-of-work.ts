@@ -22,15 +22,15 @@ import { uniqueConflict } from "./unique-conflict.js";
 export interface UnitOfWorkOptions extends TransactionLimits {
   /**
    * How long a call that changes data waits for each row lock, in milliseconds. The value must exceed the time for
-   * which calls hold locks: 1 to 2 s for a call that creates slots on a busy machine, plus the time for which it waits
-   * for locks.
+   * which other calls hold locks. On a busy machine, a call that creates slots holds locks for 1 to 2 s, and longer if
+   * it must itself wait for a lock.
    */
   readonly workLockTimeoutMs: number;
   /** Waits a random time before retry `attempt` (from 1) after a conflict, so that calls do not collide again. */
   readonly backOff: (attempt: number) => Promise<void>;
   /** Called after a commit that changed something of the tenant. The call does not wait for this function. */
   readonly onCommitted?: (tenantId: string) => void;
-  /** Runs reads with `isReplicable`, if it can. The primary runs all other reads, or all reads if this is undefined. */
+  /** Tries reads with `isReplicable` first. The primary runs all reads that the replica did not run. */
   readonly replica?: ReplicaReads | undefined;
 }
 
@@ -61,8 +61,8 @@ export class UnitOfWork implements IdempotentWork {
 
   /**
    * Runs the work under an idempotency key. The claim of the key is sent first and not awaited. If the key was used
-   * before, this aborts the transaction before the work's statements run, and the result of the work is discarded. The
-   * outcome is then the stored response, or the reason why there is none. If the work awaits no query result, its
+   * before, the claim fails. PostgreSQL then runs no statement of the work, and the result of the work is discarded.
+   * The outcome is then the stored response, or the reason why there is none. If the work awaits no query result, its
    * response is stored with the claim in one round trip.
    *
    * `work` uses `call.transaction` and returns the bytes to store. It may run again: up to three times after conflicts
@@ -167,7 +167,7 @@ export class UnitOfWork implements IdempotentWork {
   }
 }
 
-/** Sets the transaction of the call and clears its effects. */
+/** Sets the transaction of the call and removes the effects that an earlier attempt added to the call. */
 function bind(call: Call, transaction: Transaction): void {
   call.transaction = transaction;
   call.effects.length = 0;

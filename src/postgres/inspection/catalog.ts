@@ -16,9 +16,9 @@ interface Row {
  * A query for the tables of the schema `public` and their partitions. Omits the two tables in which Knex records the
  * migrations.
  *
- * From a partition, the {@link Catalog} contains all policies and triggers, and the constraints that do not come from
- * the parent table. The migrations create none of these for a partition. The catalog omits the partition itself, its
- * columns and its indexes: PostgreSQL derives their definitions from the parent table, and the set of partitions
+ * For a partition, the {@link Catalog} contains only its policies, its triggers and the constraints that do not come
+ * from the parent table. The migrations create none of these for a partition. The catalog omits the partition itself,
+ * its columns and its indexes: PostgreSQL derives their definitions from the parent table, and the set of partitions
  * changes every month.
  */
 const TABLES = `SELECT c.oid, c.relname, c.relpersistence, c.relispartition, coalesce(p.relname, c.relname) AS root,

@@ -12,7 +12,7 @@ export interface ServerFacts {
   readonly identity: string;
   /** Whether the server accepts writes. False on a standby, and if transactions are read-only by default. */
   readonly takesWrites: boolean;
-  /** How many milliseconds the server's clock is ahead of this process's, accurate to half a round trip. */
+  /** How many milliseconds the server's clock is ahead of the clock of this process, accurate to half a round trip. */
   readonly clockAheadMs: number;
   /** Maximum number of connections that this role can have to this database. */
   readonly allowedConnections: number;

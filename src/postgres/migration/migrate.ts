@@ -33,8 +33,8 @@ export interface MigrateOptions extends UpgradeOptions {
 const LOCK = 4_823_096_001;
 
 /**
- * How long a migration waits for the lock of a table. Meanwhile, later calls on the table wait too. A call fails only
- * after it has waited for one second or longer.
+ * How long a migration waits for the lock of a table. Meanwhile, later calls on the table wait too. This wait alone
+ * makes no call fail: a call fails only after it has waited for one second or longer.
  */
 const PATIENCE = "SET LOCAL lock_timeout = '300ms'";
 /** The maximum number of tries of one migration. With the pauses between them, they take about five minutes. */
@@ -42,8 +42,8 @@ const MAX_TRIES = 400;
 
 /**
  * Brings the schema up to date. Several processes may call it at the same time: an advisory lock lets one work while
- * the others wait. The lock belongs to a transaction. So the lock ends if its process dies, also with a connection
- * pooler.
+ * the others wait. The lock belongs to a transaction. So PostgreSQL releases the lock if the process dies, even with a
+ * connection pooler between them.
  *
  * Each migration is one transaction, so an interrupted migration leaves nothing behind and runs again. If a migration
  * does not get a table lock within 0.3 s, it rolls back and tries again, so that waiting calls can run. The job queue
@@ -100,7 +100,7 @@ async function bringUpToDate(database: Knex, url: string, options: MigrateOption
 }
 
 /**
- * Finds the oldest release that can serve once these migrations are applied. Returns the name of its last migration.
+ * Finds the oldest release that can serve after these migrations are applied. Returns the name of its last migration.
  * Returns undefined if no migration is pending.
  */
 async function oldestBeside(pending: readonly string[]): Promise<string | undefined> {

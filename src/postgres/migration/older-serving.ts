@@ -3,9 +3,9 @@ import { sql } from "../sql.js";
 import { servingName } from "./serving-releases.js";
 
 /**
- * Selects a row if a process is connected whose release is older than the required release. The name of a release is
- * the name of its last migration. A process puts this name into its application_name; processes of the earliest
- * releases do not.
+ * Selects a row if a process of a release older than the required release is connected. The name of a release is the
+ * name of its last migration. A process puts this name into its application_name; processes of the earliest releases do
+ * not.
  *
  * Parameters: the application_name of the earliest releases, the prefix of the application_name of later releases, and
  * the application_name of the required release.
@@ -14,7 +14,8 @@ const OLDER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
   AND (application_name = ? OR starts_with(application_name, ?) AND application_name < ? COLLATE "C") LIMIT 1`;
 
 /**
- * Returns whether a process is connected whose release does not have `migration`, or does not show its last migration.
+ * Returns whether a process of an older release is connected: of a release that does not have `migration`, or of one of
+ * the earliest releases, which do not show their last migration.
  */
 export async function isOlderServing(source: TransactionSource, migration: string): Promise<boolean> {
   const prefix = servingName("");

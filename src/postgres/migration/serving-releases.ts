@@ -35,7 +35,10 @@ export interface Upgrade extends UpgradeOptions {
   readonly oldest: string | undefined;
 }
 
-/** Returns the application_name of each connected serving release. PostgreSQL shows these names to every role. */
+/**
+ * SQL for the application_names of the processes that serve this database, each name once. A name shows the release of
+ * its process ({@link servingName}), except for some older releases. PostgreSQL shows these names to every role.
+ */
 const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
   WHERE datname = current_database() AND (application_name = '${PREFIX}' OR application_name LIKE '${PREFIX} %') ORDER BY 1`;
 

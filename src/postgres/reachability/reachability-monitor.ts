@@ -12,7 +12,10 @@ export interface ReachabilityOptions {
   readonly pause?: (ms: number) => Promise<unknown>;
 }
 
-/** The pause in milliseconds before each check of at most two probes, and between probes of an unreachable database. */
+/**
+ * The pause in milliseconds before each check, and between probes of an unreachable database. A check sends at most two
+ * probes.
+ */
 const PAUSE_MS = 300;
 const PROBE_TIMEOUT_MS = 800;
 /** After this many failed probes in a row, the database is unreachable. */

@@ -24,7 +24,7 @@ export interface ReplicaPause {
   note(outcome: ReplicaOutcome): void;
 }
 
-/** Creates the pause of one replica. `now` returns milliseconds of a monotonic clock. */
+/** Creates the object that decides when one replica gets no reads. `now` returns milliseconds of a monotonic clock. */
 export function createReplicaPause(now: () => number): ReplicaPause {
   let until: number | undefined;
   let behindSince: number | undefined;

@@ -46,8 +46,8 @@ const PAUSES_MS = [0, 1, 4, 15, 40];
 
 /**
  * Creates reads that use a read index, as Raft followers do. Each read asks the primary for its log position, which
- * costs the primary little. The replica runs the read once it has replayed that position. So a read sees every earlier
- * commit of every process.
+ * costs the primary little. The replica runs the read after it has replayed the log to that position. So a read sees
+ * every earlier commit of every process.
  *
  * The primary runs the read if the replica is behind, too slow, unreachable, promoted, or on another timeline. The same
  * applies if the primary does not return its position, if row-level security is not active for the replica's role, or

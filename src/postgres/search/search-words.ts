@@ -59,8 +59,9 @@ export function phoneWord(phone: string): string {
 }
 
 /**
- * Returns the search word of a document number: `$`, then its letters and digits in upper case. If `documentNumber` has
- * only the first characters of a number, returns the beginning of that number's search word.
+ * Returns the search word of a document number: `$`, then its letters and digits in upper case and without accents, cut
+ * to 64 characters. If `documentNumber` has only the first characters of a number, returns the beginning of that
+ * number's search word.
  */
 export function documentWord(documentNumber: string): string {
   return DOCUMENT + cut(fold(documentNumber).replaceAll(/[^\p{L}\p{N}]/gu, ""));

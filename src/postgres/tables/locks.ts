@@ -35,8 +35,8 @@ export interface WantedLocks {
   readonly freesSlot?: boolean;
   /**
    * Whether the appointment occupies its time again, for example after a cancellation. If so, its practitioner and the
-   * slots at its time are locked. The schedule may no longer have slots at this time to lock. So the calendar and the
-   * program are locked FOR SHARE: holidays and the program's practitioners then do not change.
+   * slots at its time are locked. The schedule may have no slots at this time any more. So the calendar and the program
+   * are also locked FOR SHARE: holidays and the program's practitioners then do not change.
    */
   readonly takesTimeAgain?: boolean;
 }

@@ -113,7 +113,7 @@ const IS_WANTED = `(SELECT (a.location_id = ANY(?::uuid[]) OR ?::integer = 0)
  * Returns a query for one page of displaced appointments, with the columns of {@link wantedAppointments}. The query
  * reads retained slots in order. If the filter has locations, services or statuses, a subquery reads these attributes
  * of the appointment of each slot. A join might read all appointments. CASE makes PostgreSQL check these attributes
- * first, because they exclude most slots.
+ * before {@link IS_FIRST_RETAINED}, because they exclude most slots.
  */
 function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
   const { practitionerId, programId, practitionerIds, serviceIds, statuses } = filter;

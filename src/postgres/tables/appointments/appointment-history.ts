@@ -18,7 +18,7 @@ export interface AppointmentChangeRecord {
   readonly fromEndsAt: Date | undefined;
   readonly fromProgramId: string | undefined;
   readonly fromPractitionerId: string | undefined;
-  /** The previous location; undefined for the first change, and for changes from before locations were recorded. */
+  /** The previous location; undefined for the first change, and for old changes without a recorded location. */
   readonly fromLocationId: string | undefined;
   readonly toStatus: AppointmentStatus;
   readonly toStartsAt: Date;
@@ -103,9 +103,9 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 );
 
 /**
- * Appends a change to the history of an appointment. For a new appointment, or if the indicators of opportunity count a
- * changed attribute, also appends rows to `opportunity_changes`. `before` is undefined for a new appointment. `topic`
- * is defined only for a correction, a late entry or a change of the visit's attributes.
+ * Appends a change to the history of an appointment. Also appends rows to `opportunity_changes` if the appointment is
+ * new, or if an attribute changes that the indicators of opportunity count. `before` is undefined for a new
+ * appointment. `topic` is defined only for a correction, a late entry or a change of the visit's attributes.
  */
 export function insertAppointmentChange(
   transaction: Transaction,

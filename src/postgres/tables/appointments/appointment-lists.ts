@@ -15,9 +15,9 @@ import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
   /**
-   * The time by which the list is ordered. In a list of only displaced appointments, except a list of one patient or
-   * series: the start of the first retained slot in the time range of the list. In other lists: the start of the
-   * appointment.
+   * The time by which the list is ordered: the start of the appointment, with one exception. In a list of only
+   * displaced appointments that is not limited to a patient or a series, it is the start of the first retained slot in
+   * the time range of the list.
    */
   readonly listedAt: Date;
 }

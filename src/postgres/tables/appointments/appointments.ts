@@ -14,9 +14,9 @@ export interface AppointmentPlacement {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;
   readonly startsAt: Date;
-  /** The end of the appointment's slots. If `visitEndsAt` is defined, the time after it is the buffer. */
+  /** The end of the appointment's slots. The buffer is the time from `visitEndsAt`, if defined, to this time. */
   readonly endsAt: Date;
-  /** The end of the visit, as the patient sees it. Undefined without a buffer, and if overbooked or imported. */
+  /** The end of the visit for the patient. Undefined without a buffer, and for overbooked and imported appointments. */
   readonly visitEndsAt: Date | undefined;
 }
 
@@ -84,7 +84,7 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly overbookingReason: string | undefined;
   /** The series in which the appointment was booked. */
   readonly seriesId: string | undefined;
-  /** Whether the appointment or a change of its status was entered late, with the time at which it really happened. */
+  /** Whether the appointment or a change of its status was entered late: the caller stated when it really happened. */
   readonly lateEntry: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -41,8 +41,8 @@ export interface BusyAt {
 /**
  * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots. Ignores the
  * appointments `exceptIds`: several appointments that are moved together. Nobody is busy if the slots no longer exist.
- * Without `visitMinutes`, the patient must be free until the last slot ends. Call this after sending the statements
- * that lock both people.
+ * The patient must be free for `visitMinutes`; if undefined, until the last slot ends. Call this after sending the
+ * statements that lock both people.
  */
 export async function findBusyBeside(
   transaction: Transaction,
@@ -55,10 +55,10 @@ export async function findBusyBeside(
 }
 
 /**
- * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots: they have
- * other live appointments ({@link isLive}) or unexpired holds. Ignores the appointment to move and the hold `holdId`.
- * Nobody is busy if the slots no longer exist. Call this after sending the statements that lock both people. The query
- * can share their round trip and sees the locked state.
+ * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots, the patient
+ * only until the end of the visit. A person is busy with another live appointment ({@link isLive}) or an unexpired
+ * hold. Ignores the appointment to move and the hold `holdId`. Nobody is busy if the slots no longer exist. Call this
+ * after sending the statements that lock both people. The query can share their round trip and sees the locked state.
  */
 export async function findBusyInRun(
   transaction: Transaction,
@@ -96,8 +96,8 @@ async function busyBy(transaction: Transaction, statement: Statement): Promise<B
 const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_minutes END FROM appointment_types t
   WHERE t.tenant_id = :tenantId AND t.id = :appointmentTypeId::uuid)`;
 /*
- * If `visit_ends_at` is outside the appointment, the number of minutes is 0, negative or larger than the duration. Then
- * the patient must be free until the last slot ends.
+ * If `visit_ends_at` is outside the appointment, this SQL returns 0, a negative number or more minutes than the
+ * duration. Then the patient must be free until the last slot ends.
  */
 const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId)`;

@@ -14,7 +14,8 @@ export interface ComparedTime {
   readonly startsAt: string;
   readonly endsAt: string;
   /**
-   * The id of an appointment to ignore; NULL ignores none. `AND` and a condition on the appointment `a` may follow it.
+   * The id of an appointment to ignore; NULL ignores none. The SQL may continue with `AND` and a condition on the
+   * appointment `a`.
    */
   readonly exceptId: string;
   /** The current time. A hold counts only if it expires later. */
@@ -41,9 +42,9 @@ export function visitEnd(row: string): string {
  * index serves them under row-level security. No appointment lasts longer than 24 hours, so the query reads only
  * appointments that start in the 24 hours before the time, or during it.
  *
- * The constraints forbid overlaps of a person's appointments, except overbooked ones of a practitioner. So if one of
- * the person's appointments overlaps the time, the last one that begins before the end of the time does. The query
- * reads only this one. For a practitioner, it reads overbooked appointments separately.
+ * The constraints forbid overlaps of a person's appointments, except overbooked ones of a practitioner. So if any
+ * appointment of the person overlaps the time, the last one that begins before the end of the time also overlaps it.
+ * The query reads only this last one. For a practitioner, it reads overbooked appointments separately.
  */
 export function busyTime(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);
@@ -56,8 +57,8 @@ export function busyTime(person: Person, time: ComparedTime): string {
 
 /**
  * Returns SQL for whether a person has a live appointment ({@link isLive}) or unexpired hold that overlaps a time. For
- * a single time, this SQL costs less than that of {@link busyTime}: its plan is smaller, although it can read all
- * appointments of the person in the 24 hours before the time.
+ * a single time, this SQL costs less than that of {@link busyTime}, because its plan is smaller. It may read more rows:
+ * all appointments of the person in the 24 hours before the time.
  */
 export function isBusyAt(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);

@@ -134,7 +134,7 @@ export async function takeLockedCapacity(transaction: Transaction, day: DayOfRul
   return (await transaction.rows(unit)).length === 1;
 }
 
-/** Frees the unit of a rule's capacity on a date that an appointment uses. For a hold, use {@link dropHeldCapacity}. */
+/** Frees the unit of the day's capacity that an appointment uses. For a hold, use {@link dropHeldCapacity}. */
 export function giveCapacityBack(transaction: Transaction, day: DayOfRule): void {
   transaction.send(giveUnit(keyOf(transaction, day)));
 }

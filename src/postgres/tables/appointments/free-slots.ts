@@ -76,7 +76,7 @@ export function namesOf({ isWindowed, isOfOne }: SearchShape): readonly SlotName
 /** The time range and the number of slots that one statement of a search reads. */
 export interface Reach {
   readonly from: Date;
-  /** The approximate number of slots to read. */
+  /** The approximate number of slots to read in each time range; for one practitioner, also in each program. */
   readonly wanted: number;
   /** The statement reads slots that start less than this many seconds after the first free slot. */
   readonly stretch: number;
@@ -164,8 +164,8 @@ export function freeSlots(shape: SearchShape): string {
 }
 
 /**
- * SQL for the number of slots to read from each program: an equal share of `:wanted`. A search for one practitioner
- * does not use SHARE. It reads `:wanted` slots from each program, because a practitioner rarely works in several
+ * SQL for the number of slots to read from each program and time range: `:wanted` divided by the number of programs. A
+ * search for one practitioner does not use SHARE but `:wanted`, because a practitioner rarely works in several
  * programs.
  */
 const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bigint FROM offered)";

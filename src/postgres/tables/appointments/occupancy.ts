@@ -41,8 +41,8 @@ export interface OccupancyRecord {
    */
   readonly blockedMinutes: number;
   /**
-   * The sum of the daily capacities of the program's active rules. A rule counts only if it has a free slot or an
-   * appointment on the date that matches the query. The sum is the same in all rows of a program and date.
+   * The sum of the daily capacities of the program's active rules. A rule counts only if at least one of its free slots
+   * or appointments on the date matches the query. The sum is the same in all rows of a program and date.
    */
   readonly capacity: number;
   readonly capacityLeft: number;

@@ -29,7 +29,9 @@ export interface OptionRecord extends Offer {
   readonly practitionerId: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** When the visit of the patient ends: at the end of a slot. Until `endsAt`, only the practitioner is busy. */
+  /**
+   * The end of the patient's visit. It is the end of a slot. From then until `endsAt`, only the practitioner is busy.
+   */
   readonly visitEndsAt: Date;
 }
 
@@ -100,7 +102,7 @@ function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, miss
 /**
  * A row of the result of a search statement. The statement returns no row if no free slot is left. `stop` is the start
  * of the range that the next statement reads. `slotId` is null if the statement found no option. Times are milliseconds
- * since the epoch, because PostgreSQL needs longer to write times as text, and the service needs longer to read them.
+ * since the epoch. PostgreSQL writes these numbers faster than times as text, and the service reads them faster.
  */
 type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
 type OptionTimes = Readonly<Record<"startsAt" | "endsAt" | "visitEndsAt", number>>;

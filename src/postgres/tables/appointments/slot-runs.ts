@@ -6,7 +6,7 @@
  * Each row has the end of the option, the highest generation of its slots, and the end of the visit. The visit lasts
  * `:visitMinutes`, or `:minutes` if that is NULL, rounded up to the end of a slot.
  *
- * All slots of a rule have the same length. So the query compares the number of slots to find out whether one is
+ * All slots of a rule have the same length. So the number of slots that the query finds shows whether a slot is
  * missing.
  */
 export function runsFrom(slots: string): string {

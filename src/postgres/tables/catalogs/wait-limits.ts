@@ -40,7 +40,7 @@ export async function readHolidaysAfter(transaction: Transaction, from: string):
  * the wait.
  */
 export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "maxWaitDays" | "dayKind"> {
-  /** The dates (YYYY-MM-DD) of the active holidays that can affect the last day, ascending. */
+  /** The dates (YYYY-MM-DD) of the active holidays that can affect the last day of the wait, ascending. */
   readonly holidays: readonly string[];
 }
 
@@ -61,7 +61,8 @@ export type WaitLimitSubject =
  * precedence, then a definition of the organization of `owner`, then one without an owner. Definitions of other owners
  * do not count.
  *
- * The holidays of the result are after `from`. The last one is at most 100 + 3 × `maxWaitDays` days after `through`.
+ * The holidays of the result are after `from`. Omits holidays more than 100 + 3 × `maxWaitDays` days after `through`. A
+ * wait in business days ends before then, unless more than half of the workdays are holidays.
  */
 export async function readWaitLimit(
   transaction: Transaction,

@@ -5,7 +5,9 @@ import { byId, type ListPage } from "../resources/lists.js";
 import { cases, type DeskCaseRecord } from "./user-attention-cases.js";
 import { type DeskWaitlistEntryRecord, entries } from "./waitlist.js";
 
-/** The caller that empties the records of a patient (principal and actor), and the time of the call. */
+/**
+ * The principal and actor that close a patient's waitlist entries and empty their close reasons, and when they do it.
+ */
 export interface Emptying {
   readonly principal: string;
   readonly actor: string | undefined;

@@ -26,7 +26,8 @@ const OFFERED = `SELECT o.service_id FROM program_services o
 
 /**
  * SQL condition that a slot suits a waitlist entry. The active services of the program are an array, so PostgreSQL
- * reads them only once. The condition that the patient has no appointment or hold at the time of the slot comes last.
+ * reads them only once. The slot must be in the schedule. The patient must be active and have no appointment or hold at
+ * the time of the slot.
  */
 const SUITS = `service_id = ANY(ARRAY(${OFFERED})) AND :period = ANY(preferred_periods)
   AND (practitioner_id IS NULL OR practitioner_id = :practitionerId)

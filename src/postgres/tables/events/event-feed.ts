@@ -135,9 +135,9 @@ export async function findOldestPosition(transaction: Transaction): Promise<numb
 }
 
 /**
- * Returns whether a page continues the feed after a cursor without a gap. The page must have been read after the
- * cursor's position. Returns false if events after the cursor were purged. Also returns false if the cursor is from
- * another feed, or if its position is beyond the end of the feed. A restore from a backup can cause the last two.
+ * Returns whether a page continues the feed after a cursor without a gap. Pass a page that {@link readFeed} read from
+ * the cursor's position on. Returns false if events after the cursor were purged. Also returns false if the cursor is
+ * from another feed, or if its position is beyond the end of the feed. A restore from a backup can cause the last two.
  */
 export function goesOn({ feedId, events, lastPosition }: FeedPage, cursor: FeedCursor): boolean {
   if (feedId !== cursor.feedId || lastPosition < cursor.position) return false;

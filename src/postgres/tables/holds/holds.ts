@@ -122,7 +122,7 @@ export async function listLiveHolds(
 
 /**
  * Returns the number of live holds (see {@link isLiveHold}) of a patient, or of the patient of an appointment. Call
- * this right after sending the statement that locks the patient, so that both share a round trip.
+ * this right after sending the statement that locks the patient, so that one round trip sends both statements.
  */
 export async function countLiveHolds(transaction: Transaction, who: BusySubject, nowMs: number): Promise<number> {
   const { tenantId } = transaction;

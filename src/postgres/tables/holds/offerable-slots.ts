@@ -34,7 +34,7 @@ export interface OfferableSlot {
   readonly heldUntil: Date | undefined;
   /** Before this time, the slot is not offered: its date is beyond the booking horizon of its program. */
   readonly offeredFrom: Date;
-  /** After this time, the slot is not offered: its start is nearer than the minimum notice of its program. */
+  /** After this time, the slot is not offered: it starts sooner than the minimum notice of its program allows. */
   readonly offeredUntil: Date;
 }
 

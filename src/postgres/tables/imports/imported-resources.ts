@@ -5,7 +5,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { bulkInsert, type LockedSource } from "./bulk-insert.js";
 
-/** The kinds of resources that can be imported. A resource refers only to kinds before its own in this list. */
+/** The kinds of resources that can be imported. A resource refers only to resources of earlier kinds in this list. */
 export const importKinds = [
   "LOCATION",
   "PRACTITIONER",

@@ -55,8 +55,8 @@ export async function findNote(transaction: Transaction, id: string): Promise<No
 }
 
 /**
- * Returns the note, locked until the transaction ends; undefined if the tenant has no such note. The caller must first
- * take the locks of `tables/locks.ts` that it needs.
+ * Returns the note, locked until the transaction ends; undefined if the tenant has no such note. A transaction that
+ * also needs locks of `tables/locks.ts` must take them before this lock.
  */
 export async function lockNote(transaction: Transaction, id: string): Promise<NoteRecord | undefined> {
   const query = sql("notes").where({ tenant_id: transaction.tenantId, id }).select(noteColumns);

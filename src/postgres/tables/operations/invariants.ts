@@ -50,8 +50,8 @@ const HOLD_MARGIN_MS = 30_000;
 
 /**
  * SQL for the instant from which audit rows must exist: one day after the beginning of the oldest month that is kept.
- * The day allows for clock differences between processes. The clock of a process decides the ids of its audit rows, and
- * the id decides the partition.
+ * The extra day allows for clock differences between processes. The clock of a process decides the ids of its audit
+ * rows, and the id decides the partition.
  */
 const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
     date_trunc('month', now(), 'UTC') - make_interval(months => kept_months)) AS since

@@ -94,7 +94,7 @@ export function readFreeMinutes(transaction: Transaction, query: IndicatorQuery)
   return readRecords(transaction, sql.raw(text, bindingsOf(transaction, query)));
 }
 
-/** The day of the third free slot of a group, counted from now. `month` and `payerId` are always undefined. */
+/** The date of the third of a group's free slots that start after now. `month` and `payerId` are always undefined. */
 export interface ThirdNext extends Group {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;

@@ -99,8 +99,8 @@ export function insertAccessRecords(
 
 /**
  * Settings for {@link listAccessRecords}. With them, the planner reads the indexes of the partitions in the order of
- * the list and stops after the page. Without them, if it expects few records of the patient, the planner reads and
- * sorts all records of the patient.
+ * the list and stops after the page. Without them, the planner reads and sorts all records of the patient if it expects
+ * only few.
  */
 const IN_ORDER = ["SET LOCAL enable_sort = off", "SET LOCAL enable_bitmapscan = off", "SET LOCAL enable_seqscan = off"];
 

@@ -32,7 +32,7 @@ export interface PatientSearch {
   readonly status: string | undefined;
 }
 
-/** {@link rarestBeginning} stops counting the words that begin with a text at this number. */
+/** For each of its texts, {@link rarestBeginning} counts at most this many words. */
 const MAX_COUNT = 1_000;
 /** The maximum number of index entries that one page reads. This maximum limits the time of any search. */
 const MAX_SCANNED = 5_000;

@@ -174,8 +174,9 @@ export function writePatient(transaction: Transaction, before: PatientRecord, af
  * tenant has the same document, writes nothing, and the call fails with the error that `refusal` returns.
  *
  * A condition of the UPDATE avoids a unique violation, because PostgreSQL would log the document number with the
- * violation. The condition does not see patients that are not committed yet. If such a patient has the same document,
- * the unique index waits for its transaction. After its commit, the call fails with a conflict on documentNumber.
+ * violation. The condition does not see patients that are not committed yet. If another transaction has written such a
+ * patient with the same document, the unique index waits for that transaction. If that transaction commits, the call
+ * fails with a conflict on documentNumber.
  */
 export function writeActivePatient(
   transaction: Transaction,

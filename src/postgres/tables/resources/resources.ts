@@ -86,7 +86,7 @@ export interface Referrer {
 }
 
 /**
- * Returns the ids among `ids` of resources that the principal can see. With a `referrer`, returns an id only if
+ * Returns those of `ids` that belong to resources that the principal can see. With a `referrer`, returns an id only if
  * everyone who can see the referrer can also see the resource. So the resource's organization and company must each be
  * null or equal to the referrer's.
  */

@@ -47,8 +47,8 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
  * Finds the programs of the tenant that are due for a job. Locks the one whose schedule ends first, and returns its id.
  * Skips programs that other transactions have locked. Returns undefined if no other program is due.
  *
- * An active program is due if it has outdated slots. It is also due if its requested schedule ends less than
- * {@link PLANNED_DAYS} days after `today`, its location is active, and it has a service. `today` is a local date.
+ * An active program is due if it has outdated slots. It is also due if it has a service, its location is active, and
+ * its requested schedule ends less than {@link PLANNED_DAYS} days after `today`. `today` is a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);

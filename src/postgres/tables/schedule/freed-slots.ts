@@ -19,9 +19,9 @@ const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::t
  * its next run.
  *
  * The statement reads the tenant's settings first. So PostgreSQL reads no slots for a tenant that offers no freed
- * slots. No slot lasts longer than 24 hours. So the statement reads only slots that start during one of the times or
- * less than 24 hours before it. OFFSET 0 prevents a join. Without it, and with statistics of the tenant's tables,
- * PostgreSQL would choose a join that reads all free slots.
+ * slots. No slot lasts longer than 24 hours. So the statement reads, for each time, only slots that start during the
+ * time or less than 24 hours before the time. OFFSET 0 prevents a join. Without OFFSET 0, PostgreSQL would choose a
+ * join that reads all free slots, if it has statistics of the tables.
  */
 const note = prepared(LISTS, (names) =>
   sql.raw(
@@ -96,8 +96,8 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 /**
  * Makes freed slots due at once, so that a job offers them at its next run. Selects the freed slots of a practitioner
  * that start within one of the practitioner's `times`. Call this when holds at these times have ended. Skips slots
- * whose due time is at or after their start. Such a slot was not free, no waitlist entry was found for it, or its
- * offers were stopped.
+ * whose due time is at or after their start. A slot has this due time if it could not be offered, if no waitlist entry
+ * was found for it, or if its offers were stopped.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));

@@ -7,8 +7,9 @@ import { sql } from "../../sql.js";
 import { HORIZON_OF_PROGRAM, withSettings } from "./booking-windows.js";
 
 /**
- * The numbers of slots of a program. `open` slots are free. `retained` slots are not in the schedule and exist only for
- * displaced appointments. `booked` slots are all other occupied slots, also those of overbooked appointments.
+ * The numbers of slots of a program that have not begun. `open` slots have no appointment; a hold may reserve them.
+ * `retained` slots are not in the schedule and exist only for displaced appointments. `booked` slots are all other
+ * occupied slots, also those of overbooked appointments.
  */
 export interface SlotCounts {
   readonly open: number;
@@ -27,8 +28,9 @@ export interface MaterializationState extends Reach {
    */
   readonly through: string | undefined;
   /**
-   * The number of practitioners who already have all their slots on the next date with slots after `through`. These are
-   * the first practitioners in the program's order. The other practitioners get their slots on this date later.
+   * The slots of one date can be created in several steps, each for some practitioners. This is the number of
+   * practitioners who already have all their slots on the first date with slots after `through`. They are the first
+   * practitioners in the program's order.
    */
   readonly staff: number;
   /** When the schedule was last created or extended, even if no slot was missing; undefined if it never was. */
@@ -97,8 +99,9 @@ export function markMaterialized(
 }
 
 /**
- * Marks the slots of a program on and after a local date as outdated: jobs compare them with the program's rules and
- * add missing slots. Until then nobody can book these slots. The transaction must have locked the program.
+ * Marks the slots of a program on and after a local date as outdated. Jobs then adapt these slots to the program's
+ * rules and practitioners, and add missing slots. Until then nobody can book these slots. The transaction must have
+ * locked the program.
  */
 export function markOutdated(transaction: Transaction, programId: string, from: string): void {
   rewindMaterialization(transaction, [programId], previousDate(from));
@@ -174,7 +177,7 @@ export async function readMaterializations(
   return new Map(states.map((state) => [state.id, state]));
 }
 
-/** Counts the tenant's free slots that start after `now`. Stops counting at `limit`. */
+/** Counts the tenant's slots without an appointment that start after `now`. Stops counting at `limit`. */
 export async function countOpenSlots(transaction: Transaction, now: Date, limit: number): Promise<number> {
   const open = sql("slots").where({ tenant_id: transaction.tenantId, appointment_id: null });
   const counted = open.where("starts_at", ">", now).select(sql.raw("1")).limit(limit).as("open");

@@ -5,7 +5,7 @@ import { meetsBlocks, planBindings, SLOTS_OF_PLACE, WITHOUT_COMPILING } from "./
 import type { SlotPlan } from "./planned-slots.js";
 import { FITS, IN_SCOPE, IS_IN_BLOCK, IS_PLANNED, PLAN } from "./slot-judgement.js";
 
-/** The numbers of changes that applying a {@link SlotPlan} would make to slots that start after `now`. */
+/** How many changes a {@link SlotPlan} would make to slots that start after `now`. */
 export interface SlotChanges {
   /** The number of free slots that would be added. */
   readonly added: number;
@@ -36,7 +36,7 @@ export interface DisplacedWanted {
 
 const NO_IDS: DisplacedWanted = { limit: 0 };
 
-/** Returns the changes that applying a {@link SlotPlan} would make. The function itself changes no slots. */
+/** Returns the changes that a {@link SlotPlan} would make. The function itself changes no slots. */
 export async function previewSlots(
   transaction: Transaction,
   plan: SlotPlan,

@@ -24,8 +24,8 @@ export const IN_SCOPE = `s.tenant_id = :tenant AND s.program_id = ANY(:programs:
 
 /**
  * The lists of a plan, as the beginning of a statement's WITH. `wanted` has the slot times of the rules. `staff` has
- * the practitioners of each program. `moved` has the ids of the future appointments on the plan's dates whose location
- * differs from their program's location.
+ * the practitioners of each program. `moved` has the ids of appointments that are at another location than their
+ * program. It contains only future appointments on the plan's dates.
  */
 export const PLAN = `${PLAN_LISTS},
   wanted AS MATERIALIZED (
@@ -66,7 +66,7 @@ export const IS_REPLACED = `((s.appointment_id IS NULL AND (s.program_id, s.prac
     AND r.starts_at > :now AND ${fits("r")})) IS TRUE)`;
 
 /**
- * SQL for the `DisplacementCause` of an occupied slot `s` that the plan does not have. If several causes hold, it is
+ * SQL for the `DisplacementCause` of an occupied slot `s` that the plan does not have. If several causes apply, it is
  * the first one in the CASE.
  */
 export const CAUSE = `CASE WHEN ${meetsBlocks("s")} THEN 'BLOCK'

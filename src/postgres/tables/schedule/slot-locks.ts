@@ -16,8 +16,8 @@ export interface SlotRun {
 
 /**
  * Locks the slots of `run`, and the slots that the appointment `occupiedBy` occupies, until the transaction ends. Locks
- * in the order of the slots' ids. Returns the slots ordered by start. As part of `run`, does not lock slots that are
- * `retained` or have no rule. If the first slot of `run` does not exist, locks no slots of `run`.
+ * in the order of the slots' ids. Returns the slots ordered by start. Slots that are `retained` or have no rule do not
+ * belong to `run`. If the first slot of `run` does not exist, locks no slots of `run`.
  *
  * The SQL computes the ids as an ARRAY, because PostgreSQL evaluates an ARRAY only once. It would evaluate a subquery
  * again after it has waited for a row lock. The result would then lack a slot that another call booked during the wait.
@@ -38,7 +38,10 @@ async function inOrder(transaction: Transaction, statement: Statement): Promise<
   return slots.toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime());
 }
 
-/** Returns a prepared statement that locks the slots whose ids the query `ids` selects, in the order of the ids. */
+/**
+ * Returns a prepared statement. It locks the slots whose ids the query `ids` selects, in the order of the ids, and
+ * returns these slots.
+ */
 function lockThose<Name extends string>(names: readonly ("tenantId" | Name)[], ids: string) {
   return prepared(names, (parameters) =>
     sql("slots")
@@ -85,8 +88,8 @@ const lockRuns = lockThose(["tenantId", "firstSlotIds", "minutes", "occupiedBy"]
 
 /**
  * Locks the slots of `runs`, and the slots that the appointments `occupiedBy` occupy, until the transaction ends. Locks
- * in the order of the slots' ids. Returns the slots ordered by start. As part of `runs`, does not lock slots that are
- * `retained` or have no rule. If the first slot of a run does not exist, locks no slots of this run.
+ * in the order of the slots' ids. Returns the slots ordered by start. Slots that are `retained` or have no rule do not
+ * belong to `runs`. If the first slot of a run does not exist, locks no slots of this run.
  */
 export async function lockSlotsOfRuns(
   transaction: Transaction,

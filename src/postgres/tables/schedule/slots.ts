@@ -6,7 +6,8 @@ import { IS_UP_TO_DATE } from "./booking-windows.js";
 import { noteFreedSlots } from "./freed-slots.js";
 
 /**
- * Why the schedule no longer has the slot of an appointment. If several causes hold, the first in this order is stored.
+ * Why the schedule no longer has the slot of an appointment. If several causes apply, the first in this order is
+ * stored.
  */
 export type DisplacementCause =
   | "BLOCK"
@@ -18,7 +19,10 @@ export type DisplacementCause =
   | "HOLIDAY"
   | "RULES";
 
-/** Why an appointment is displaced: its slot is no longer in the schedule and is kept only for the appointment. */
+/**
+ * The cause of a displacement. An appointment is displaced if its slot is no longer in the schedule and is kept only
+ * for the appointment.
+ */
 export interface Displacement {
   readonly cause: DisplacementCause;
   /** The id of the block if the cause is BLOCK; otherwise undefined. */

@@ -87,9 +87,9 @@ export async function findBookingLimits(
 
 /**
  * Returns the tenant's settings for a reschedule to the day of the slot `slotId`. `onDay` counts the patient's
- * appointments for the same service on that day, except cancelled ones and no-shows. The count is 0 if the appointment
- * is already on that day, or if `slotId` is undefined. Call this right after the statement that locks the patient, so
- * that both share a round trip.
+ * appointments for the same service on the day of that slot, except cancelled ones and no-shows. The count is 0 if the
+ * appointment is already on that day, or if `slotId` is undefined. Call this right after the statement that locks the
+ * patient, so that one round trip sends both statements.
  */
 export async function findMoveLimits(
   transaction: Transaction,
@@ -108,8 +108,9 @@ async function readSettings(transaction: Transaction): Promise<LimitSettings> {
 }
 
 /**
- * Reads the limits of the tenant, but does not count appointments. If the statement also counted, PostgreSQL would
- * spend time on the subqueries of all counts, even if no limit is set.
+ * Reads whether the tenant sets any limit for a booking, and the settings for a reschedule. Does not count
+ * appointments: each count needs a subquery. PostgreSQL would spend time on planning or starting these subqueries, even
+ * if no limit is set and nothing is counted.
  */
 const settings = prepared(["tenantId"], (names) =>
   sql.raw(

@@ -77,7 +77,7 @@ export interface LimitEffects {
    * Displaced appointments do not count, because the limit does not apply to them.
    */
   readonly lateReschedules: number;
-  /** The number of patients with more future PENDING and CONFIRMED appointments than one of the new limits allows. */
+  /** The number of patients whose future PENDING and CONFIRMED appointments exceed at least one of the new limits. */
   readonly patientsOverLimit: number;
 }
 
@@ -102,7 +102,10 @@ export async function countLimitEffects(
   return readOnlyRow(transaction, sql.raw(LIMIT_EFFECTS, values));
 }
 
-/** SQL for whether the schedule displaced an appointment `a`. No time limit applies to such an appointment. */
+/**
+ * SQL for whether the schedule displaced an appointment `a`. The limits for late cancellations and late reschedules do
+ * not apply to such an appointment.
+ */
 const IS_DISPLACED = `coalesce((SELECT bool_or(s.retained) FROM slots s
   WHERE s.tenant_id = :tenantId AND s.appointment_id = a.id), false)`;
 
@@ -130,8 +133,8 @@ const LIMIT_EFFECTS = `SELECT
  * `days` return SQL for the minimum notice and the horizon of `p`. Their argument `of` is SQL for the changed setting:
  * its value before or after the change.
  *
- * The start and end of each booking window are computed before the subqueries. Under row-level security, an index can
- * then serve the comparisons with them.
+ * The start and end of each booking window are computed before the subqueries. Otherwise row-level security would keep
+ * PostgreSQL from using an index for the comparisons with them.
  */
 function effects(condition: string, notice: (of: string) => string, days: (of: string) => string): string {
   return `SELECT coalesce(sum(soon.count + late.count), 0)::integer AS "hiddenSlots",

@@ -54,8 +54,8 @@ export interface TenantSettingsAttributes {
    */
   readonly supervisedAfterNoShows: number | undefined;
   /**
-   * Past visits can be recorded until this many local days after their day. With 0, they cannot be recorded. Undefined
-   * means 7.
+   * A past visit can be recorded until this many days (local dates) after the day of the visit. With 0, past visits
+   * cannot be recorded. Undefined means 7.
    */
   readonly lateEntryDays: number | undefined;
 }
@@ -70,7 +70,7 @@ export interface TenantSettingsRecord extends TenantSettingsAttributes {
 /** The reminder offsets of a tenant that has not set any, in minutes before the start: two days and one day. */
 export const DEFAULT_REMINDER_OFFSETS: readonly number[] = [2880, 1440];
 
-/** The default of `lateEntryDays`: past visits can be recorded until this many local days after their day. */
+/** The default of `lateEntryDays`, in days. */
 export const DEFAULT_LATE_ENTRY_DAYS = 7;
 
 const ATTRIBUTES = {

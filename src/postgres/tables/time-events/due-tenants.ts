@@ -87,9 +87,9 @@ export interface DueTenants {
  * is before `until`. Returns the tenants that may have due events. Sets the progress of the other tenants of the batch
  * to `until`.
  *
- * Use this function only after all calls of operations that began before `until` have ended. Calls that began later can
- * still book or move appointments. If an event of such an appointment was due by `until`, it is not written, because it
- * was due before the booking or the move.
+ * Use this function only after all calls of operations that began before `until` have ended. Calls that began later are
+ * harmless, even if they still book or move appointments. Events of these appointments that were due by `until` must
+ * not be written, because they were due before the booking or the move.
  */
 export function advanceIdleTenants(
   source: TransactionSource,

@@ -60,9 +60,9 @@ const succeedStatement = prepared(
 const TRIED = "tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'";
 
 /**
- * Locks a pending delivery. By the database's clock, computes when its first attempt began, whether the `limit` hours
- * for retries are over, and when the next attempt is due. This is a statement of its own, because an UPDATE on Citus
- * cannot add intervals to columns.
+ * Locks a pending delivery. Computes when the first attempt began, whether the `limit` hours for retries are over, and
+ * when the next attempt is due. All times are by the database's clock. This is a statement of its own, because an
+ * UPDATE on Citus cannot add intervals to columns.
  */
 const timesStatement = prepared(
   ["began", "pause", "limit", "tenant", "webhook", "id"],

@@ -21,8 +21,8 @@ export interface LeasedWebhook {
   /** The signing secret, encrypted. */
   readonly secret: string;
   /**
-   * The former signing secret, encrypted. The former secret also signs until `formerSecretUntil`, by the clock of the
-   * service.
+   * The former signing secret, encrypted. Until `formerSecretUntil`, deliveries are signed with both secrets. The
+   * service compares this time with its own clock.
    */
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
@@ -86,7 +86,7 @@ export async function leaseWebhook(
   return active === undefined ? "INACTIVE" : "BUSY";
 }
 
-/** Ends the lease `leaseId` of a webhook. Does nothing if another process has taken the lease since. */
+/** Ends the lease `leaseId` of a webhook. Does nothing if another process has taken the lease in the meantime. */
 export function releaseWebhook(transaction: Transaction, { id, leaseId }: LeasedWebhook): void {
   transaction.send(endLease({ tenant: transaction.tenantId, id, lease: leaseId }));
 }

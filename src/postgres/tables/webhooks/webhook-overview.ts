@@ -84,7 +84,8 @@ export function readWebhookState(source: TransactionSource): Promise<WebhookStat
 
 /**
  * Deletes at most `limit` deliveries that were created more than `retentionHours` hours ago, of all tenants, oldest
- * first. With `since`, skips deliveries that were created before it.
+ * first. If `since` is defined, skips deliveries that were created before this time, because earlier batches have
+ * deleted them.
  */
 export function purgeDeliveryBatch(
   source: TransactionSource,

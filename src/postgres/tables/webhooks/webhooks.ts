@@ -15,7 +15,7 @@ export interface WebhookAttributes {
   readonly disabledReason: DisabledReason | undefined;
   /** The signing secret, encrypted. */
   readonly secret: string;
-  /** The former signing secret, encrypted. The former secret also signs until `formerSecretUntil`. */
+  /** The former signing secret, encrypted. Until `formerSecretUntil`, deliveries are signed with both secrets. */
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
   /**
