@@ -25,8 +25,8 @@ export function isClosedForHoliday(
 }
 
 /**
- * Returns the dates that are closed by `holidayDates`, even if they are not holidays of the tenant. Only a SKIP rule
- * has such dates.
+ * Returns the dates that the `holidayDates` of a rule close, whatever the tenant's holidays are. Only a SKIP rule has
+ * such dates.
  */
 export function datesClosedByRule(rule: HolidayAttributes): readonly string[] {
   return rule.holidayPolicy === "SKIP" ? rule.holidayDates : [];

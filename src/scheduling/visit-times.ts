@@ -1,6 +1,6 @@
 import { localDateAt, startOfLocalDay } from "./local-clock.js";
 
-/** The earliest times for a check-in, an attended visit and a no-show, in minutes from the start of the appointment. */
+/** The earliest times of a check-in, an attendance and a no-show, in minutes before or after the visit's start. */
 export interface VisitMargins {
   /** A patient can be checked in from this many minutes before the start. */
   readonly checkInEarlyMinutes: number;

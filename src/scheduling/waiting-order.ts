@@ -25,9 +25,8 @@ export function isOfferable(startsAtMs: number, nowMs: number, minutes: number):
 
 /**
  * Returns a compare function for sort(). It sorts waitlist entries in the order in which they are offered a slot on
- * `slotDate`. The earlier request date comes first, then the earlier due date (entries without a due date last). Then
- * the entry comes first whose `dateFrom` is closer to `slotDate`, then the lower id. Entries with different ids are
- * never equal.
+ * `slotDate`. The earlier request date comes first, then the earlier due date (entries without a due date last), then
+ * the `dateFrom` that is closer to `slotDate`, then the lower id. Entries with different ids are never equal.
  */
 export function waitingOrder(slotDate: string): (one: Waiting, other: Waiting) => number {
   const slotDay = dayNumberOf(slotDate);

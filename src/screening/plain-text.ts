@@ -15,7 +15,8 @@ export function toPlainText(text: string): string {
 
 /**
  * Converts a digit to ASCII. The digits of each script are ten consecutive code points. Some scripts have their digits
- * directly after those of another script, so the distance to the first digit is taken modulo 10.
+ * directly after the digits of another script. So the function searches backwards for the first of these adjacent
+ * digits. The value of the digit is the distance to that first digit modulo 10.
  */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;

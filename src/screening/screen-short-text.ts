@@ -22,7 +22,7 @@ export type ShortTextKind = "NAME" | "PHONE" | "DOCUMENT" | "LABEL";
 const clearWords = String.raw`diag[a-z]*|i?dx|con|with|has|have|had|tien[a-z]*|teng[a-z]*|tuv[a-z]*|padec[a-z]*|sufr[a-z]*|suffer[a-z]*|(?:sero)?positiv[a-z]*|reactiv[oa]`;
 const clearWord = new RegExp(`(?<![a-z])(?:${clearWords})(?![a-z])`, "i");
 
-/** The checks of one kind of short text: the check for card numbers, and all others. */
+/** The checks of one kind of short text: the check for card numbers, and all other checks. */
 interface Looks {
   readonly cards: (plain: string) => boolean;
   readonly others: readonly Recognizer[];

@@ -8,7 +8,7 @@ import { containsToldSecret } from "./told-secrets.js";
 /** A kind of credential: its names, and the minimum length of its value for each {@link ValueShape}. */
 interface Kind {
   readonly names: string;
-  /** Minimum lengths if the text states the value: `clave: …`, `mi clave es …`. */
+  /** Minimum lengths if a sign or verb connects the name and the value: `clave: …`, `mi clave es …`. */
   readonly stated: Readonly<Record<ValueShape, number>>;
   /** Minimum length of a word after a sign, as in `pass: …`. Defaults to `stated.WORD`. */
   readonly signedWord?: number;

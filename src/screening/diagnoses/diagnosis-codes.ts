@@ -4,14 +4,14 @@ const CODING = anyOf("i?dxs? (?:cie|icd)[\\s-]?(?:9|10|11)?(?:[\\s-]?cm)?");
 const DIAGNOSIS = String.raw`${wordStart}(?:diagnos[a-z]{1,12}|${CODING}\.?)${wordEnd}`;
 
 /**
- * A pattern for an ICD-10 code with or without its point. B12 is excluded: it is not an ICD-10 category, but a vitamin
- * and a common room number.
+ * A pattern for an ICD-10 code with or without a decimal point. B12 is excluded: it is not an ICD-10 category, but a
+ * vitamin and a common room number.
  */
 const CODE = String.raw`${wordStart}(?!b12(?![.,]?[0-9]))[a-z]-?[0-9][0-9ab](?:[.,-]?[0-9a-z]{1,4})?${wordEnd}`;
 
 /**
- * A pattern for an ICD-10 code with its point. Other text rarely has this form. Codes that begin with V are excluded,
- * because they look like version numbers (`v10.2`).
+ * A pattern for an ICD-10 code with a decimal point, such as `E11.9`. Other text rarely has this form. Codes that begin
+ * with V are excluded, because they look like version numbers (`v10.2`).
  */
 const POINTED_CODE = String.raw`${wordStart}[a-uw-z][0-9][0-9ab]\.[0-9][0-9a-z]{0,3}${wordEnd}`;
 
@@ -66,7 +66,7 @@ const patterns = [
 /**
  * Whether a plain text contains a diagnosis in one of three forms:
  * - an ICD-10 code (CIE-10 in Spanish) next to a word such as diagnóstico, dx or CIE
- * - a code with its point in the same sentence and line as such a word, at most 80 characters away
+ * - a code with a decimal point in the same sentence and line as such a word, at most 80 characters away
  * - `Dx:` or `impresión diagnóstica:` before a word of three or more letters that is not in {@link EMPTY_ANSWERS}
  *
  * A code alone does not count, because rooms, buses and tickets look the same. The name of a disease alone does not

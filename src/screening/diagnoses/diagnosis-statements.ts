@@ -70,7 +70,7 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
   return sameSentence(words, start - 1, start) && /^(?:mi|mis|su|sus)$/.test(words[start - 1]?.text ?? "");
 }
 
-/** Whether a verb with `de` stands before a word of {@link is.suffered}: `sufro de la tensión`. */
+/** Whether a verb such as `sufro` stands before a word of {@link is.suffered}: `sufro de la tensión`. */
 function isSuffered({ words }: Text, { start }: Condition): boolean {
   const at = skipBack(words, start - 1, is.filler, CLOSE);
   return is.suffered(words[start]) && is.takesPreposition(words[at]) && sameSentence(words, at, start);
@@ -123,7 +123,8 @@ function hasCondition(words: readonly Word[], at: number, start: number): boolea
  * - `es`, `era`, `fue`, `son` or `que`, at `at` or between `at` and the condition
  * - a word of {@link is.telling}, such as `dijo`, at `at` or at most NEAR words before it, in the same sentence
  *
- * Returns false if a word from the word of {@link is.telling} to `at` is a topic and not a {@link is.bystander}.
+ * Returns false if one of the words from that word of {@link is.telling} to `at` is a topic, such as `charla`. Words of
+ * {@link is.bystander} do not count as topics here.
  */
 function isExplained(words: readonly Word[], at: number, start: number): boolean {
   const path = words.slice(at, start);
@@ -136,8 +137,8 @@ function isExplained(words: readonly Word[], at: number, start: number): boolean
 }
 
 /**
- * Whether the words after the condition or a code beside it state the condition: `vih positivo`, `lupus que padezco`,
- * `la hipertensión que me diagnosticaron`, `hipertensión I10`.
+ * Whether a code stands beside the condition (`hipertensión I10`), or the words after the condition state it:
+ * `vih positivo`, `lupus que padezco`, `la hipertensión que me diagnosticaron`.
  */
 function isToldAfter({ words }: Text, { start, end }: Condition): boolean {
   if (isCodeBeside(words, start, end)) return true;

@@ -26,7 +26,7 @@ export const having =
   oneOf(`have has had having ve suffer suffers suffered suffering got gotten get developed developing
   contracted caught catch battling battled fighting battle experiencing beat beats
   beaten overcame overcome defeated fought`);
-/** Actions and states that name their cause after a preposition: `died of`, `hospitalized with`. */
+/** Actions and states. A preposition after such a word introduces the cause: `died of`, `hospitalized with`. */
 export const caused = oneOf(`died dies dying hospitalized hospitalised admitted treated treating treatment
   operated surgery surgeries recovering recovered recovery survived survivor living live lives lived born diagnosed complications history sick ill
   hospitalization tested positive chemo chemotherapy radiotherapy dialysis disabled infected remission suffering suffers

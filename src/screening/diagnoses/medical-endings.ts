@@ -3,7 +3,7 @@ const endings = `itis osis iasis emia patia algia plejia paresia penia megalia e
   tiroidismo`;
 const ending = new RegExp(`^[a-z]{4,30}(?:${endings.trim().split(/\s+/).join("|")})s?$`);
 
-/** Everyday and laboratory words that have such an ending and name no condition. */
+/** Everyday and laboratory words that end like the name of a condition but name none: `dosis`. */
 const ordinary: ReadonlySet<string> = new Set(
   `dosis sobredosis diagnosis prognosis hipnosis metamorfosis simbiosis osmosis apoteosis academia academias bohemia
   epidemia epidemias endemia pandemia pandemias blasfemia blasfemias glicemia glicemias glucemia glucemias colesterolemia

@@ -33,7 +33,7 @@ export const topic =
   autorizacion muestra muestras apoyo manejo`);
 
 /**
- * Words of {@link topic} that can also say who found a condition, when or where: `me diagnosticaron en la clínica …`.
+ * Words of {@link topic} that can also name the person, time or place of a finding: `me diagnosticaron en la clínica`.
  */
 export const bystander = oneOf("medico doctor doctora especialista examen dia semana mes clinica hospital instituto");
 
@@ -69,7 +69,7 @@ export const giving = oneOf("dio dieron dado di daba empezo comenzo");
 /** Pronouns and auxiliaries that may stand between a denial and its verb, or before a verb of {@link giving}. */
 export const pronoun = oneOf("me le nos les te se ha han habia");
 
-/** Actions and states that name their cause after a preposition: `hospitalizada por`, `secuelas de`. */
+/** Actions and states. A preposition after such a word introduces the cause: `hospitalizada por`, `secuelas de`. */
 export const caused = oneOf(`operado operada operados operaron operan operar operaran opero hospitalizado hospitalizada
   hospitalizaron hospitalice internado interno internada internaron ingreso ingrese ingresada ingresado ingresaron incapacidad
   incapacidades incapacitado incapacitada incapacitaron murio murieron muerto muerta fallecio fallecieron fallecido
@@ -86,7 +86,7 @@ export const paper = oneOf(`orden historia formula incapacidad resultado resulta
   tac resonancia radiografia informe reporte epicrisis certificado papel hoja lectura`);
 /** Verbs with which a medical document states a condition: `el examen muestra …`. */
 export const saying = oneOf("dice dicen decia pone salio sale reporta muestra");
-/** Treatments. Only a treatment directly after a word of {@link ownTreatment} is a person's own. */
+/** Treatments. They count as a person's own only directly after a word of {@link ownTreatment}. */
 export const treatment = oneOf("tratamiento tratamientos quimioterapia quimio radioterapia terapia medicado medicada");
 /** Words that make a treatment a person's own: `en tratamiento`. */
 export const ownTreatment = oneOf("en mi mis su sus estoy esta recibo recibe sigo llevo lleva hago hace inicie");
@@ -108,9 +108,9 @@ export const patient = oneOf("paciente pte pcte px pac pct");
  */
 export const age = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
 
-/** Verbs (and `como`) that stand before the word that says what one person is: `soy diabético`. */
+/** Verbs (and `como`) before a word that describes one person: `soy diabético`. */
 export const self = oneOf("soy es era fui fue siendo como estoy volvi volvio quedo quede naci nacio eres");
-/** Verbs that say what several people are. */
+/** Verbs before a word that describes several people: `son diabéticos`. */
 export const selves = oneOf("somos son eramos eran siendo");
 
 /** Words for people in general: `quien tiene …`. */

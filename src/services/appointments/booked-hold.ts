@@ -3,9 +3,9 @@ import { dropHolder } from "../../postgres/tables/holds/hold-holders.js";
 import { endHold, type HoldRecord } from "../../postgres/tables/holds/holds.js";
 
 /**
- * Ends a hold because a booking or a reschedule has used its option. Does nothing without a hold. The appointment
- * already has the hold's unit of capacity. Because of the lock order, call this after the statements that change the
- * counters of days, and before `noteFreedSlots`.
+ * Ends a hold because a booking or a reschedule has used its option. Does nothing without a hold. Does not change the
+ * capacity of the day. If the hold had a unit, the unit has already become the appointment's or was freed. Because of
+ * the lock order, call this after the statements that change the counters of days, and before `noteFreedSlots`.
  */
 export function endBookedHold(
   call: ReadyCall,

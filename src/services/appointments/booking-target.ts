@@ -51,7 +51,7 @@ export interface TargetOffer {
 
 /**
  * Reads how the program offers the service, and whether the practitioner works in the program. Send the locking
- * statements first: these reads must see each change that was committed before the locks.
+ * statements first: these reads must see each change that was committed before the rows were locked.
  */
 export async function findTargetOffer(target: BookingTarget, call: ReadyCall): Promise<TargetOffer> {
   const [offer, isMember] = await Promise.all([

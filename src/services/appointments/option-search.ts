@@ -54,7 +54,7 @@ export interface OptionCriteria extends SlotCriteria {
  * Returns a page of options with tokens, earliest first. Reserves nothing. `dueOn` of the result is the last date of
  * the allowed wait; absent for no limit. Throws 422 for an invalid page token. Then throws 404 for an unknown patient
  * or appointment, and 409 if the patient is not active or the appointment cannot be moved. Then throws 404 for an
- * unknown appointment type, and 422 for an inactive type or a service that is not the appointment's.
+ * unknown appointment type, and 422 for an inactive type or an appointment for another service.
  */
 export async function findOptions(
   criteria: OptionCriteria,
@@ -78,7 +78,7 @@ export async function findOptions(
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
-/** Whether the appointment or type must be read before the slots. If not, slots and patient share one round trip. */
+/** Whether the appointment or type must be read before the slots. If not, one round trip reads slots and patient. */
 function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria): boolean {
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }

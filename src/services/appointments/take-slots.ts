@@ -71,8 +71,7 @@ export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undef
 
 /**
  * Checks the locked slots of an option and takes one unit of their day's capacity. Returns the slots for the caller to
- * occupy. A moved appointment frees its previous unit; it keeps this unit if the rule and the date stay the same. A
- * booked hold passes its unit to the appointment.
+ * occupy. For the units of an appointment to move and of a hold, see {@link takeTime}.
  *
  * Throws 409 for the conflicts in `found` and the conflicts of the time. If there are none but the day has no capacity
  * left, the RPC fails later with 409. If `found` is empty and the option is gone, throws 410 ({@link requireSlots}).
@@ -160,10 +159,10 @@ export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): 
 }
 
 /**
- * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. If both are the same day of
- * the same rule, the appointment keeps its unit. If `hold` uses a unit, the appointment gets that unit. Takes and frees
- * nothing if the placement has no rule, because it then uses no capacity. Throws 409 on `field` if `found` has
- * conflicts.
+ * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. If `hold` uses a unit, the
+ * appointment gets that unit. If the day and `heldDay` are the same day of the same rule, the appointment instead keeps
+ * its unit, and any unit of `hold` is freed. Takes and frees nothing if the placement has no rule, because it then uses
+ * no capacity. Throws 409 on `field` if `found` has conflicts.
  *
  * Without conflicts, the RPC fails with 409 on `field` if no capacity is left. The statement that takes the unit
  * reports a lack of capacity later, so this function does not wait for it.

@@ -32,9 +32,10 @@ import {
  * Returns the new appointment after its steps.
  *
  * Throws, in this order:
- * - 422 for wrong times of steps
- * - 404 if a reference does not exist; 422 if it is not active, or is not for this patient, service or program
- * - 422 if a date is out of range
+ * - 422 for a step on another day than the visit or in the future, and for an attendance before the arrival
+ * - 404 if a resource in the request does not exist; 422 if one is not active, or if two do not belong together, for
+ *   example because the program does not offer the service
+ * - 422 if the request date or the desired date is out of range
  * - 404 if the no-show reason does not exist; 422 if it is not active or its required comment is missing
  * - 422 if the visit is not over
  * - 409 with all conflicts: the visit is too long ago, a step is earlier than the visit margins allow, the patient is
@@ -113,8 +114,8 @@ function bookedLate(
 }
 
 /**
- * Inserts the appointment as it is after its steps. Its history gets one change for the booking and one for each step.
- * Returns the appointment.
+ * Inserts the appointment with the status after its last step (arrival, attendance or no-show). Its history gets one
+ * change for the booking and one for each step. Returns the appointment.
  */
 function record(
   call: ReadyCall,

@@ -99,7 +99,7 @@ function requireStepBack(
 
 /**
  * The former time of an appointment. `slots` are the locked slots of this time. `busy` says whether the practitioner or
- * the patient is busy then. `found` are the conflicts of the patient.
+ * the patient is busy then. `found` has a conflict if the patient must be active but is not; otherwise it is empty.
  */
 interface FormerTime {
   readonly slots: readonly SlotRecord[];
@@ -110,8 +110,8 @@ interface FormerTime {
 /**
  * Occupies the time of the practitioner and the patient again. Uses one unit of the day's capacity, except for an
  * overbooked appointment. Returns the slots of the appointment: its former slots if they still exist, otherwise one new
- * slot. A future slot that the schedule no longer has exists only for this appointment, which is then displaced. Throws
- * 409 with all conflicts.
+ * slot. For a future appointment, {@link retainUnfit} then marks each slot that the schedule no longer has. A marked
+ * slot exists only for this appointment, and the appointment is displaced. Throws 409 with all conflicts.
  */
 async function takeTimeAgain(
   call: ReadyCall,

@@ -28,8 +28,9 @@ export interface WaitCorrection {
 
 /**
  * Corrects the request date, the desired date, the payer or `firstVisit` of an appointment in any status, and returns
- * the appointment. The history keeps the previous values and the reason. A new request date sets a new due date, by the
- * current opportunity definition.
+ * the appointment. The history keeps the previous values and the reason. If the request has a request date, even an
+ * unchanged one, the active opportunity definition of the appointment type sets the due date again. Without an active
+ * definition, the due date is removed.
  *
  * Throws 404 for an unknown appointment, then for an unknown payer. Throws 409 for a stale version. Throws 422 for a
  * payer who is not active and for dates out of range.

@@ -15,7 +15,10 @@ import { inactive, missing, requireFound, requireVersion } from "../resources/pr
 import { stateNotAllowed } from "./closing.js";
 import { refusePastRange } from "./waitlist-service.js";
 
-/** The highest number of previous wishes that a waitlist entry keeps. A change beyond it is rejected with 409. */
+/**
+ * The highest number of previous wishes (dates, periods, location and practitioner) that a waitlist entry keeps. A
+ * further change of the wish is rejected with 409.
+ */
 const MAX_EARLIER = 100;
 
 /**

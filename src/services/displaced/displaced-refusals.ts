@@ -22,8 +22,8 @@ export interface Decided {
 }
 
 /**
- * Returns the reason why an appointment cannot be accepted or moved as a displaced appointment. One of the reasons is
- * that it is not displaced. Returns undefined if there is no reason.
+ * Returns why an appointment cannot be accepted unchanged or moved as a displaced appointment, for example because it
+ * is not displaced. Returns undefined if it can.
  */
 export function refusalOf(
   { appointment, held, patient }: Decided,

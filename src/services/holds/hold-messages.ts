@@ -4,8 +4,9 @@ import { type AppointmentHold, AppointmentHoldSchema } from "../../gen/cupo/clin
 import type { HoldRecord } from "../../postgres/tables/holds/holds.js";
 
 /**
- * Converts a hold record to the AppointmentHold message. A hold that has expired but was not ended shows its expiry as
- * its end. `optionToken` is the token with which the hold can be booked; undefined if the response has no token.
+ * Converts a hold record to the AppointmentHold message. If the hold expired and the record has no `endedAt`, the
+ * message has the time of expiry as `endedAt`. `optionToken` is the token with which the hold can be booked; undefined
+ * if the response has no token.
  */
 export function toAppointmentHold(hold: HoldRecord, nowMs: number, optionToken?: string): AppointmentHold {
   const { id: holdId, patientId, appointmentId, serviceId, programId, locationId, practitionerId } = hold;

@@ -10,8 +10,8 @@ import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOp
 
 /**
  * Holds the option of a token. Returns the hold and the option. With alternatives, holds the first free option of all
- * the tokens, and prefers options that no other call is taking. If no option is free, throws the error of the first
- * token's option.
+ * the tokens, but prefers options whose slots no other call has locked. If no option is free, throws the error of the
+ * first token's option.
  *
  * Throws 422 for a token that is not an option of a search. Throws 422 if the patient, the appointment or the service
  * of an alternative differs from that of the first token. Throws 410 if the option no longer exists, for example

@@ -25,7 +25,7 @@ const OPERATION = "offer_freed_slot";
  * - after an offer, when the hold of the offer expires
  * - if the slot is beyond the horizon of the program, when the horizon reaches the slot
  * - if holds take the time of the slot or the last capacity of its day, when these holds have expired
- * - otherwise, when the slot starts and its offers end
+ * - otherwise, when the slot starts; that call then only stops the offers of the slot
  *
  * If the slot cannot be offered, or if the tenant makes no such offers, stops the offers of the slot
  * ({@link stopOffers}). Throws a CupoError if the slot, the patient or the waitlist entry changed after they were read.

@@ -159,9 +159,9 @@ function countForPrincipal(
 }
 
 /**
- * Returns the patient's id and the conflicts (`found`): an inactive patient, a closed waitlist entry, a limit of the
- * tenant, or too many holds (`live` is their number). Throws 409 if the appointment cannot be moved, or if it is too
- * late for this caller to move it. Throws 410 if the patient or the appointment does not exist.
+ * Returns the patient's id and the conflicts (`found`): an inactive patient, a closed waitlist entry, a reached limit
+ * of the tenant, or too many holds. `live` is the number of the patient's live holds. Throws 409 if the appointment
+ * cannot be moved, or it is too late for this caller. Throws 410 if the patient or the appointment does not exist.
  */
 function requireSubject(
   { patient, appointment, waitlistEntry }: Locked,

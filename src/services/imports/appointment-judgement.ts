@@ -84,9 +84,9 @@ function fieldErrors({ value, time, programId }: AppointmentDraft, references: A
 }
 
 /**
- * Returns the errors of a PENDING or CONFIRMED appointment in the future. Checks the status of its patient, the
- * location of its program, its service and its practitioner. `home` is the location of the program. `locationId` is the
- * location of the appointment.
+ * Returns the errors of a PENDING or CONFIRMED appointment in the future. Checks that the patient and the location of
+ * the program (`home`) are active. Checks that the program is at the location of the appointment (`locationId`), offers
+ * the service and has the practitioner.
  */
 function aheadErrors(
   draft: AppointmentDraft,

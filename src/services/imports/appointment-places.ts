@@ -22,10 +22,10 @@ export interface PlacedAppointment extends JudgedAppointment {
  * overlap. Any other appointment is rejected if its patient is busy at that time: with an appointment or hold in the
  * database, or with an earlier appointment of this batch.
  *
- * Only PENDING and CONFIRMED appointments in the future need a free practitioner. If the practitioner is busy, such an
- * appointment is rejected without an overbooking reason, and overbooked with one. If the practitioner is free, the
- * appointment takes the free slots that cover exactly its time. If there are no such slots or the day has no capacity
- * left, it is overbooked.
+ * Only PENDING and CONFIRMED appointments in the future need a free practitioner. If the practitioner is busy, an
+ * appointment with an overbooking reason is overbooked, and one without is rejected. If the practitioner is free, the
+ * appointment takes the free slots that cover exactly its time. If no slots cover it exactly, or the day has no
+ * capacity left, it is overbooked.
  *
  * Locks slots, practitioners and the counters of days, in the order of `tables/locks.ts`.
  */
@@ -123,7 +123,7 @@ class FreeSlots {
 
   /**
    * Returns the adjacent slots of one rule that cover exactly the time of an appointment, or an empty list if there are
-   * none. Appointments of one practitioner that get slots never overlap, so none gets the slots of another.
+   * none. A later call can return the same slots. So do not pass two appointments of one practitioner that overlap.
    */
   coveringOf({ draft: { programId, time }, practitionerId }: JudgedAppointment): readonly SlotRecord[] {
     const all = this.#slots.get(`${programId} ${practitionerId}`) ?? [];

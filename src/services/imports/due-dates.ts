@@ -11,12 +11,12 @@ export interface Waiting {
   readonly requestedOn: string;
 }
 
-/** Returns the last local date (YYYY-MM-DD) on which a wait is within its limit; undefined if no limit applies. */
+/** Returns the last local date (YYYY-MM-DD) within the maximum of a wait; undefined if the wait has no maximum. */
 export type DueDateOf = (waiting: Waiting) => string | undefined;
 
 /**
- * Reads the limits of these waits from the active opportunity definitions, as a booking does. Returns a function that
- * returns the due date of one of these waits.
+ * Reads the maximum of each of these waits from the active opportunity definitions. A booking uses the same maximums.
+ * Returns a function that returns the due date of one of these waits.
  */
 export async function readDueDates(
   transaction: Transaction,

@@ -33,7 +33,7 @@ type Outcome = MessageInitShape<typeof ImportOutcomeSchema>;
 
 /**
  * An import in progress. Holds the outcomes of its rows so far. Also holds the ids of the resources that were imported
- * from its rows and from the rows to which they refer.
+ * from its rows, and from other rows that its rows reference.
  */
 export class ImportBatch {
   readonly #outcomes: (Outcome | undefined)[];

@@ -36,8 +36,9 @@ const kinds: Readonly<Record<Case, ImportKind>> = {
 };
 
 /**
- * Imports the rows that were not imported before, kind by kind, so that rows can refer to rows of the same batch. Every
- * row gets an outcome. Appointments come last, because they take the most locks.
+ * Imports the rows that were not imported before. Imports a kind before the kinds that refer to it, so that a row can
+ * refer to another row of the same batch. Appointments come last, because they take the most locks. Every row gets an
+ * outcome.
  */
 export async function importRows(batch: ImportBatch, rows: ValidatedRows, clock: ImportClock): Promise<void> {
   const { first, repeated } = splitRepeated(await validRows(batch, rows));

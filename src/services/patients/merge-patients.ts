@@ -14,7 +14,7 @@ import { type PatientRecord, writePatient } from "../../postgres/tables/patients
 import { missing, requireVersion } from "../resources/preconditions.js";
 import { refuseMissing } from "../resources/resources.js";
 
-/** The result of a merge, with the ids of the resources that moved to the survivor. */
+/** The result of a merge, with the ids of the resources that moved to the survivor, except holds. */
 export interface Merge {
   readonly survivor: PatientRecord;
   readonly duplicate: PatientRecord;
@@ -32,10 +32,11 @@ const DUPLICATE = "duplicatePatientId";
 const MAX_OVERLAPS = 100;
 
 /**
- * Merges the duplicate into the survivor. Returns both patients and the ids of the moved resources. Throws 404 for
- * unknown or erased patients. Then throws 409 for stale versions, for patients that cannot be merged, and for
- * overlapping appointments, in this order. Appointments of one person must not overlap, except CANCELLED and NO_SHOW
- * ones. The survivor must be ACTIVE. The duplicate must not be DECEASED or merged already.
+ * Merges the duplicate into the survivor. Returns both patients and the ids of the moved resources except holds. The
+ * holds of the duplicate move too, and the live ones end. Throws 404 for unknown or erased patients. Then throws 409
+ * for stale versions, for patients that cannot be merged, and for overlapping appointments, in this order. Appointments
+ * of one person must not overlap, except CANCELLED and NO_SHOW ones. The survivor must be ACTIVE. The duplicate must
+ * not be DECEASED or merged already.
  */
 export async function mergePatients(
   request: MergePatientsRequestValid,

@@ -3,9 +3,9 @@ import { readWaitLimit, type WaitLimitSubject } from "../../postgres/tables/cata
 import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
 
 /**
- * Returns the due date of a request made on the local date `requestedOn`. This is the last local date within the
- * maximum wait, which the active opportunity definition of the subject sets. Returns undefined if the subject has no
- * active definition.
+ * Returns the due date of a wait that began on the local date `requestedOn`. This is the last local date within the
+ * maximum wait. The active opportunity definition of `subject` sets the maximum wait. Returns undefined if `subject`
+ * has no active definition.
  */
 export async function findDueDate(
   transaction: Transaction,

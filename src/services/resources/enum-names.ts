@@ -1,8 +1,8 @@
 type NameIn<E> = Exclude<Extract<keyof E, string>, `${string}UNSPECIFIED`>;
 
 /**
- * Returns the name of an enum value, as the database stores it. Throws if the value is unknown or UNSPECIFIED. The
- * validation of requests rejects such values, so this is an error of the code.
+ * Returns the name of an enum value, as the database stores it. Throws if the value is unknown or UNSPECIFIED. Requests
+ * with such values fail validation, so this function throws only if the service has a bug.
  */
 export function nameIn<E extends object>(enumeration: E, value: number): NameIn<E> {
   const name: unknown = Reflect.get(enumeration, value);

@@ -58,8 +58,8 @@ export function cutPage<T>(
 }
 
 /**
- * Returns the part of a response that has the token of the page after this sort key. The list need not have a row with
- * this key.
+ * Returns an object with the field `nextPageToken` of a response. The next page begins after the sort key `key`. The
+ * list need not have a row with this key.
  */
 export function nextFrom(key: readonly string[], list: string, filters: readonly unknown[] = []) {
   return { nextPageToken: JSON.stringify([fingerprintOf(list, filters), ...key]) };
@@ -83,8 +83,8 @@ function fingerprintOf(list: string, filters: readonly unknown[]): string {
 }
 
 /**
- * A replacer for JSON.stringify that sorts members by name, because two releases may build the same filter with
- * different orders of members.
+ * A replacer for JSON.stringify that sorts members by name. One release may create a page token and another may read
+ * it, and their code may list the members of the same filter in different orders.
  */
 function inOrderOfNames(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

@@ -76,9 +76,9 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
 
 /**
  * Returns how many slots one call of {@link extendNextProgram} may add. This is at most {@link MAX_SLOTS_IN_PART}, and
- * at most the number of open slots that the tenant can still get. The limit of open slots is not applied if the plans
- * of all active programs together fit into it. A call that adds slots adds all slots of at least one practitioner on
- * one date, even if they are more than this function returns.
+ * at most the number of open slots that the tenant can still get. If the plans of all active programs together have no
+ * more slots than the limit of open slots, only {@link MAX_SLOTS_IN_PART} applies. A call that adds slots adds all
+ * slots of at least one practitioner on one date, even if they are more than this function returns.
  */
 async function countRoom(transaction: Transaction, maxOpenSlots: number, nowMs: number): Promise<number> {
   if (await fitPlansInto(transaction, maxOpenSlots, nowMs)) return MAX_SLOTS_IN_PART;

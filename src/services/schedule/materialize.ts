@@ -23,7 +23,10 @@ import {
   readPlanInputs,
 } from "./plan-slots.js";
 
-/** How long a job waits before it compares outdated slots, so that several changes in a row are compared once. */
+/**
+ * How many seconds a job waits after a change before it compares outdated slots with the plan. If several changes are
+ * made in this time, one comparison covers them all.
+ */
 const COMPARE_AFTER_SECONDS = 2;
 
 /** The state of a program's schedule, and the inputs of its plan on all dates that can have slots. */
@@ -81,9 +84,9 @@ export async function materializeProgram(
  * alters the plan are updated. Without `changes`, all dates are compared with the plan.
  *
  * Slots that are no longer in the plan are withdrawn before the change commits, so nobody can book them. With
- * `changes`, this holds for the dates of {@link datesChangedAtOnce}; for a program that is not active, it holds for all
- * dates. If the change alters later dates, the slots from the first of these dates on become outdated. Nobody can book
- * outdated slots until a job has compared them with the plan.
+ * `changes`, an active program loses such slots only on the dates of {@link datesChangedAtOnce}; an inactive program
+ * loses them on all dates. If the change alters later dates, the slots on later dates become outdated, from the first
+ * altered date on. Nobody can book outdated slots until a job has compared them with the plan.
  */
 export async function remakeProgram(
   transaction: Transaction,

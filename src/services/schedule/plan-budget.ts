@@ -55,8 +55,8 @@ export function enlargingField(sent: SentAttributes): string {
  * Requires that after a change neither the program nor the tenant exceeds its slot limit. Otherwise throws 422 TOO_MANY
  * on `field`.
  *
- * A change that does not make the plan larger always passes. So a tenant above a limit that was lowered can still make
- * its plans smaller.
+ * A change that does not make the plan larger always passes. So if a limit was lowered and a tenant is now above it,
+ * the tenant can still make its plans smaller.
  */
 export async function requireRoomForPlan(
   transaction: Transaction,
@@ -113,7 +113,7 @@ export async function requireRoomForHorizon(
   return added;
 }
 
-/** Whether a tenant with `added` more open slots would have at most `perTenant`. */
+/** Whether the tenant would have at most `perTenant` open slots if `added` open slots were added. */
 export async function hasRoomFor(
   transaction: Transaction,
   added: number,
@@ -128,8 +128,8 @@ export async function hasRoomFor(
 
 /**
  * Whether the plans of all active programs have at most `most` slots together. If so, the tenant has at most `most`
- * open slots when each schedule follows its plan. The function reads rules instead of slots, so its time does not grow
- * with the number of slots. The time of {@link countOpenSlots} does.
+ * open slots when each schedule follows its plan. The function reads rules instead of slots. So many slots do not make
+ * it slow, but they make {@link countOpenSlots} slow.
  */
 export async function fitPlansInto(transaction: Transaction, most: number, nowMs: number): Promise<boolean> {
   const today = localDateAt(nowMs);

@@ -19,8 +19,8 @@ export const MAX_SLOTS_IN_PART = 4_000;
 /**
  * Returns the next part of a plan: as many whole dates as fit into `maxSlots` slots. `staff` is the number of
  * practitioners who already have the slots of the first date. If `staff` is not 0, or if the first date has more than
- * `maxSlots` slots, the part has only slots of the first date. These are the slots of the next practitioners: as many
- * as fit into `maxSlots` slots, but at least one practitioner.
+ * `maxSlots` slots, the part has only slots of the first date. It then has the slots of the next practitioners, at most
+ * `maxSlots` slots in total. But it has all slots of at least one of them, even if these are more.
  */
 export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN_PART): PlanPart {
   const perDate = slotsPerPractitioner(plan);
@@ -51,8 +51,8 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
 
 /**
  * Returns the range from the first to the last date on which two plans of a program differ. They differ on a date if
- * its slots differ, or if the slots that a holiday removes from it differ. Returns undefined if no date differs. If the
- * plans differ in anything else, such as practitioners or blocks, returns the whole range of the plans.
+ * they have different slots on it, or if a holiday removes the slots of different rules. Returns undefined if they
+ * differ on no date. If they differ in anything else, such as practitioners or blocks, returns the range of `after`.
  */
 export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;
@@ -65,7 +65,7 @@ export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan
 /**
  * Returns the range from the first to the last date on which `after` has slots that `before` does not have. Returns
  * undefined if there is no such date. If the plans differ in anything but slots and holidays, such as practitioners or
- * blocks, returns the whole range of the plans.
+ * blocks, returns the whole range of `after`.
  */
 export function gainingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;

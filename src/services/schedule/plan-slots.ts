@@ -140,8 +140,8 @@ export function joinPlans(plans: readonly SlotPlan[], span: DateSpan, practition
 }
 
 /**
- * Joins the obstacles of several plans. The plan of each program in which a practitioner works has the practitioner's
- * blocks. The result has each of these blocks once.
+ * Joins the obstacles of several plans. If a practitioner works in several programs, each of their plans has the
+ * practitioner's blocks. The result has each of these blocks once.
  */
 function joinObstacles(all: readonly PlanObstacles[]): PlanObstacles {
   const blocks = new Map(

@@ -58,8 +58,8 @@ export async function previewSpan(transaction: Transaction, change: SpanChange, 
  * with the plan of the programs after the change. The transaction must hold the exclusive calendar lock, so that no
  * other transaction creates slots. Returns the changes.
  *
- * Free slots that are no longer in the plan are deleted at once. Occupied slots that are no longer in it stay for their
- * appointments, which become displaced. Slots that are in the plan again are added at once. But if they are more than
+ * Deletes free slots that are no longer in the plan. Occupied slots that are no longer in it stay for their
+ * appointments, which become displaced. Adds the slots of the plan that do not exist. But if they are more than
  * {@link MAX_SLOTS_IN_PART}, or the tenant would exceed `maxOpenSlots`, jobs add them later. A program that never had a
  * schedule gets no slots, but its overbooked appointments can become displaced.
  */
@@ -104,8 +104,9 @@ export async function remakeDate(
 /**
  * Compares the future slots of an appointment with the schedule of its program. Marks each slot that the schedule does
  * not have as `retained`, and stores the cause (`DisplacementCause`). Such a slot exists only for the appointment,
- * which is then displaced. Then adds the missing free slots of that practitioner and date. A free slot is missing, for
- * example, at the time of a retained slot that differs from the schedule only in its location.
+ * which is then displaced. Then adds the free slots that the schedule has and the program lacks, for the practitioner
+ * and the date of the appointment. Example: a slot is retained because its location differs. The schedule's own slot at
+ * that time is then missing, and is added.
  *
  * The transaction must have assigned the slots to the appointment, and must hold the shared locks of the calendar and
  * the program.

@@ -74,8 +74,8 @@ function wholeSlots(minutes: number, first: SlotRecord | undefined): number {
 }
 
 /**
- * Throws 409 if a visit does not begin at the end of the previous one. This happens if a visit takes slots of another
- * rule, and these slots have another length.
+ * Throws 409 if a visit does not begin at the end of the previous one. This happens if the slots of the visits belong
+ * to two program rules with different slot lengths.
  */
 function requireBackToBack(appointments: readonly AppointmentRecord[]): void {
   const found = appointments.flatMap(({ startsAt }, index) => {

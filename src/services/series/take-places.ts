@@ -25,8 +25,8 @@ export interface WantedPlace {
 /** A requested time with its slots, as they were before the transaction locked them. */
 export interface FoundPlace extends WantedPlace {
   /**
-   * The first slot and the total minutes of the slots from the requested time. Undefined if no slot begins then, or if
-   * the time cannot be booked.
+   * The slot at the requested start, and how many minutes this slot and the next ones must cover together. Undefined
+   * if no slot begins at this start, or if the start cannot be booked.
    */
   readonly run: SlotRun | undefined;
 }

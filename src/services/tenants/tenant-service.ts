@@ -36,7 +36,7 @@ export interface TenantPorts {
 const SCOPE = "tenants:manage";
 
 /**
- * Returns the service with which operators manage tenants. Except `listTenants`, a method accesses another tenant only
+ * Returns the service with which operators manage tenants. Each method except `listTenants` accesses other tenants only
  * through {@link reach}.
  */
 export function createTenantService(ports: TenantPorts): Implementation<typeof TenantService> {
