@@ -61,7 +61,7 @@ export interface Effect {
   readonly resourceId: string;
   /** OFFERED: a slot was offered to a waitlist entry. The entry did not change. */
   readonly action: "CREATE" | "UPDATE" | "DELETE" | "OFFERED";
-  /** The version after the change. Absent if the resource has none, and for new waitlist entries and cases. */
+  /** The version after the change. Absent if there is none, and for new waitlist entries and user attention cases. */
   readonly version?: number;
   /**
    * The owner of the resource. Only callers who may see the resource receive the event of the change. Absent for
@@ -110,10 +110,10 @@ export interface CallHeaders {
   readonly actorId: readonly string[];
 }
 
-/** Ends a span. `failure` is the error with which the traced work failed, if any. Calling it again does nothing. */
+/** Ends a span. `failure` is the error with which the traced work failed, if any. A second call does nothing. */
 export type EndOfPart = (failure?: unknown) => void;
 
-/** Records interceptors and statements of a call as spans of a trace. Spans have no data of messages or headers. */
+/** Records interceptors and statements of a call as spans of a trace. Spans have no data from messages or headers. */
 export interface CallTrace {
   /** The id of the trace, for log lines: 32 hexadecimal digits (W3C Trace Context). */
   readonly traceId: string;

@@ -31,7 +31,9 @@ const POOLER_WARNING =
 const UNREACHABLE_WARNING =
   "database unreachable (all connections and TCP probe); pending queries failed; answering 503 until it responds";
 
-/** The numbers of database connections for calls and for jobs, and how many seconds a call may wait for one. */
+/**
+ * The numbers of database connections for calls and for jobs, and the seconds that a call may wait for a connection.
+ */
 export type CallConnections = Pick<Config, "databaseConnections" | "waitSeconds">;
 
 /** The URLs of the database, and the options of its migration. */
@@ -40,7 +42,10 @@ export interface DatabaseUrls {
   readonly databaseUrl: string;
   /** The postgres:// URL of the role that owns the tables. If undefined, the role of the service migrates. */
   readonly migrationDatabaseUrl: string | undefined;
-  /** How many months audit records are kept. A migration stores this number. Undefined means for ever. */
+  /**
+   * How many months the audit trail and the access records are kept; undefined means for ever. The migration stores
+   * this number in the database.
+   */
   readonly auditRetentionMonths?: number | undefined;
   /** Whether to migrate even while an older, incompatible release is serving. */
   readonly despiteOlder?: boolean | undefined;
@@ -51,8 +56,8 @@ export interface DatabaseUrls {
  * not available, for example because all machines restart, retries every second. The check and the migration are each
  * retried for up to 60 s.
  *
- * Rejects if row-level security does not bind the service's role, because a query without a tenant predicate would then
- * return data of other tenants. Logs a warning if the role can change the tables.
+ * Rejects if row-level security does not apply to the service's role, because a query without a tenant predicate would
+ * then return data of other tenants. Logs a warning if the role can change the tables.
  */
 export async function openReadyDatabase(
   urls: DatabaseUrls,
@@ -88,7 +93,7 @@ export interface Replica {
 
 /**
  * Opens the pool of the streaming replica. Returns undefined if no replica is configured. If the replica is
- * unavailable, the primary serves the reads. Rejects if row-level security does not bind the replica's role. Also
+ * unavailable, the primary serves the reads. Rejects if row-level security does not apply to the replica's role. Also
  * rejects if the replica responds but the role cannot be checked, for example because its password is wrong.
  */
 export async function openReplica(
@@ -146,8 +151,9 @@ export function createCallStore(
 }
 
 /**
- * Rejects if row-level security does not bind the role. Call this before the role creates anything. If another role
- * migrates (`isMadeByMigration`), it is no error if the server rejects the role: the migration may create the role.
+ * Rejects if row-level security does not apply to the role. Call this before the role creates anything.
+ * `isMadeByMigration` states whether a later migration by another role may create this role. If it may, the function
+ * does not reject when the server refuses the role.
  */
 async function requireBoundRole(
   database: Database,

@@ -185,8 +185,8 @@ export function serviceUnavailable(retryAfterSeconds: number, cause?: unknown): 
 }
 
 /**
- * 503 with the reason BUSY: other requests use what this request needs, so it did not run or did not finish. `message`
- * says what is in use. The only item of `errors` has an empty `field`, because it concerns the whole request.
+ * 503 with the reason BUSY: other requests use a resource that this one needs, so it did not run or did not finish.
+ * `message` states the cause. The only item of `errors` has an empty `field`: it concerns the whole request.
  */
 export function busy(message: string, retryAfterSeconds: number, init: CupoErrorInit = {}): CupoError {
   const detail = `${message} Nothing was changed. Send the request again with the same Idempotency-Key.`;

@@ -45,7 +45,10 @@ export function valuesOf(call: Call): ContextValues {
 
 const calls = new WeakMap<RawHeaders, Call>();
 
-/** Returns the call of a request. The first use opens the call, and later uses return the same call. */
+/**
+ * Returns the call of a request. Opens the call when the function is first used for the request. Later uses return the
+ * same call.
+ */
 export function callFor(request: RawHeaders): Call {
   const known = calls.get(request);
   if (known !== undefined) return known;

@@ -13,8 +13,9 @@ export interface QuotaOptions extends RateQuotas {
   readonly replicas: number;
   /**
    * The longest wait for a connection to the shared quotas, and for each statement, in milliseconds. After this time or
-   * an error, the process counts its requests alone. It then allows a share of each quota: the requests that were left,
-   * divided by `replicas`, but at least one.
+   * an error, the process counts its requests alone. From each quota, it then takes the requests that were left at the
+   * last answer of the database, divided by `replicas`, but at least one. If the database has not answered in the
+   * current window, it divides the whole quota.
    */
   readonly withinMs: number;
 }

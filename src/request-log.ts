@@ -66,7 +66,7 @@ const FORGED: ReadonlySet<string> = new Set(["ALGORITHM", "UNKNOWN_KEY", "SIGNAT
 
 /**
  * Returns a function that logs the fault of a rejected token, if it is in {@link FORGED}. It logs at most once per
- * `everyMs` milliseconds, and no part of a token.
+ * `everyMs` milliseconds. The log line contains no part of a token.
  */
 export function logForgedTokens(logger: Logger, everyMs: number): (fault: string) => void {
   const log = rarely(everyMs, (fault) =>

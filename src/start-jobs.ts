@@ -22,9 +22,8 @@ export interface StartedJobsPorts {
 }
 
 /**
- * Starts the background jobs of a process. Returns a function that stops the jobs. Start the jobs after the listeners,
- * which can serve requests without running jobs. Stop the jobs after the listeners too, because requests queue jobs
- * until the listeners close.
+ * Starts the background jobs of a process. Returns a function that stops the jobs. Open the listeners first, because
+ * requests can be served without the jobs. Before the jobs stop, close the listeners, because requests queue jobs.
  */
 export function startJobs(
   { webhooks, onCommitted, ...ports }: StartedJobsPorts,

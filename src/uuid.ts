@@ -27,7 +27,7 @@ const valueOfDigit = Uint8Array.from({ length: 256 }, (_, code) => {
 
 /**
  * Writes the 16 bytes of a lower-case UUID at `offset`. Returns false for any other text; some bytes may then already
- * be written. The function takes a fifth of the time of a regular expression and Buffer's "hex" decoding.
+ * be written. The function is used because a regular expression plus Buffer's "hex" decoding takes five times as long.
  */
 export function writeLowerCaseUuid(bytes: Uint8Array, text: string, offset: number): boolean {
   if (text.length !== 36) return false;
@@ -47,7 +47,7 @@ export function writeLowerCaseUuid(bytes: Uint8Array, text: string, offset: numb
 }
 
 /**
- * A random source generates bytes for this many calls at once, because each request to the operating system is
+ * A random source requests bytes for this many calls together from the operating system, because each request is
  * expensive.
  */
 const USES_A_FILL = 256;
@@ -91,8 +91,8 @@ export function timeOfUuid7(uuid7: string): number {
 }
 
 /**
- * Creates a source of random bytes. Each call returns `bytes` new bytes. Copy or use them at once: one of the next 256
- * calls overwrites them, possibly the next call.
+ * Creates a source of random bytes. Each call returns `bytes` new bytes. Copy or use them before the next call: one of
+ * the next 256 calls overwrites them, possibly the first of these.
  */
 export function createRandomSource(bytes: number): () => Buffer {
   const pool = Buffer.allocUnsafeSlow(bytes * USES_A_FILL);

@@ -28,7 +28,7 @@ const tickMs = 1_000;
  *
  * The library jose runs one load at a time and keeps the last good set for 24 h while loads fail. jose also loads when
  * a token names an unknown key, because the key may be new. For such a token, jose does not load within 30 s of the
- * last successful load. This function adds a pause between failed loads. Without the pause, each invented key id would
+ * last successful load. This function adds a pause after a failed load. Without the pause, each invented key id would
  * cause a request to a failing issuer. The pause is 30 s, or 5 s while no set is available.
  *
  * A document without a usable key is a successful load, because this is how an issuer revokes all its keys. Such a

@@ -6,8 +6,8 @@ import { fail } from "./fail.js";
 
 /**
  * Returns the result of `start` on the configured database. If no database is configured, first starts the embedded
- * server of the data folder. `close` of the result then also stops the embedded server. A failed start is logged and
- * ends the process.
+ * PostgreSQL server of the data folder. Then `close` of the result also stops this server. If the start fails, logs the
+ * error and ends the process.
  */
 export async function onDatabase<T extends { close(drainMs?: number): Promise<void> }>(
   { databaseUrl, migrationDatabaseUrl, dataDir }: Config,

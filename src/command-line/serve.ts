@@ -30,9 +30,9 @@ export interface ServeFlags {
 }
 
 /**
- * V8's heap may grow by this many percent over the live data before the next collection. By default, the heap may more
- * than double. Objects of a request live only as long as the request, so a larger heap costs much memory and saves
- * little time.
+ * V8's heap may grow by this many percent over the live data before the next collection. By default, V8 lets the heap
+ * grow by more than 100 percent. Objects of a request live only as long as the request, so a larger heap costs much
+ * memory and saves little time.
  */
 const HEAP_GROWING_PERCENT = 40;
 /**

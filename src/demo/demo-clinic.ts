@@ -34,7 +34,10 @@ export interface DemoClinic {
   readonly programs: readonly DemoProgram[];
 }
 
-/** A contract. `payer` and `coveredServices` are codes. A contract with an empty list covers every service. */
+/**
+ * A contract. `payer` and `coveredServices` are codes. If `coveredServices` is empty, the contract covers every
+ * service.
+ */
 export interface DemoContract extends Named {
   readonly payer: string;
   readonly coveredServices: readonly string[];

@@ -21,8 +21,8 @@ export interface DemoTransportOptions {
 
 const MAX_TRIES = 10;
 /**
- * Former names of services, by current name. Idempotency keys derive from these names, and the ids of
- * docs/reference/demo-ids.md derive from the keys. Another name would change the ids.
+ * Maps the current name of a service to its former name. Idempotency keys derive from the former name, and the ids of
+ * docs/reference/demo-ids.md derive from the keys. The current name would change these ids.
  */
 const FORMER_NAMES: Readonly<Record<string, string>> = {
   "cupo.clinic.v1.ProgramService": "cupo.clinic.v1.ScheduleService",

@@ -14,8 +14,8 @@ export interface FillDemoOptions {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   /**
-   * Stops the filling: at once during a wait for a retry or for a quota, otherwise after the running call.
-   * {@link fillDemo} then rejects.
+   * Stops the filling. A wait for a retry or for a quota ends at once. A running call is finished first. Then
+   * {@link fillDemo} rejects.
    */
   readonly signal: AbortSignal;
   /** Called with a line of text for each tenant and after each kind of items. */

@@ -28,8 +28,8 @@ const DOCUMENT_TYPES = ["CC", "CC", "CC", "CE", "TI"] as const;
 
 /**
  * Returns the first `count` of 20 invented patients. Every call returns the same patients. Document numbers count up
- * from 90000001. Phone numbers are invented. The first, third, fifth and so on have an email address at example.com
- * (RFC 2606).
+ * from 90000001. Phone numbers are invented. Every second patient, beginning with the first, has an email address at
+ * example.com (RFC 2606).
  */
 export function invent(count: number): readonly DemoPatient[] {
   return NAMES.slice(0, count).map(patientOf);

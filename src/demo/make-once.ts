@@ -11,8 +11,8 @@ export interface Kind<T> {
 }
 
 /**
- * Error codes for an item that already exists. DUPLICATE: its id, code or document is taken. STALE_VERSION: its
- * services or practitioners were already set. RULE_OVERLAP: its rule was already created.
+ * Error codes for an item that already exists. DUPLICATE: its id, code or identity document is already in use.
+ * STALE_VERSION: its services or practitioners were already set. RULE_OVERLAP: its rule was already created.
  */
 const THERE: ReadonlySet<string | undefined> = new Set(["DUPLICATE", "STALE_VERSION", "RULE_OVERLAP"]);
 

@@ -13,7 +13,7 @@ export function jsonOfFindings(findings: readonly Finding[]): string {
   return `${JSON.stringify({ ok: isHealthy(findings), findings }, undefined, 2)}\n`;
 }
 
-/** Whether no check failed. */
+/** Returns false if a check failed, otherwise true. */
 export function isHealthy(findings: readonly Finding[]): boolean {
   return findings.every(({ level }) => level !== "failure");
 }

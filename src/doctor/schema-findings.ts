@@ -37,8 +37,8 @@ export async function examineSchema(inspection: Inspection): Promise<Finding[]> 
 }
 
 /**
- * Returns the objects that are missing, added or changed. Ignores tables that no migration created. Ignores the
- * columns, indexes and other parts of these tables and of missing tables.
+ * Returns the objects that are missing, added or changed. Ignores tables that no migration created, with their columns,
+ * indexes and other parts. Of a missing table, returns only the table itself, not its parts.
  */
 function compare(recorded: ReadonlyMap<string, RecordedObject>, found: ReadonlyMap<string, string>): Difference[] {
   return [...new Set([...recorded.keys(), ...found.keys()])]
@@ -72,8 +72,10 @@ function judge(difference: Difference): Finding {
 /**
  * Whether a difference is a failure. The other differences are warnings:
  * - a missing or changed index that is not unique, because it affects only speed
- * - an added function, an added index that is not unique, or an added column that an INSERT need not set, because an
- *   operator may have added it on purpose. Other added columns and unique indexes can make the service's writes fail
+ * - an added function or an added index that is not unique, because an operator may have added it on purpose
+ * - for the same reason, an added column that an INSERT need not set
+ *
+ * Other added columns and added unique indexes are failures, because they can make the service's writes fail.
  */
 function isGuarantee({ kind, recorded, found = "" }: Difference): boolean {
   if (kind === "index") return (recorded?.definition ?? found).startsWith("CREATE UNIQUE");

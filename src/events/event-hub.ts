@@ -11,13 +11,13 @@ export interface EventHub {
   /** Subscribes to the events of a tenant from now on. Close the result to unsubscribe. */
   watch(tenantId: string): Promise<LiveEvents>;
   /**
-   * Reads a page of events after a position, for a watch that still reads stored events. Concurrent reads of the same
+   * Reads a page of stored events after a position, for a watch (an open event stream). Concurrent reads of the same
    * page share one query.
    */
   read(tenantId: string, after: number): Promise<FeedPage>;
   /**
-   * Returns the position just before the oldest stored event, or the last position if no event is stored. The tenant
-   * must have a watch.
+   * Returns the position just before the oldest stored event, or the last position if no event is stored. Returns 0 for
+   * a tenant without a feed; `watch` creates the feed.
    */
   findOldest(tenantId: string): Promise<number>;
 }
@@ -58,7 +58,7 @@ const FAST_POLL_MS = 100;
  * watches of its tenant.
  *
  * Notifications of changes start a read at once. The hub also polls all of these feeds with one query, to find changes
- * that were not notified. It polls every 2 s, or every 100 ms while notifications are not known to arrive.
+ * for which no notification arrived. It polls every 2 s, or every 100 ms while notifications are not known to arrive.
  */
 export function createEventHub(ports: EventHubPorts): RunningEventHub {
   const hub = new Hub(ports);

@@ -10,7 +10,7 @@ export interface EventFeedsOptions {
   readonly database: Database;
   /** The postgres:// URL of the database. */
   readonly databaseUrl: string;
-  /** Called with errors that delay the feeds for a while. */
+  /** Called with an error that delays events, such as the error of a failed read or of a lost LISTEN connection. */
   readonly onError: (error: unknown) => void;
 }
 

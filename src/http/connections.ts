@@ -6,7 +6,7 @@ import { afterPoll } from "./sockets.js";
 /**
  * The connections without a request, longest idle first. Each value is a function that ends the connection, unless a
  * request has begun to arrive. A connection is added when it is accepted and whenever it becomes idle. It is removed
- * when a request arrives, when it closes, or when a new connection ends it.
+ * when a request arrives, when it closes, or when the listener ends it to make room for a new connection.
  */
 export type IdleConnections = Map<Duplex, () => void>;
 

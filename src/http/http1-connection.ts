@@ -58,8 +58,8 @@ export function openConnection(init: Pick<Http1Connection, "socket" | "idle" | "
 }
 
 /**
- * Pauses the socket of a connection again whenever Node resumes it while requests of the connection wait. Node resumes
- * a socket after each request that it reads.
+ * Keeps the socket of a connection paused while requests of the connection wait for earlier answers. Node resumes a
+ * socket after each request that it reads, so this function then pauses it again.
  */
 export function keepPaused({ socket, waiting }: Http1Connection): void {
   socket.on("resume", () => {
@@ -69,8 +69,8 @@ export function keepPaused({ socket, waiting }: Http1Connection): void {
 
 /**
  * Tracks a response from its request to its end. While draining, ends the connection after the last response. Calls
- * `begin` at once when fewer than `maxAtWork` earlier responses are unsent or unread. Otherwise the request waits, and
- * until it begins, no more requests are read.
+ * `begin` at once when fewer than `maxAtWork` earlier responses still wait to be sent or to be read by the client.
+ * Otherwise the request waits, and until it begins, no more requests are read.
  */
 export function beginExchange(
   connection: Http1Connection,

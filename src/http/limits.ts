@@ -14,8 +14,8 @@ export interface ListenLimits {
   readonly maxConnectionsPerNetwork: number;
   /**
    * Maximum time from the accepted connection to the bytes that show its protocol (cleartext) or to the end of the
-   * handshake (TLS). After this time, the connection is closed. Before that, a cleartext client that has sent any byte
-   * receives 408.
+   * handshake (TLS). After this time, the connection is closed. A cleartext client that has sent at least one byte
+   * receives 408 first.
    */
   readonly openingMs: number;
   /**
@@ -35,9 +35,10 @@ export interface ListenLimits {
    */
   readonly checkEveryMs: number;
   /**
-   * How long an HTTP/1.1 connection may stay without a request after an answer. It must exceed the 60 s after which
-   * nginx and the load balancers of the large clouds close their connections. The proxy must be the side that closes.
-   * Otherwise the proxy may send a request on a closing connection and has to answer 502.
+   * How long an HTTP/1.1 connection may stay without a request after an answer. It must exceed the time after which the
+   * proxy in front of the service closes an unused connection. By default, this is 60 s for nginx and for AWS's
+   * Application Load Balancer. If the service closed first, the proxy could send a request on the closing connection
+   * and would have to answer 502.
    */
   readonly keepAliveMs: number;
   /**
@@ -76,8 +77,8 @@ export interface ListenLimits {
   readonly unreadMs: number;
   /**
    * When a limit of unread bytes is reached, unread answers that have made no progress for this time end without their
-   * remaining bytes. A connection is also destroyed if its client does not read the early end of an answer within this
-   * time.
+   * remaining bytes. After an answer has ended early, its client has this long to read the end, such as the reset of an
+   * HTTP/2 stream. Then the connection is destroyed.
    */
   readonly unreadGraceMs: number;
   /**

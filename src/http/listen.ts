@@ -37,7 +37,7 @@ export interface ListenOptions {
   readonly acceptError?: (error: Error) => void;
   /**
    * Called when a limit is reached: for each connection that is closed at once, and for each request that is refused
-   * because too many answers are unread. The argument is the limit.
+   * because clients have left too many answers unread. The argument is the limit.
    */
   readonly refused?: (limit: "maxConnections" | "maxConnectionsPerNetwork" | "maxUnreadBytes") => void;
 }

@@ -45,7 +45,7 @@ export interface ServeOptions extends Answerer {
   readonly limits: ListenLimits;
   readonly idle: IdleConnections;
   readonly unread: UnreadAnswers;
-  /** Called for each request that is refused because too many answers are unread. */
+  /** Called for each request that is refused because clients have left too many answers unread. */
   readonly refused: () => void;
 }
 

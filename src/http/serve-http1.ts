@@ -18,8 +18,8 @@ import { WatchedResponse } from "./watched-responses.js";
 
 /**
  * Serves HTTP/1.1 and 1.0. `socketError` renders every answer that the handler does not create. These are the answers
- * to parser errors, exceeded limits of time or size, too many unread answers, CONNECT, and requests that
- * {@link isWellFormed} rejects.
+ * to parser errors, exceeded limits of time or size, too many answers that the client has not read yet, CONNECT, and
+ * requests that {@link isWellFormed} rejects.
  *
  * `Upgrade`, and expectations other than 100-continue, are ignored (RFC 9110 sections 7.8 and 10.1.1).
  */

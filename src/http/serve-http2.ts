@@ -91,7 +91,7 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
   };
 }
 
-/** After the next poll of the event loop, calls `end` for each session that is open now. */
+/** After the next poll of the event loop, calls `end` for each session that was open when this function was called. */
 function endSoon(sessions: Sessions, end: (socket: Socket, session: ServerHttp2Session) => void): void {
   const open = new Map(sessions);
   afterPoll(() => open.forEach(end));
@@ -106,8 +106,9 @@ type Sessions = Map<ServerHttp2Session, Socket>;
 type Accounts = WeakMap<Http2Session, AnswerAccount>;
 
 /**
- * Returns a function that counts the answer to a request while it is unread, and calls `begin`. If the headers of the
- * request are too large, or too many answers are unread, the function refuses the request instead.
+ * Returns a function that calls `begin` to answer a request, and counts the answer until the client has read it. If the
+ * headers of the request are too large, or clients have left too many answers unread, the function refuses the request
+ * instead.
  */
 function admitting(accounts: Accounts, { limits, socketError, refused }: ServeOptions) {
   return (req: Http2ServerRequest, res: WatchedHttp2Response, begin: () => void): void => {

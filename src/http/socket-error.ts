@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 
-/** Why the listener refused a request or unreadable input. OVERLOADED: too many answers are unread. */
+/** Why the listener refused a request or unreadable input. OVERLOADED: clients have left too many answers unread. */
 export type SocketErrorKind = "BAD_REQUEST" | "TIMEOUT" | "HEADERS_TOO_LARGE" | "OVERLOADED";
 
 /** The answer to a refused request or to unreadable input. The connection adds further headers, such as Date. */

@@ -56,8 +56,8 @@ export interface AnswerAccount {
 
 /**
  * Limits the unread answers of a listener. An answer without progress for `unreadMs` is ended, even when the client
- * sends other frames such as PING. A connection is destroyed if its client does not read such an early end within
- * `unreadGraceMs`.
+ * sends other frames such as PING. If the client does not read the end of the answer within `unreadGraceMs`, its
+ * connection is destroyed.
  */
 export class UnreadAnswers {
   private readonly all: Scope;

@@ -8,12 +8,12 @@ import type { AnswerAccount, UnreadAnswer } from "./unread-answers.js";
  */
 const ANSWER_BYTES = 16 * 1024;
 /**
- * Bodies above this size are written in pieces of this size, each after the client has read the previous piece. The
- * pieces show the client's progress, and TLS does not copy the whole body at once.
+ * Bodies above this size are written in pieces of this size. A piece is written when the socket has taken the previous
+ * one. So the service sees the progress of the transfer, and TLS does not copy the whole body at once.
  */
 const PIECE_BYTES = 64 * 1024;
 
-/** An HTTP/1.1 response. While its client does not read it, it is counted in an {@link AnswerAccount}. */
+/** An HTTP/1.1 response. An {@link AnswerAccount} counts it while the client has not read it completely. */
 export class WatchedResponse extends ServerResponse implements UnreadAnswer {
   private account: AnswerAccount | undefined;
 
@@ -46,7 +46,7 @@ export class WatchedResponse extends ServerResponse implements UnreadAnswer {
   }
 }
 
-/** An HTTP/2 response. While its client does not read it, it is counted in an {@link AnswerAccount}. */
+/** An HTTP/2 response. An {@link AnswerAccount} counts it while the client has not read it completely. */
 export class WatchedHttp2Response<Request extends Http2ServerRequest = Http2ServerRequest>
   extends Http2ServerResponse<Request>
   implements UnreadAnswer

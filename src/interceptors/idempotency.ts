@@ -25,7 +25,7 @@ export interface IdempotencyClaim {
 /** The result of a call that claimed an idempotency key. */
 export type Outcome =
   | { readonly kind: "EXECUTED" }
-  /** An earlier call with the same key and request did the work. `response` is its encoded response. */
+  /** An earlier call with the same key and request was executed. `response` is its encoded response. */
   | {
       readonly kind: "REPLAY";
       readonly response: Uint8Array;

@@ -24,14 +24,14 @@ export interface QuotaPrincipal {
 }
 
 /**
- * Counts requests of a principal against every quota and returns the state of each quota; `requests` defaults to 1.
- * Counts nothing if a quota is exceeded. The counts are in this process or in a shared store.
+ * Counts requests of a principal against every quota and returns the state of each quota; `requests` defaults to 1. If
+ * the requests would exceed one of the quotas, counts nothing. The counts are in this process or in a shared store.
  */
 export interface RateLimiter {
   count(principal: QuotaPrincipal, requests?: number): Promise<readonly QuotaState[]>;
 }
 
-/** The number of rows that count as one request. */
+/** The number of rows that count as one request against a quota. */
 const ROWS_A_REQUEST = 50;
 /** The fields of a request that say how many rows it asks for. */
 const ROW_FIELDS = ["pageSize", "patientIds"];

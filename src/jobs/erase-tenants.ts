@@ -34,10 +34,10 @@ export interface ErasurePorts {
  * has no rows left is marked as erased. If a run is interrupted, the next run continues. If two runs delete rows of the
  * same tenant at the same time, one of them leaves the tenant to the other.
  *
- * A call that began before the tenant was suspended can still write a row. So the rows are deleted once more after all
- * transactions that were running before the first deletion have ended. Until then, the tenant is left to a later run.
- * While an older release serves the database, nothing is erased, because that release does not know the state of
- * tenants. After the signal is aborted, the run deletes at most one more batch.
+ * A call that began before the tenant was suspended can still write a row. So the rows are deleted twice. If a
+ * transaction that was running before the first deletion still runs, the tenant is left to a later run. Otherwise the
+ * rows are deleted for the second time. While an older release serves the database, nothing is erased, because that
+ * release does not know the state of tenants. After the signal is aborted, the run deletes at most one more batch.
  *
  * Returns whether tenants are left to erase.
  */

@@ -13,8 +13,8 @@ export interface ExtensionPorts {
   /** The highest number of open slots of a tenant. An open slot is free and starts in the future. */
   readonly maxOpenSlots: number;
   /**
-   * Logs each extension and each comparison with changed rules, and a warning when the tenant reaches its open-slot
-   * limit.
+   * Logs each extension, each comparison of existing slots with changed rules, and a warning when the tenant reaches
+   * its open-slot limit.
    */
   readonly logger: Pick<Logger, "info" | "warn">;
   /** Called when a tenant reaches its open-slot limit. */

@@ -9,8 +9,9 @@ import type { Backlog } from "../telemetry/metrics/service-metrics.js";
 import { timeOfUuid7 } from "../uuid.js";
 
 /**
- * Returns the backlog of all tenants together: late schedules, due jobs, waiting events and deliveries, disabled
- * webhooks, and holds. Reads it in five short transactions.
+ * Returns the backlog of all tenants together: the largest delay of a schedule in days, the waiting jobs, events and
+ * deliveries with the age of the oldest, and the numbers of disabled webhooks and of holds. Reads it in five short
+ * transactions.
  */
 export async function readBacklog(database: TransactionSource, now: () => number): Promise<Backlog> {
   const scheduleDays = await findFurthestBehind(database, localDateAt(now()));

@@ -94,7 +94,7 @@ const BUSY_MS = 1_000;
  * - every hour: creates and drops partitions
  *
  * Every process runs jobs. Each job runs in one process. If the process dies, another process repeats the job within
- * about 4 h. Later jobs of the same kind do not wait for that.
+ * about 4 h. Later jobs of the same kind can run before that.
  *
  * A job that extends schedules adds or withdraws a limited number of slots of one program. If more may be left to do,
  * it queues the next job of this kind for the tenant. The waiting jobs of other tenants run first. Returns a function

@@ -16,7 +16,7 @@ const KNOWN_SINCE = "0044-opportunity-summaries";
 /**
  * Builds the missing sums of waits in the table `opportunity_summaries`, and adds the changes recorded in
  * `opportunity_changes` to the sums, for all active tenants. Without this job, the opportunity indicators are correct,
- * but slower.
+ * but take longer to compute.
  *
  * An older release does not record its changes. While it serves the database, the job only marks the sums of all
  * tenants as not built. The job does not notice an older release that serves only between two runs of the job.

@@ -58,9 +58,9 @@ interface Due extends TimeEvent {
  * progress.
  *
  * Calls do not lock the progress. But `until` is longer ago than a call can take, so every call that began before
- * `until` has ended. So a call that books or moves an appointment after this function has read the appointments began
- * after `until`. Events of that appointment that were due by `until` must not be written: they became due before the
- * booking or the move.
+ * `until` has ended. So if a call books or moves an appointment after this function has read the appointments, that
+ * call began after `until`. Events of this appointment that were due by `until` must not be written: they became due
+ * before the booking or the move.
  *
  * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. A read with
  * a lock returns the newest committed version of a row. So the events of a row enter the feed in the order of its

@@ -114,8 +114,8 @@ export function watchRequests(
 }
 
 /**
- * Adds CORS and log lines to the handler of a listener. Some input never reaches the handler, such as unreadable HTTP.
- * Its answer is a Problem document.
+ * Adds CORS and log lines to the handler of a listener. Input that cannot reach the handler, such as unreadable HTTP,
+ * is answered with a Problem document.
  */
 function answererOf(
   name: keyof typeof ADDRESS_SETTINGS,

@@ -23,8 +23,8 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
 /**
  * Returns the examples of a method for an OpenAPI document. An example can need a value from the answer of another
  * method. The description of the example then states the path of this value in the response message. If `members` has
- * an entry for the other method, its REST answer is only this member of the message. The path then starts at the
- * member.
+ * an entry for the other method, its REST answer is only this member of the message. The path then omits the name of
+ * the member.
  */
 export function documentExamples(
   method: DescMethod,
@@ -42,8 +42,9 @@ export function documentExamples(
 }
 
 /**
- * Returns the description of the method's first example. It names the answers that contain values of the example, and
- * has the note of the example. Returns undefined if there are no such answers and no note.
+ * Returns the description of the method's first example. It names the methods whose answers contain values that the
+ * example needs, and has the note of the example. Returns undefined if the example needs no such values and has no
+ * note, or if there is no example.
  */
 export function exampleNote(method: DescMethod, examples: RequestExamples, members: AnswerMembers): string | undefined {
   const [first] = examplesOf(method, examples);

@@ -16,7 +16,7 @@ export interface ShownOperation {
   readonly examples: RequestExamples;
   /**
    * The methods whose REST answer is only one member of the response message, with the name of this member. In
-   * examples, the path of a value in such an answer starts at the member. Defaults to none.
+   * examples, the path of a value in such an answer omits the name of this member. Defaults to none.
    */
   readonly members?: AnswerMembers;
   /**

@@ -47,7 +47,7 @@ export function problemSchemaName(code: ErrorCode): string {
 
 /**
  * Returns the schema of Problems with this code, based on `problem`, the schema of all Problems. The returned schema
- * fixes type, title, status and code.
+ * allows only one value for each of `type`, `title`, `status` and `code`.
  */
 function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl: string): JsonObject {
   const { status, slug, title } = errorTable[code];

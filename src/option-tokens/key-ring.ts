@@ -60,9 +60,9 @@ const kidBytes = 6;
 
 /**
  * Creates a key ring with the keys of a store and calls {@link KeyRing.rotate} once, which creates the first key if
- * there is none. Processes that start or rotate together may each create a key. All these keys are valid, and each
- * process finds the keys of the others. The clocks of the processes may differ by some minutes. Rejects with the error
- * of the key store.
+ * there is none. Processes that start or rotate at the same time may each create a key. All these keys are valid, and
+ * each process finds the keys of the others. The clocks of the processes may differ by some minutes. Rejects with the
+ * error of the key store.
  */
 export async function openKeyRing({
   store,

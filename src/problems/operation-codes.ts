@@ -39,9 +39,9 @@ const fieldErrorCodes = Object.keys(fieldCodes) as FieldErrorCode[];
 const known = new WeakMap<DescMethod, CodesByProblem>();
 
 /**
- * Returns the codes that an operation can return in `errors`, by the code of the Problem. They are in the order of
- * {@link fieldCodes}, and follow from the proto of the operation and from `answeredBy` in {@link fieldCodes}. Omits a
- * Problem if the proto does not list its HTTP status. SERVICE_UNAVAILABLE is never omitted.
+ * Returns the codes that an operation can return in `errors`, grouped by the code of the Problem and in the order of
+ * {@link fieldCodes}. The proto of the operation and `answeredBy` in {@link fieldCodes} decide which codes these are.
+ * Omits a Problem if the proto does not list its HTTP status. SERVICE_UNAVAILABLE is never omitted.
  */
 export function codesOf(method: DescMethod): CodesByProblem {
   const codes = known.get(method) ?? findCodes(method);

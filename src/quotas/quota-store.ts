@@ -20,9 +20,9 @@ export interface QuotaShare {
 /** Stores how much of a principal's quotas the processes of the service have taken. */
 export interface QuotaStore {
   /**
-   * Takes the wanted number from each quota, or the rest if less is left. Processes that share a store together never
-   * get more than the quota in a window. Resolves to the shares in the order of the demands. Rejects, without any
-   * share, if the store does not answer.
+   * Takes the wanted number from each quota, or the rest if less is left. In each window, the shares of all processes
+   * that use the store add up to at most the quota. Resolves to the shares in the order of the demands. Rejects,
+   * without any share, if the store does not answer.
    */
   take(principal: QuotaPrincipal, demands: readonly QuotaDemand[]): Promise<readonly QuotaShare[]>;
 }

@@ -21,8 +21,8 @@ interface Holding {
   /** Requests that this process may allow without asking the store. */
   held: number;
   /**
-   * The number of requests left in the store when it last answered. Before the first answer in a window, the whole
-   * quota. 0 while the store does not answer.
+   * The number of requests left in the store when it last answered. It is the whole quota until the store is first
+   * asked in a window. It becomes 0 when this process takes a share while the store does not answer.
    */
   left: number;
   endsAt: number;
@@ -78,8 +78,8 @@ export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): 
 }
 
 /**
- * Returns a function that asks the store for shares. While the store does not answer, each share is `left` of the
- * {@link Holding} divided by `replicas`, but at least one request.
+ * Returns a function that asks the store for shares. While the store does not answer, the share for a {@link Holding}
+ * is its `left` divided by `replicas`, but at least one request.
  */
 function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, elapsed: () => number) {
   let awayUntil: number | undefined;
@@ -115,8 +115,9 @@ function demandOf({ policy, held, left }: Holding, requests: number, replicas: n
 }
 
 /**
- * Adds a share to the requests that this process may allow. Counts the rest of the window from the time of the request
- * to the store, so that the window does not end later here than in the store. The window ends at least 1 ms from now.
+ * Adds a share to the requests that this process may allow. Counts the rest of the window from `askedAt`, the time at
+ * which the store was asked, so that the window does not end later here than in the store. The window ends at least 1
+ * ms from now.
  */
 function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number, now: number): void {
   if (share === undefined) throw new Error("the quota store must return a share for each demand");

@@ -16,7 +16,7 @@ const KEY_HEADER = "Idempotency-Key";
 
 /**
  * Text for the TypeScript sample: the expression that reads the access token. It is joined from parts, because a test
- * rejects source files of this folder that contain the expression.
+ * allows this expression only in `main.ts` and `command-line/`, which read the environment.
  */
 const NODE_TOKEN = ["process", "env", "TOKEN"].join(".");
 

@@ -1,4 +1,4 @@
-/** A piece of HTML. The constructor does not escape `text`: create it with {@link html} or {@link trusted}. */
+/** A piece of HTML. The constructor does not escape `text`, so use {@link html} or {@link trusted} instead. */
 export class Html {
   constructor(readonly text: string) {}
 }

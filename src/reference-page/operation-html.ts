@@ -82,7 +82,7 @@ function samplesHtml(shown: ShownOperation): Html {
   )}</div>`;
 }
 
-/** Marks the address of the listener in a sample, so that the page can replace it. */
+/** Marks each {@link SAMPLE_ORIGIN} in a sample, so that the page can replace it with its own address. */
 function withOrigin(sample: string): Html {
   const parts = sample.split(SAMPLE_ORIGIN);
   return html`${parts.map((part, index) => html`${index > 0 && html`<span class="origin">${SAMPLE_ORIGIN}</span>`}${part}`)}`;

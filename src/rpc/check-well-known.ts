@@ -16,8 +16,8 @@ const maskStep = /^(?:[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*|\*)$/;
 const dynamic = /^google\.protobuf\.(?:Any|Struct|Value|ListValue)$/;
 
 /**
- * Returns the check of google.protobuf.Timestamp, Duration or FieldMask, and undefined for other types. Throws for
- * google.protobuf.Any, Struct, Value and ListValue.
+ * Returns the check of google.protobuf.Timestamp, Duration or FieldMask. Throws for google.protobuf.Any, Struct, Value
+ * and ListValue. Returns undefined for all other types.
  */
 export function wellKnownCheck({ typeName }: DescMessage): Check | undefined {
   if (typeName === "google.protobuf.Timestamp") return checkTimestamp;

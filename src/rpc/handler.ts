@@ -31,7 +31,10 @@ export interface RpcHandlerOptions extends ReadingOptions, AnsweringOptions {
   openValues(request: NodeRequest): ContextValues;
 }
 
-/** Answers a request of Node's HTTP/1.1 or HTTP/2 server. Never rejects. */
+/**
+ * Answers a request of Node's HTTP/1.1 or HTTP/2 server. Never rejects. After an unexpected error, destroys the
+ * response instead of answering.
+ */
 export type RpcHandler = (request: NodeRequest, response: NodeResponse) => Promise<void>;
 
 type Format = Pick<RpcCall, "protocol" | "isJson" | "query">;

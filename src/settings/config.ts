@@ -38,13 +38,13 @@ export interface Config extends LimitsConfig {
   /** The tenant whose callers may manage all tenants; undefined to allow only callers of the development issuer. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** CHECKED_IN and ATTENDED are allowed this many minutes before the start. NO_SHOW is allowed this many after it. */
+  /** Earliest CHECKED_IN and ATTENDED, in minutes before the start. Earliest NO_SHOW, in minutes after the start. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** Maximum seconds that a call waits for each of these: its start, a database connection, quotas in PostgreSQL. */
+  /** Longest wait in seconds for each of these: a free place to run a call, a database connection, a shared quota. */
   readonly waitSeconds: number;
   /** How many seconds a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;

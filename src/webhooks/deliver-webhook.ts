@@ -9,7 +9,7 @@ import { DeliveryRun } from "./delivery-run.js";
 /**
  * The result of {@link deliverWebhook}.
  *
- * - BUSY: the webhook has a lease that has not expired. Another run holds it, or it was kept after RESTING.
+ * - BUSY: the webhook has a lease that has not expired. Another run holds the lease, or kept it and returned RESTING.
  * - MORE: sending ended early, so there may be more to send now.
  * - LATER: the next attempt is due at `at`, by the clock of the database.
  * - RESTING: eight attempts failed and the receiver accepted nothing. The lease is kept; nothing is sent until it

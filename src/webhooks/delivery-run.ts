@@ -20,7 +20,7 @@ const RUN_MS = 10_000;
  * attempt is stored in this time.
  */
 const MARGIN_MS = 4_000;
-/** The highest number of events of different resources that are sent to a webhook at once. */
+/** The highest number of events of different resources that are sent to a webhook at the same time. */
 const PARALLEL = 8;
 /** The highest number of due events that one query reads. */
 const FETCHED = 64;
@@ -31,8 +31,8 @@ const LOOK_MS = 500;
 
 /**
  * Sends the events of a leased webhook. The events of one resource are sent in order, one at a time. The events of up
- * to eight resources are sent at once. The result of an event is stored before the next event of its resource is
- * fetched. Sending ends early if eight attempts failed and the receiver has accepted no event.
+ * to eight resources are sent at the same time. The result of an event is stored before the next event of its resource
+ * is fetched. Sending ends early if eight attempts failed and the receiver has accepted no event.
  */
 export class DeliveryRun {
   readonly #queue: DeliveryRecord[] = [];
@@ -70,17 +70,17 @@ export class DeliveryRun {
   }
 
   /**
-   * Whether sending ended because its time was over, `stop` aborted or {@link FanOut.isLost} became true. There may be
-   * more to send now.
+   * Whether sending ended early: the time of this run was over, `stop` aborted or {@link FanOut.isLost} became true.
+   * There may be more to send now.
    */
   get isCut(): boolean {
     return this.#isCut || this.#fanOut.isLost;
   }
 
   /**
-   * Sends until nothing is left, the time is over, `stop` aborts, the lease is lost, the webhook is disabled, the
-   * receiver accepts nothing or an error occurs. Waits for the attempts in progress, then throws the first error, if
-   * any.
+   * Sends until nothing is left, the time of this run is over, `stop` aborts, {@link FanOut.isLost} becomes true, the
+   * webhook is disabled, the receiver accepts nothing or an error occurs. Then waits for the attempts in progress, and
+   * throws the first error, if any.
    */
   async send(): Promise<void> {
     const signer = await openSigner(this.tenantId, this.webhook, this.ports);
@@ -110,8 +110,8 @@ export class DeliveryRun {
   }
 
   /**
-   * Reads due events. If no event is due, creates deliveries of new events of the feed and reads again. Creates none
-   * while the webhook has {@link MAX_PENDING} pending deliveries.
+   * Reads due events. If no event is due, creates deliveries of new events of the feed and reads again. Creates no
+   * deliveries while the webhook has {@link MAX_PENDING} pending ones.
    */
   async #refill(): Promise<void> {
     for (;;) {

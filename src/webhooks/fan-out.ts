@@ -10,7 +10,7 @@ import { newId } from "../uuid.js";
 import { DELIVERY_LIMITS } from "./delivery-limits.js";
 import type { DeliveryPorts } from "./delivery-ports.js";
 
-/** The highest number of events of the feed that are read at once. */
+/** The highest number of events that one read of the feed returns. */
 const PAGE_EVENTS = 500;
 
 /**
@@ -33,8 +33,8 @@ export class FanOut {
   }
 
   /**
-   * Whether storing has failed because the lease was lost, the webhook was deactivated, or its cursor was moved, for
-   * example by a replay. Then nothing more can be stored.
+   * Whether the deliveries and the cursor could not be stored. The causes are: the lease was lost, the webhook was
+   * deactivated, or its cursor was moved, for example by a replay. Nothing more can be stored then.
    */
   get isLost(): boolean {
     return this.#isLost;

@@ -26,9 +26,9 @@ const HOLDS: ReadonlyMap<string, Holds> = new Map([
 
 /**
  * Returns a function that drops outdated events of three types. A `reminder_due` or `no_show_due` event is dropped if
- * its appointment was moved to another time after the event, or is no longer pending or confirmed. An `expired` event
- * is dropped if its waitlist entry was closed, or if the last date of the entry has not passed yet. `now` returns
- * milliseconds since the epoch.
+ * the start of its appointment has changed since the event, or if the appointment is no longer pending or confirmed. An
+ * `expired` event is dropped if its waitlist entry was closed, or if the last date of the entry has not passed yet.
+ * `now` returns milliseconds since the epoch.
  */
 export function createTimeEventJudge(database: TransactionSource, now: () => number): JudgeDelivery {
   return async (delivery, tenantId) => {

@@ -27,7 +27,7 @@ const HTTPS_PORT = 443;
 const HTTP_PORT = 80;
 /** The lowest port of receivers besides 443 and 80. Lower ports belong to other protocols, such as mail and SSH. */
 const FIRST_USER_PORT = 1_024;
-/** Host names that no public DNS has: single labels, and names reserved for local networks (RFC 6761, RFC 6762). */
+/** Host names that no public DNS has: names without a dot, and names for local networks (RFC 6761, RFC 6762). */
 const LOCAL_NAME = /^[^.]*$|(^|\.)(localhost|local|internal|home\.arpa)$/;
 
 /**

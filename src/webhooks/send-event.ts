@@ -34,7 +34,7 @@ export interface SenderOptions {
 
 /** The longest time for an answer, from the start of the connection to the end of the body, in milliseconds. */
 export const SEND_TIMEOUT_MS = 10_000;
-/** The highest number of bytes that are read from an answer: for its headers, and again for its body. */
+/** The highest number of bytes of an answer's headers that are read. The same limit applies to its body. */
 const MAX_ANSWER_BYTES = 16 * 1_024;
 const MAX_FREE_SOCKETS = 64;
 const IDLE_MS = 5_000;

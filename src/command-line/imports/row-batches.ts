@@ -3,8 +3,8 @@ import { ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import type { SourceRow } from "./source-rows.js";
 
 /**
- * The maximum numbers of rows and bytes in a batch. The service accepts up to 500 rows and 64 KiB, but batches of 500
- * rows would delay other calls for longer.
+ * The maximum numbers of rows and bytes in a batch. The service accepts up to 500 rows and 64 KiB, but a batch of 500
+ * rows would delay other calls longer than a small batch does.
  */
 const MOST_ROWS = 10;
 const MOST_BYTES = 63 * 1024;

@@ -9,7 +9,7 @@ import { createMessageValidator } from "../../interceptors/validation/validate-m
 import { type ColumnMapping, jsonOfRecord } from "./column-mapping.js";
 import type { SourceFile } from "./source-files.js";
 
-/** A problem of a row, as the service reports it. */
+/** An error in a row, in the form in which the service reports it. */
 export interface RowError {
   readonly code: string;
   /** JSON path of the field in the row; empty for the whole row. */

@@ -1,6 +1,6 @@
 import type { DatabaseUrls } from "../../database-startup.js";
 
-/** The data that a worker gets from the primary process to start, apart from the settings. */
+/** The data that a worker gets from the primary process before it serves. The settings are not part of this data. */
 export interface WorkerStart extends DatabaseUrls {
   /** The secret with which the API reference pages (`/docs`) get demo tokens; undefined if they get none. */
   readonly pageKey: string | undefined;

@@ -23,7 +23,7 @@ export class WorkerMetrics {
     return mergePages([...pages, { worker: undefined, page: this.#ended }]);
   }
 
-  /** Keeps the counters and histograms that an ended worker returned last. Its later counts are lost. */
+  /** Keeps the counters and histograms that an ended worker returned last. Increases after that are lost. */
   ended(worker: Worker): void {
     const page = this.#pages.get(worker);
     if (page === undefined) return;

@@ -29,7 +29,7 @@ export interface QueueingLimiter extends ConcurrencyLimiter {
   readonly waiting: number;
 }
 
-/** A counter that a call increases while it runs, and the limit of the counter. */
+/** A counter of running calls, and the limit of the counter. */
 interface CounterLimit {
   readonly scope: PermitRejection;
   readonly counter: string;
@@ -170,8 +170,8 @@ class PermitPool {
   }
 
   /**
-   * Runs the waiting calls that are below all their limits now. One released permit may admit several calls, for
-   * example a call of the same tenant and a call of another tenant.
+   * Runs the waiting calls that are below all their limits now. One released permit may admit several calls. For
+   * example, the permit of a heavy call may admit a light call of the same tenant and a heavy call of another tenant.
    */
   #admitQueued(): void {
     for (const { counterLimits, startTag, end } of this.#queue.slice()) {

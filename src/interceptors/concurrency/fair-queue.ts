@@ -39,7 +39,7 @@ export class FairQueue {
   }
 
   /**
-   * Takes back an unused start tag. If it was the last tag of the tenant, the next call of the tenant gets it again.
+   * Takes back an unused start tag. If it was the newest tag of the tenant, the next call of the tenant gets it again.
    */
   revoke(tenantId: string, startTag: number): void {
     if (this.#nextTags.get(tenantId) === startTag + 1) this.#nextTags.set(tenantId, startTag);

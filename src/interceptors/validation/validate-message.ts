@@ -141,14 +141,14 @@ function messageOf(violation: Violation, { message }: RuleCode): string {
   return message.replace(/\{(\w+)\}/g, (_, name: string) => limitBeside(violation, name));
 }
 
-/** Returns the value of the rule `name` that stands next to the broken rule in the options of the field. */
+/** Returns the value of the rule `name` of the same field, in the same group of rules as the broken rule. */
 function limitBeside({ field: path, rule }: Violation, name: string): string {
   const rules = messageAt(reflect(FieldRulesSchema, fieldRulesOf(lastField(path))), rule.slice(0, -1));
   const limit: unknown = rules.get(fieldNamed(rules.desc, name));
   return String(limit);
 }
 
-/** Returns a broken rule for each item that equals an earlier item. Protovalidate reports only the list as a whole. */
+/** Returns a broken rule for each item that the rule treats as repeated. Protovalidate reports only the whole list. */
 function repeatedItems(message: ReflectMessage, rule: BrokenRule): BrokenRule[] {
   const seen = new Set<unknown>();
   return itemsWhere(message, rule, (item) => {

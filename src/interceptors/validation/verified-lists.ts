@@ -6,8 +6,8 @@ import { isUuid } from "../../uuid.js";
 import { messageWithout } from "./measure-message.js";
 
 /**
- * Lists of at most this many items stay in the message. CEL verifies them in less time than a copy of the message
- * takes.
+ * {@link createListSkipper} does not remove lists of at most this many items. CEL verifies such a list in less time
+ * than it takes to copy the message.
  */
 const SHORT = 16;
 

@@ -13,7 +13,7 @@ export interface LiveMetrics {
   readonly service: ServiceMetrics;
   /** Returns all metrics in Prometheus' text format. */
   page(): Promise<string>;
-  /** Stops measuring the process. If the metrics are exported, also sends the remaining ones. */
+  /** Stops measuring the process. If the metrics are exported, also sends the values that were not sent yet. */
   close(): Promise<void>;
 }
 

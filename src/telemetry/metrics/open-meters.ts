@@ -14,7 +14,7 @@ export interface Meters {
   readonly meter: Meter;
   /** Returns all metrics in Prometheus' text format 0.0.4. */
   page(): Promise<string>;
-  /** Closes the metrics. If metrics are exported, first sends the remaining ones. This takes at most 30 s. */
+  /** Closes the metrics. If they are exported, first sends the values that were not sent yet, for at most 30 s. */
   close(): Promise<void>;
 }
 

@@ -40,7 +40,7 @@ export interface ServiceMetrics {
   reached(limit: AnyLimit): void;
   /** Records a request that was rejected because its access token is invalid or missing. */
   refusedToken(fault: TokenFault): void;
-  /** Records the outcome of a read that was offered to the replica. */
+  /** Records the outcome of an attempt to run a read on the replica of the database. */
   readFromReplica(outcome: ReplicaOutcome): void;
   /** Records the outcome of an attempt to send an event to a webhook. */
   sentToWebhook(outcome: DeliveryOutcome): void;
@@ -63,7 +63,7 @@ export interface ServiceMetrics {
 }
 
 /**
- * Outcomes of a read that was offered to the replica:
+ * Outcomes of an attempt to run a read on the replica of the database:
  * - `served`: the replica ran the read.
  * - `behind`: the replica was too far behind the primary.
  * - `promoted`: the replica had become a primary.

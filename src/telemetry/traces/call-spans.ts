@@ -6,8 +6,8 @@ import { asCupoError } from "../../problems/problem.js";
 import { summarize } from "./statement-summary.js";
 
 /**
- * Creates the trace of a call. `begin` starts the span of a step of the call, and `beginStatement` that of an SQL
- * statement. A step that begins within another step gets a nested span. `context` holds the span of the request.
+ * Creates the trace of a call. `begin` starts a span for a step of the call, and `beginStatement` starts a span for an
+ * SQL statement. A step that begins within another step gets a nested span. `context` holds the span of the request.
  * Creates no spans for a request that is not sampled.
  */
 export function createCallTrace(tracer: Tracer, span: Span, context: Context): CallTrace {

@@ -6,13 +6,14 @@ import { type Call, callOf, type EndOfPart } from "../../call.js";
 type Stage = (method: DescMethod) => Interceptor | undefined;
 
 /**
- * Adds a span `name` to `stage`. The span ends when the stage passes the call to the next stage, or rejects the call.
+ * Traces `stage` with a span named `name`. The span ends when the stage passes the call to the next stage, or rejects
+ * the call.
  */
 export function tracedJudgement(name: string, stage: Stage): Stage {
   return (method) => traced(stage(method), (interceptor) => judging(name, interceptor));
 }
 
-/** Adds a span `name` to `stage`. The span also covers all later stages. */
+/** Traces `stage` with a span named `name`. The span also covers all later stages. */
 export function tracedWork(name: string, stage: Stage): Stage {
   return (method) => traced(stage(method), (interceptor) => working(name, interceptor));
 }
@@ -45,8 +46,8 @@ function working(name: string, stage: Interceptor): Interceptor {
 }
 
 /**
- * Returns two stages, `begin` and `end`. One span `name` lasts from `begin` to `end`. Between them, the transport reads
- * the message.
+ * Returns two stages, `begin` and `end`. A span named `name` lasts from `begin` to `end`. Between them, the transport
+ * reads the message.
  */
 export function tracedReading(name: string): { readonly begin: Stage; readonly end: Stage } {
   const ends = new WeakMap<Call, EndOfPart>();
