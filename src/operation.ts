@@ -1,7 +1,8 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { type Operation, Operation_IdempotencyKey } from "./gen/cupo/options/v1/options_pb.js";
-import { decodedOnce, httpRuleOf, statedOperationOf } from "./proto-options.js";
+import { memoized } from "./memoized.js";
+import { httpRuleOf, statedOperationOf } from "./proto-options.js";
 
 /** The package of the published operations. */
 const ACCESS_PACKAGE = "cupo.access.v1";
@@ -27,7 +28,7 @@ export function operationName(method: DescMethod): string {
  * status. `errorStatuses` also includes the statuses that the operation has even if the option does not state them,
  * such as 401. Throws if the option is missing or states no scope.
  */
-export const operationOf = decodedOnce((method: DescMethod): Operation => {
+export const operationOf = memoized((method: DescMethod): Operation => {
   const operation = statedOperationOf(method);
   if (operation.scope === "") throw new Error(`${operationName(method)} has no cupo.options.v1.operation with a scope`);
   const errorStatuses = [...new Set([...sharedStatuses(method, operation), ...operation.errorStatuses])];

@@ -10,37 +10,23 @@ import {
 import { uuids } from "./gen/cupo/options/v1/rules_pb.js";
 import { http } from "./gen/google/api/annotations_pb.js";
 import { field_behavior as fieldBehavior } from "./gen/google/api/field_behavior_pb.js";
+import { memoized } from "./memoized.js";
 
 /** The protovalidate rules of a field. */
-export const fieldRulesOf = decodedOnce((field: DescField) => getOption(field, fieldRules));
+export const fieldRulesOf = memoized((field: DescField) => getOption(field, fieldRules));
 /** `google.api.field_behavior` of a field. */
-export const fieldBehaviorOf = decodedOnce((field: DescField) => getOption(field, fieldBehavior));
+export const fieldBehaviorOf = memoized((field: DescField) => getOption(field, fieldBehavior));
 /** The scope that a caller needs to receive a field; "" if it needs none. */
-export const readableWithScopeOf = decodedOnce((field: DescField) => getOption(field, readableWithScope));
+export const readableWithScopeOf = memoized((field: DescField) => getOption(field, readableWithScope));
 /** Whether an update can remove the value of a field. */
-export const isRemovable = decodedOnce((field: DescField) => getOption(field, removable));
+export const isRemovable = memoized((field: DescField) => getOption(field, removable));
 /** Whether a field has a long text that is rejected if it contains credentials, diagnoses or financial data. */
-export const isScreened = decodedOnce((field: DescField) => getOption(field, screened));
+export const isScreened = memoized((field: DescField) => getOption(field, screened));
 /** The kind of a field's short text, such as a name or a code. The kind decides what the text must not contain. */
-export const screenedAsOf = decodedOnce((field: DescField) => getOption(field, screenedAs));
+export const screenedAsOf = memoized((field: DescField) => getOption(field, screenedAs));
 /** Whether the items of a list must be UUIDs. */
-export const areUuids = decodedOnce((rules: RepeatedRules) => getExtension(rules, uuids));
+export const areUuids = memoized((rules: RepeatedRules) => getExtension(rules, uuids));
 /** `google.api.http` of an RPC. */
-export const httpRuleOf = decodedOnce((method: DescMethod) => getOption(method, http));
+export const httpRuleOf = memoized((method: DescMethod) => getOption(method, http));
 /** The operation option of an RPC as its proto states it. `operationOf` adds the defaults. */
-export const statedOperationOf = decodedOnce((method: DescMethod) => getOption(method, operation));
-
-/**
- * Returns `decode` with a cache. Options never change, and decoding one option takes 50 µs: without a cache, the
- * service would spend most of its start on decoding.
- */
-export function decodedOnce<K extends object, V>(decode: (key: K) => V): (key: K) => V {
-  const decoded = new WeakMap<K, { readonly value: V }>();
-  return (key) => {
-    const known = decoded.get(key);
-    if (known !== undefined) return known.value;
-    const value = decode(key);
-    decoded.set(key, { value });
-    return value;
-  };
-}
+export const statedOperationOf = memoized((method: DescMethod) => getOption(method, operation));

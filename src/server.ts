@@ -4,7 +4,7 @@ import { createCallStore, openReadyDatabase, openReplica } from "./database-star
 import { openEventFeeds } from "./events/open-event-feeds.js";
 import { createChain } from "./interceptors/chain.js";
 import { createStopping } from "./interceptors/stream-life.js";
-import { createMessageValidator } from "./interceptors/validation/validate-message.js";
+import { messageValidatorOf } from "./interceptors/validation/validate-message.js";
 import { readBacklog } from "./jobs/read-backlog.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
 import { type ListenerParts, type OpenListeners, openListeners, watchRequests } from "./listeners/listeners.js";
@@ -96,7 +96,7 @@ async function start(
   closers.push(() => stopJobs());
   const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
   const keyRing = await openTokenKeys(data.database, { logger, now }, closers);
-  const validate = createMessageValidator();
+  const validate = messageValidatorOf;
   const stopping = createStopping();
   const parts: ListenerParts = {
     now,

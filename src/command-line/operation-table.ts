@@ -2,7 +2,7 @@ import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { httpBindings, listViolations } from "@cupo/connect-rest";
 import { createChain } from "../interceptors/chain.js";
 import { stageNames } from "../interceptors/stage.js";
-import { createMessageValidator } from "../interceptors/validation/validate-message.js";
+import { messageValidatorOf } from "../interceptors/validation/validate-message.js";
 import { operationName, operationOf } from "../operation.js";
 
 /**
@@ -53,7 +53,7 @@ function chainWithoutPorts() {
   return createChain({
     verifyToken: unused,
     rateLimiter: { count: unused },
-    validate: createMessageValidator(),
+    validate: messageValidatorOf,
     listErrors: listViolations,
     calls: limiter,
     streams: limiter,

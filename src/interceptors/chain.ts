@@ -1,3 +1,4 @@
+import { memoized } from "../memoized.js";
 import { tracedJudgement, tracedReading, tracedWork } from "../telemetry/traces/traced-stages.js";
 import { authentication, type TokenVerifier } from "./authentication.js";
 import { authorization } from "./authorization.js";
@@ -42,34 +43,37 @@ export interface Chain {
 }
 
 /**
- * Creates the stages that calls pass. Their order is defined only here and is the same for all transports.
- * docs/internals/lifecycle.md says what each stage does.
+ * Creates the stages that calls pass. Their order is defined only here and is the same for all transports. The
+ * transports of a method share its interceptors. docs/internals/lifecycle.md says what each stage does.
  */
 export function createChain(ports: ChainPorts): Chain {
   const { verifyToken, rateLimiter, validate, listErrors, calls, streams, paceRejection, isTraced = false } = ports;
   const judging = (name: string, stage: Stage) => ({ name, stage: isTraced ? tracedJudgement(name, stage) : stage });
   const working = (name: string, stage: Stage) => ({ name, stage: isTraced ? tracedWork(name, stage) : stage });
   const reading = isTraced ? tracedReading("message") : undefined;
-  return {
-    onHeaders: [
-      { name: "response headers", stage: responseHeaders() },
-      judging("authentication", authentication(verifyToken)),
-      judging("quota", rateLimit(rateLimiter)),
-      { name: "load shedding", stage: loadShedding(calls, paceRejection) },
-      { name: "authorization", stage: authorization() },
-      { name: "request headers", stage: requestHeaders() },
-      ...(reading === undefined ? [] : [{ name: "trace of the message", stage: reading.begin }]),
-    ],
-    onMessage: [
-      ...(reading === undefined ? [] : [{ name: "trace of the message", stage: reading.end }]),
-      { name: "loop turns", stage: loopTurns(hasLongText) },
-      judging("validation", validation(validate, listErrors)),
-      { name: "row quota", stage: rowQuota(rateLimiter) },
-      { name: "redaction", stage: redaction() },
-      judging("permit", concurrencyLimit(calls, streams, paceRejection)),
-      { name: "stream life", stage: streamLife(verifyToken, ports.stopping) },
-      working("transaction", idempotency(ports.store, ports.recordAccess, ports.resultSeal)),
-      { name: "page tokens", stage: pageTokens(ports.pages) },
-    ],
-  };
+  const onHeaders = [
+    { name: "response headers", stage: responseHeaders() },
+    judging("authentication", authentication(verifyToken)),
+    judging("quota", rateLimit(rateLimiter)),
+    { name: "load shedding", stage: loadShedding(calls, paceRejection) },
+    { name: "authorization", stage: authorization() },
+    { name: "request headers", stage: requestHeaders() },
+    ...(reading === undefined ? [] : [{ name: "trace of the message", stage: reading.begin }]),
+  ];
+  const onMessage = [
+    ...(reading === undefined ? [] : [{ name: "trace of the message", stage: reading.end }]),
+    { name: "loop turns", stage: loopTurns(hasLongText) },
+    judging("validation", validation(validate, listErrors)),
+    { name: "row quota", stage: rowQuota(rateLimiter) },
+    { name: "redaction", stage: redaction() },
+    judging("permit", concurrencyLimit(calls, streams, paceRejection)),
+    { name: "stream life", stage: streamLife(verifyToken, ports.stopping) },
+    working("transaction", idempotency(ports.store, ports.recordAccess, ports.resultSeal)),
+    { name: "page tokens", stage: pageTokens(ports.pages) },
+  ];
+  return { onHeaders: onHeaders.map(compiledOnce), onMessage: onMessage.map(compiledOnce) };
+}
+
+function compiledOnce({ name, stage }: NamedStage): NamedStage {
+  return { name, stage: memoized(stage) };
 }

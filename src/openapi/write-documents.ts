@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DescService, JsonObject } from "@bufbuild/protobuf";
 import { listViolations } from "@cupo/connect-rest";
-import { createMessageValidator } from "../interceptors/validation/validate-message.js";
+import { messageValidatorOf } from "../interceptors/validation/validate-message.js";
 import { isPublished } from "../operation.js";
 import { jsonText, yamlText } from "./document-text.js";
 import { describeInternal } from "./documents/internal-document.js";
@@ -34,7 +34,7 @@ export interface WrittenDocuments {
 export async function writeDocuments(options: WrittenDocuments): Promise<string[]> {
   const shared = {
     problemsUrl: options.problemsUrl,
-    validate: createMessageValidator(),
+    validate: messageValidatorOf,
     listErrors: listViolations,
     examples: requestExamples(options.nowMs),
   };

@@ -1,5 +1,5 @@
 import { createConnectRouter, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
-import { createAsyncIterable } from "@connectrpc/connect/protocol";
+import { createAsyncIterable, type UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { abandonBody, goneSignal, isAbandoned, leavesBodyUnread } from "@cupo/connect-rest/node";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
@@ -17,35 +17,42 @@ const emptyEnvelope = new Uint8Array(5);
  *
  * Connect's handler decodes the body before any interceptor runs, so before the caller is authenticated. Therefore the
  * handler receives an empty message and no compression header, and the {@link messageReading} interceptor reads the
- * real message later. The time limit of the handler is the result of {@link readTimeLimit}.
+ * real message later. The time limit of the handler is the result of {@link readTimeLimit}. The handler is created at
+ * the first call, because creating those of all methods would delay the start.
  */
 export function createGrpcMethod(
-  { method, impl }: MethodImplSpec,
+  spec: MethodImplSpec,
   interceptors: readonly Interceptor[],
   options: AnsweringOptions,
 ): AnswerCall {
-  const router = createConnectRouter({
-    connect: false,
-    interceptors: [...interceptors],
-    acceptCompression: compressions,
-  });
-  const [handle] = router.rpc(method, impl).handlers;
-  if (handle === undefined) throw new Error(`${method.name} has no gRPC handler`);
-  const isStream = method.methodKind !== "unary";
+  let opened: UniversalHandler | undefined;
+  const isStream = spec.method.methodKind !== "unary";
   return async (call) => {
     const { request, response, values } = call;
+    opened ??= createHandler(spec, interceptors);
     const signal = goneSignal(request, response);
     const header = prepareHeaders(call, isStream, isStream ? options.maxStreamMs : options.maxTimeLimitMs);
-    const url = `http://localhost${handle.requestPath}`;
+    const url = `http://localhost${opened.requestPath}`;
     const body = createAsyncIterable([emptyEnvelope]);
     const { httpVersion } = request;
     const sent = { httpVersion, url, method: "POST", header, body, signal, contextValues: values };
-    const answered = specifyMessage(await handle(sent));
+    const answered = specifyMessage(await opened(sent));
     if (signal.aborted || isAbandoned(request)) return isStream ? endUntaken(answered) : undefined;
     if (leavesBodyUnread(request, options.maxBodyBytes)) abandonBody(response);
     if (isStream) await sendStream(answered, response);
     else await universalResponseToNodeResponse(answered, response);
   };
+}
+
+function createHandler({ method, impl }: MethodImplSpec, interceptors: readonly Interceptor[]): UniversalHandler {
+  const router = createConnectRouter({
+    connect: false,
+    interceptors: [...interceptors],
+    acceptCompression: compressions,
+  });
+  const [handler] = router.rpc(method, impl).handlers;
+  if (handler === undefined) throw new Error(`${method.name} has no gRPC handler`);
+  return handler;
 }
 
 function prepareHeaders(

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { listViolations } from "@cupo/connect-rest";
 import { describe, expect, test } from "vitest";
-import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
+import { messageValidatorOf } from "../../src/interceptors/validation/validate-message.js";
 import { publicClinicServices, publishedServices } from "../../src/listeners/clinic-services.js";
 import { describePublic } from "../../src/openapi/documents/public-document.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
@@ -19,7 +19,7 @@ const options = {
   basePath: "/api/external/v1",
   examples: requestExamples(testNow()),
   problemsUrl: "https://problems.test",
-  validate: createMessageValidator(),
+  validate: messageValidatorOf,
   listErrors: listViolations,
 };
 const ofClinic = publicClinicServices(servedServices, ["all"]);

@@ -1,4 +1,4 @@
-import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
+import { messageValidatorOf } from "../../src/interceptors/validation/validate-message.js";
 import type { OptionTokens } from "../../src/option-tokens/option-tokens.js";
 import type { WatchPorts } from "../../src/services/events/watch-events.js";
 import type { ServicePorts } from "../../src/services/services.js";
@@ -31,5 +31,5 @@ export const barePorts: ServicePorts = {
   visitMargins: { checkInEarlyMinutes: 240, attendedEarlyMinutes: 60, noShowGraceMinutes: 15 },
   events: noEvents,
   webhooks: { refusalOf: () => undefined, newSecret: () => "whsec_test", seal: () => "sealed" },
-  validatorOf: createMessageValidator(),
+  validatorOf: messageValidatorOf,
 };

@@ -7,7 +7,7 @@ import type { Principal } from "../../src/call.js";
 import { createChain } from "../../src/interceptors/chain.js";
 import { createRejectionPacing } from "../../src/interceptors/concurrency/rejection-pacing.js";
 import type { IdempotentWork } from "../../src/interceptors/idempotency.js";
-import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
+import { messageValidatorOf } from "../../src/interceptors/validation/validate-message.js";
 import { createInternalApi } from "../../src/listeners/internal-api.js";
 import { createPublicApi } from "../../src/listeners/public-api.js";
 import { type HttpHandler, logged } from "../../src/request-log.js";
@@ -32,7 +32,7 @@ export async function startComposedService(
   services: readonly ServiceEntry[],
   store: IdempotentWork,
 ): Promise<ComposedService> {
-  const validate = createMessageValidator();
+  const validate = messageValidatorOf;
   const verifyToken = async () => principal;
   const principal = principalFor(services);
   const unlimited = { acquire: async () => () => undefined, rejectionFor: () => undefined };

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { listViolations } from "@cupo/connect-rest";
-import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
+import { messageValidatorOf } from "../../src/interceptors/validation/validate-message.js";
 import { documentInfo } from "../../src/openapi/document-parts.js";
 import { describeInternal } from "../../src/openapi/documents/internal-document.js";
 import { describeRest } from "../../src/openapi/documents/rest-document.js";
@@ -27,7 +27,7 @@ export function openApiDocuments(): Readonly<Record<DocumentName, JsonObject>> {
     services,
     examples,
     problemsUrl: PROBLEMS_URL,
-    validate: createMessageValidator(),
+    validate: messageValidatorOf,
     listErrors: listViolations,
   };
   const published = services.filter(({ service }) => isPublished(service));

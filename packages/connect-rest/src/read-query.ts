@@ -1,5 +1,6 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { Fields } from "./json/message-fields.js";
+import { lazily } from "./lazily.js";
 import { createParameterReader, type ParameterRules, type ReadParameter } from "./read-parameter.js";
 import { isNested } from "./routes/message-types.js";
 import { percentDecode } from "./routes/percent-decode.js";
@@ -49,7 +50,7 @@ interface Parameter extends FieldTarget {
 /**
  * Compiles the reader of a raw query: `name=value` pairs, with one pair for each item of a repeated field. A name is
  * the path of a field in its JSON or proto spelling: `a.pageSize` and `a.page_size` are the same parameter. Only the
- * fields of the request message itself are compiled. Fields of nested messages are found for each request, because
+ * fields of the request message itself are compiled, at the first query. Fields of nested messages are found for each request, because
  * recursive messages have any number of paths.
  *
  * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding that clients' query builders
@@ -58,13 +59,12 @@ interface Parameter extends FieldTarget {
  */
 export function createQueryReader(rules: QueryRules): ReadQuery {
   const { schema, ignoredNames, profile } = rules;
-  const compiled = new Map<string, Target>();
-  for (const { jsonName } of schema.fields) compiled.set(jsonName, targetOf(rules, jsonName));
-  for (const { name } of schema.fields) if (!compiled.has(name)) compiled.set(name, targetOf(rules, name));
+  const names = schema.fields.flatMap(({ name, jsonName }) => [name, jsonName]);
+  const compiled = lazily(() => new Map(names.map((name) => [name, targetOf(rules, name)])));
   return (rawQuery, request, violations) => {
     const parameters = new Map<string, Parameter>();
     for (const [name, texts] of groupPairs(rawQuery, violations)) {
-      const target = compiled.get(name) ?? targetOf(rules, name);
+      const target = compiled().get(name) ?? targetOf(rules, name);
       if (typeof target !== "string") addTexts(parameters, target, texts);
       else if (target === "none" && !ignoredNames.has(name)) profile.unknownName(violations, undefined, name);
     }

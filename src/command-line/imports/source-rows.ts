@@ -5,7 +5,7 @@ import { listViolations } from "@cupo/connect-rest";
 import { createMessageReader, fieldsOf, noViolations, parseJsonBody } from "@cupo/connect-rest/strict-json";
 import { type Options, parse } from "csv-parse";
 import { type ImportRow, ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
-import { createMessageValidator } from "../../interceptors/validation/validate-message.js";
+import { messageValidatorOf } from "../../interceptors/validation/validate-message.js";
 import { type ColumnMapping, jsonOfRecord } from "./column-mapping.js";
 import type { SourceFile } from "./source-files.js";
 
@@ -33,7 +33,7 @@ export interface SourceRow {
 const MAX_DEPTH = 16;
 
 const read = createMessageReader(ImportRowSchema);
-const validate = createMessageValidator()(ImportRowSchema);
+const validate = messageValidatorOf(ImportRowSchema);
 
 /**
  * Reads the rows of a file one by one. The file is never in memory as a whole. Blank lines are skipped. Rejects if the

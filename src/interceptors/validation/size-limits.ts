@@ -1,7 +1,8 @@
 import { type DescField, type DescMessage, getExtension, ScalarType } from "@bufbuild/protobuf";
 import { type FieldRules, Ignore, StringRulesSchema } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/options/v1/rules_pb.js";
-import { decodedOnce, fieldRulesOf } from "../../proto-options.js";
+import { memoized } from "../../memoized.js";
+import { fieldRulesOf } from "../../proto-options.js";
 
 /** The largest size that the proto allows for a field. */
 export interface SizeLimit {
@@ -48,7 +49,7 @@ function limitOf(field: DescField): SizeLimit | undefined {
   return maxCodePoints === undefined ? undefined : { field, ruleId: "string.max_len", limit: maxCodePoints };
 }
 
-const maxCodePointsOf = decodedOnce(({ type }: FieldRules): number | undefined => {
+const maxCodePointsOf = memoized(({ type }: FieldRules): number | undefined => {
   if (type.case !== "string") return undefined;
   const stated = [type.value.maxLen, ...lengthRules.map((rule) => getExtension(type.value, rule))];
   return stated.map(Number).find((limit) => limit > 0);

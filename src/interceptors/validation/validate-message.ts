@@ -1,4 +1,4 @@
-import { createRegistry, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
+import { createRegistry, type DescField, type DescMessage, type Message, type MessageShape } from "@bufbuild/protobuf";
 import {
   isReflectList,
   isReflectMessage,
@@ -12,6 +12,7 @@ import { createValidator, type Violation } from "@bufbuild/protovalidate";
 import { FieldRulesSchema } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { FieldError, FieldErrorCode } from "../../errors.js";
 import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/options/v1/rules_pb.js";
+import { memoized } from "../../memoized.js";
 import { fieldRulesOf } from "../../proto-options.js";
 import { isUuid } from "../../uuid.js";
 import { createMeasure } from "./measure-message.js";
@@ -44,7 +45,7 @@ interface Item {
 }
 
 /**
- * Creates a compiler of validators. A validator checks messages of one schema by the rules of protovalidate, of
+ * Returns the validator of a schema, compiled once. It checks messages by the rules of protovalidate, of
  * cupo/options/v1/rules.proto and of the options of the message. It also screens the texts that the proto marks for
  * screening.
  *
@@ -55,26 +56,26 @@ interface Item {
  * - The content of a list or text that is too large is not validated, unless it is in a nested message.
  * - It throws for a rule that does not compile, fails while it runs, or has no entry in the table of codes.
  */
-export function createMessageValidator(): <D extends DescMessage>(
-  schema: D,
-) => (message: MessageShape<D>) => FieldError[] {
-  return (schema) => {
-    const measure = createMeasure(schema);
-    const skipVerified = createListSkipper(schema);
-    const screen = createScreening(schema);
-    return (whole) => {
-      const { message, tooLarge } = measure(whole);
-      const result = validator.validate(schema, skipVerified(message));
-      if (result.kind === "error") throw result.error;
-      const screened = screen(message);
-      if (result.kind === "valid" && screened.length === 0 && tooLarge.length === 0) return [];
-      const remaining = (result.violations ?? []).filter(
-        ({ field: [first] }) => !tooLarge.some((l) => l.field === first),
-      );
-      return fieldErrors(reflect(schema, message), { violations: remaining, screened, tooLarge });
-    };
-  };
+export function messageValidatorOf<D extends DescMessage>(schema: D): (message: MessageShape<D>) => FieldError[] {
+  return compiledValidator(schema);
 }
+
+const compiledValidator = memoized((schema: DescMessage) => {
+  const measure = createMeasure(schema);
+  const skipVerified = createListSkipper(schema);
+  const screen = createScreening(schema);
+  return (whole: Message): FieldError[] => {
+    const { message, tooLarge } = measure(whole);
+    const result = validator.validate(schema, skipVerified(message));
+    if (result.kind === "error") throw result.error;
+    const screened = screen(message);
+    if (result.kind === "valid" && screened.length === 0 && tooLarge.length === 0) return [];
+    const remaining = (result.violations ?? []).filter(
+      ({ field: [first] }) => !tooLarge.some((l) => l.field === first),
+    );
+    return fieldErrors(reflect(schema, message), { violations: remaining, screened, tooLarge });
+  };
+});
 
 /**
  * Returns a function that matches patterns with the engine of JavaScript. Compared with RE2, the default, this engine

@@ -5,10 +5,10 @@ import { RegisterPatientRequestSchema } from "../../../src/gen/cupo/access/v1/pa
 import { ReplaceProgramPractitionersRequestSchema } from "../../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
 import { createMeasure } from "../../../src/interceptors/validation/measure-message.js";
 import { areItemsJudged, maxItemsOf, sizeLimits } from "../../../src/interceptors/validation/size-limits.js";
-import { createMessageValidator } from "../../../src/interceptors/validation/validate-message.js";
+import { messageValidatorOf } from "../../../src/interceptors/validation/validate-message.js";
 import { generatedFiles } from "./generated-files.js";
 
-const validate = createMessageValidator();
+const validate = messageValidatorOf;
 const requests = (await generatedFiles()).flatMap(({ services }) =>
   services.flatMap(({ methods }) => methods.map(({ input }) => input)),
 );

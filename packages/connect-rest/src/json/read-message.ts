@@ -1,6 +1,7 @@
 import { create, type DescField, type DescMessage, getOption, type Registry } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { FieldBehavior, field_behavior as fieldBehavior } from "../gen/google/api/field_behavior_pb.js";
+import { lazily } from "../lazily.js";
 import { addViolation } from "../violations/collect-violations.js";
 import { fieldStep } from "../violations/field-path.js";
 import type { JsonProfile, ReadInto, ReadValue } from "./json-profile.js";
@@ -42,7 +43,8 @@ export interface ReadRules {
  * - If the profile requires it, a list or map with the google.api.field_behavior REQUIRED must be present. The reader
  *   checks this because a message does not show whether an empty list was present.
  *
- * The reader reports every violation and still reads the valid values. It reads no item of a list that is too long.
+ * The reader reports every violation and still reads the valid values. It reads no item of a list that is too long. The
+ * reader of a message type is compiled when the first message of this type is read.
  */
 export function createMessageReader(schema: DescMessage, rules: ReadRules = {}): ReadInto {
   return messageReader(schema, compilationOf(rules));
@@ -60,10 +62,7 @@ interface Compilation extends ReadRules {
   readonly readAny: ReadValue;
   readonly excluded: readonly FieldNames[];
   readonly ignored: readonly FieldNames[];
-  /**
-   * The compiled readers of messages without excluded or ignored fields. A recursive message finds its own reader here,
-   * so that the compilation ends.
-   */
+  /** The readers of messages without excluded or ignored fields. */
   readonly known: Map<DescMessage, ReadInto>;
 }
 
@@ -78,17 +77,17 @@ function compilationOf(rules: ReadRules): Compilation {
 }
 
 function messageReader(schema: DescMessage, compilation: Compilation): ReadInto {
-  const { excluded, ignored, known, profile, partial = false } = compilation;
+  const { excluded, ignored, known, profile } = compilation;
   const isWhole = excluded.length === 0 && ignored.length === 0;
   const found = isWhole ? known.get(schema) : undefined;
   if (found !== undefined) return found;
-  let members: ReturnType<typeof membersOf> = new Map();
-  let required: readonly FieldReader[] = [];
+  const compiled = lazily(() => readersOf(schema, compilation));
   const read: ReadInto = (tree, into, at, violations) => {
     if (!isJsonObject(tree)) {
       addViolation(violations, "INVALID_TYPE", at, "the value must be an object");
       return;
     }
+    const { members, required } = compiled();
     readMembers(members, profile, tree, into, at, violations);
     for (const { step, field } of required) {
       if (!tree.has(field.jsonName))
@@ -96,12 +95,19 @@ function messageReader(schema: DescMessage, compilation: Compilation): ReadInto 
     }
   };
   if (isWhole) known.set(schema, read);
+  return read;
+}
+
+function readersOf(schema: DescMessage, compilation: Compilation) {
+  const { excluded, profile, partial = false } = compilation;
   const readers = schema.fields
     .filter((field) => !endsAt(excluded, field))
     .map((field) => memberReader(field, compilation));
-  members = membersOf(readers, profile);
-  if (profile.requiresCollections && !partial) required = readers.filter(({ field }) => mustBeSent(field));
-  return read;
+  const isChecked = profile.requiresCollections && !partial;
+  return {
+    members: membersOf(readers, profile),
+    required: isChecked ? readers.filter(({ field }) => mustBeSent(field)) : [],
+  };
 }
 
 function memberReader(field: DescField, compilation: Compilation): FieldReader {

@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, type Message, type Registry, ScalarType, toJson } from "@bufbuild/protobuf";
 import { base64Encode } from "@bufbuild/protobuf/wire";
 import { type Any, AnySchema, isWrapperDesc, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { lazily } from "../lazily.js";
 import type { JsonProfile } from "./json-profile.js";
 import { type Fields, fieldsOf, heldValue } from "./message-fields.js";
 import { strictProfile } from "./strict/strict-profile.js";
@@ -25,7 +26,7 @@ export interface WriteRules {
 interface Compilation {
   readonly profile: JsonProfile;
   readonly registry: Registry | undefined;
-  /** The compiled writers. A recursive message finds its own writer here, so that the compilation ends. */
+  /** The writers of messages. */
   readonly known: Map<DescMessage, Write>;
 }
 
@@ -40,7 +41,7 @@ const longTypes: ReadonlySet<ScalarType> = new Set([
 /**
  * Compiles the writer of a message. It writes ProtoJSON, and throws for values that ProtoJSON cannot represent. Fields
  * of implicit presence are always written, so `false`, "" and [] are explicit. The profile decides the number of
- * decimals in Timestamps. The descriptors are read once, at compilation, and not for each message.
+ * decimals in Timestamps. The writer of a message type is compiled when the first message of this type is written.
  */
 export function createMessageWriter(schema: DescMessage, rules: WriteRules = {}): WriteMessage {
   return messageWriter(schema, compilationOf(rules));
@@ -62,18 +63,18 @@ function compilationOf({ profile = strictProfile, registry }: WriteRules): Compi
 function messageWriter(schema: DescMessage, compilation: Compilation): Write {
   const known = compilation.known.get(schema) ?? wellKnownWriter(schema, compilation);
   if (known !== undefined) return known;
-  const members: WriteMember[] = [];
+  const members = lazily((): readonly WriteMember[] =>
+    schema.fields.toSorted((one, other) => one.number - other.number).map((field) => memberWriter(field, compilation)),
+  );
   const write: Write = (message) => {
     let text = "";
-    for (const member of members) {
+    for (const member of members()) {
       const written = member(message as Fields);
       if (written !== undefined) text += text === "" ? written : `,${written}`;
     }
     return `{${text}}`;
   };
   compilation.known.set(schema, write);
-  const inOrder = schema.fields.toSorted((a, b) => a.number - b.number);
-  for (const field of inOrder) members.push(memberWriter(field, compilation));
   return write;
 }
 
