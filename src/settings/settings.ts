@@ -36,7 +36,7 @@ export const settings = {
   },
   basePath: {
     name: "BASE_PATH",
-    about: "Prefix of every REST path.",
+    about: "Prefix of the paths of the published operations over REST.",
     takes: "/ or a path such as /api/external/v1, without a slash at the end",
     defaultText: "/api/external/v1",
     parse: (held: string) => (held === "/" ? "" : matching(/^(\/[A-Za-z0-9._~-]+)+$/)(held)),
