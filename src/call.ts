@@ -61,7 +61,7 @@ export interface Effect {
   readonly resourceId: string;
   /** OFFERED: a slot was offered to a waitlist entry. The entry did not change. */
   readonly action: "CREATE" | "UPDATE" | "DELETE" | "OFFERED";
-  /** The version after the change. Absent if there is none, and for new waitlist entries and user attention cases. */
+  /** The version after the change. Absent if there is none, and for a new WaitlistEntry or new UserAttentionCase. */
   readonly version?: number;
   /**
    * The owner of the resource. Only callers who may see the resource receive the event of the change. Absent for
@@ -81,7 +81,7 @@ export interface RequiredStatement {
 }
 
 /**
- * The database transaction of a call, bound to its tenant. Statements are sent in the order of the method calls,
+ * The database transaction of a call, bound to its tenant. Sends statements in the order in which it receives them,
  * without waiting for earlier results. Statements that are sent in the same turn of the event loop share a round trip.
  * If the operation takes no idempotency key, each read-only round trip to the primary is a transaction of its own.
  */
@@ -121,7 +121,7 @@ export interface CallTrace {
   readonly spanId: string;
   /** Starts a span within the current span. The new span is the current span until it ends. */
   begin(name: string): EndOfPart;
-  /** Starts a span within the current span, named by the verb and table of the SQL `text`. Such spans can overlap. */
+  /** Starts a span within the current span, named by command and table of the SQL `text`. Such spans can overlap. */
   beginStatement(text: string): EndOfPart;
 }
 
@@ -138,11 +138,11 @@ export interface Call {
   readonly effects: Effect[];
   /** Returns the id for a new resource: a UUID of version 7. */
   readonly newId: () => string;
-  /** The full name of the RPC, once it is known, such as `cupo.access.v1.PatientService/RegisterPatient`. */
+  /** The full name of the RPC, such as `cupo.access.v1.PatientService/RegisterPatient`. Absent until it is known. */
   operation?: string;
   /** The code of the Problem, if the call failed. */
   problemCode?: string;
-  /** The limit that rejected the call, by its name in metrics. */
+  /** The name of the limit that rejected the call, such as `quota`. Metrics use the same names. */
   limit?: string;
   /** The Connect code of the error, if the call failed over Connect, gRPC or gRPC-Web. */
   rpcCode?: Code;
@@ -150,7 +150,7 @@ export interface Call {
   principal?: Principal;
   /**
    * The opaque id of the person or system on whose behalf the principal calls, if the caller sent one. It is stored in
-   * histories and the audit trail, never in logs.
+   * the histories of resources and in the audit trail, never in logs.
    */
   actor?: string;
   transaction?: Transaction;

@@ -151,9 +151,9 @@ export function createCallStore(
 }
 
 /**
- * Rejects if row-level security does not apply to the role. Call this before the role creates anything.
- * `isMadeByMigration` states whether a later migration by another role may create this role. If it may, the function
- * does not reject when the server refuses the role.
+ * Rejects if row-level security does not apply to the role. Call this before the migration, so that a rejected role has
+ * created nothing. `isMadeByMigration` states whether a later migration by another role may create this role. If it
+ * may, the function does not reject when the server refuses the role.
  */
 async function requireBoundRole(
   database: Database,

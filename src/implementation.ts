@@ -7,7 +7,7 @@ import type { ReadyCall, StreamCall } from "./call.js";
  * a function answers `unimplemented` over RPC and 404 over REST.
  *
  * A streaming method returns its messages as an async iterable. The next message is requested when the caller has taken
- * the previous one. The stream ends when the signal aborts. The implementation should then also end, to release its
+ * the previous one. The stream ends when `call.signal` aborts. The implementation should then also end, to release its
  * resources. Response headers are sent with the first message. So a stream that may be silent for long should send its
  * first message at once.
  */

@@ -15,15 +15,15 @@ export type Limits = Pick<ChainPorts, "rateLimiter" | "calls" | "streams" | "pac
  */
 const WAITING_FOR_EACH = 10;
 /**
- * The highest numbers of import batches that run at once in a process: of all tenants, and of one tenant. Each batch
+ * The limits of import batches that run at once in a process: for all tenants together, and for one tenant. Each batch
  * uses a database connection, so these limits leave connections for other calls.
  */
 const BULK_CALLS = { bulk: 2, bulkPerTenant: 1 };
 
 /**
  * Opens the quotas and the concurrency limiters, with their metrics. Adds to `closers` the function that closes the
- * quotas. The highest number of running calls is the number of database connections for calls, including the
- * connections to the replica.
+ * quotas. The limit of running calls is the number of database connections for calls, including the connections to the
+ * replica.
  */
 export function openLimits(
   {

@@ -13,9 +13,9 @@ export interface QuotaOptions extends RateQuotas {
   readonly replicas: number;
   /**
    * The longest wait for a connection to the shared quotas, and for each statement, in milliseconds. After this time or
-   * an error, the process counts its requests alone. From each quota, it then takes the requests that were left at the
-   * last answer of the database, divided by `replicas`, but at least one. If the database has not answered in the
-   * current window, it divides the whole quota.
+   * an error, the process counts only its own requests. Its share of each quota is then the number of requests that
+   * were left in the last answer of the database, divided by `replicas`, but at least one. If the database has not
+   * answered in the current window of the quota, the share is the whole quota divided by `replicas`, but at least one.
    */
   readonly withinMs: number;
 }

@@ -14,7 +14,10 @@ export function scopesOf(services: readonly Pick<ServiceEntry, "service">[]): st
   return [...new Set([...ofOperations, ...ofFields])].toSorted();
 }
 
-/** Returns the messages `roots` and all messages nested in them. `found` grows while the loop iterates over it. */
+/**
+ * Returns the messages `roots` and all messages in their fields, at any depth. The loop adds messages to `found` and
+ * later visits them too.
+ */
 function messagesFrom(roots: readonly DescMessage[]): DescMessage[] {
   const found = new Set(roots);
   for (const { fields } of found) {

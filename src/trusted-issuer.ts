@@ -81,8 +81,8 @@ async function openKeySet(
 
 /**
  * Returns a function that returns whether a principal is an operator. An operator may manage all tenants. Operators are
- * the principals of the tenant `operatorTenantId`. Without this setting, a real issuer has no operators. All principals
- * of the development issuer are operators then, because anybody can get its tokens.
+ * the principals of the tenant `operatorTenantId`. Without this setting, a real issuer has no operators. Without it,
+ * all principals of the development issuer are operators, because anybody can get tokens of this issuer.
  */
 export function operatorsOf({
   operatorTenantId,

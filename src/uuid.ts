@@ -47,8 +47,8 @@ export function writeLowerCaseUuid(bytes: Uint8Array, text: string, offset: numb
 }
 
 /**
- * A random source requests bytes for this many calls together from the operating system, because each request is
- * expensive.
+ * A random source reads the bytes for this many calls from the operating system in one request, because each request
+ * is expensive.
  */
 const USES_A_FILL = 256;
 /**

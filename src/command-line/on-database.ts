@@ -5,9 +5,9 @@ import type { Config } from "../settings/config.js";
 import { fail } from "./fail.js";
 
 /**
- * Returns the result of `start` on the configured database. If no database is configured, first starts the embedded
- * PostgreSQL server of the data folder. Then `close` of the result also stops this server. If the start fails, logs the
- * error and ends the process.
+ * Calls `start` with the URLs of the configured database and returns the result. If no database is configured, first
+ * starts the embedded PostgreSQL server of the data folder. In this case, `close` of the result also stops the server.
+ * If the server or `start` fails, logs the error and ends the process.
  */
 export async function onDatabase<T extends { close(drainMs?: number): Promise<void> }>(
   { databaseUrl, migrationDatabaseUrl, dataDir }: Config,

@@ -43,8 +43,8 @@ export function judgeClock({ clockAheadMs }: Pick<ServerFacts, "clockAheadMs">):
 
 /**
  * Returns the finding about a connection pooler between this machine and PostgreSQL. A pooler in transaction mode can
- * lose prepared statements. It causes a warning, unless `url` disables named prepared statements. The text of the
- * finding says that it does not pass notifications.
+ * lose prepared statements. The finding is then a warning, unless `url` disables named prepared statements. The finding
+ * also says that such a pooler does not pass notifications.
  */
 export function judgePooler(pooler: Pooler, url: URL): Finding {
   if (pooler === "NONE") return ok("pooler", "none detected");

@@ -29,7 +29,7 @@ export interface FeedReader {
 
 const LIMITS: TransactionLimits = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 2_000 };
 /**
- * The highest number of the pool's connections that the reader uses at the same time. The other connections remain for
+ * The maximum number of the pool's connections that the reader uses at the same time. The other connections remain for
  * calls.
  */
 const MAX_CONNECTIONS = 2;

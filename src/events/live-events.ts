@@ -6,7 +6,7 @@ import type { EventRecord, FeedCursor } from "../postgres/tables/events/event-fe
  */
 export type News = readonly EventRecord[] | "QUIET" | "BEHIND";
 
-/** The highest number of events that are buffered for one watcher. */
+/** The maximum number of events that are buffered for one watcher. */
 const MAX_KEPT = 1_000;
 
 /**

@@ -3,7 +3,7 @@ import { type FeedCursor, type FeedPage, goesOn } from "../postgres/tables/event
 import type { FeedReader } from "./feed-reader.js";
 import { LiveEvents } from "./live-events.js";
 
-/** The highest number of events that one read returns. */
+/** The maximum number of events that one read returns. */
 const TURN_EVENTS = 500;
 /** The shortest pause between reads, in milliseconds. Events that arrive meanwhile are read together. */
 const TURN_GAP_MS = 20;

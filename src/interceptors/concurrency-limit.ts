@@ -35,7 +35,7 @@ export type PermitRejection = "PRINCIPAL" | "TENANT" | "HEAVY" | "PROCESS";
 export interface ConcurrencyLimiter {
   /**
    * Returns a permit, or the limit that rejects the call. May wait for a permit, at most as long as the limiter allows.
-   * Also rejects a call whose caller has disconnected. The returned limit may then not be reached.
+   * Also rejects a call whose caller has disconnected. In this case, it can return a limit that is not reached.
    */
   acquire(request: PermitRequest): Promise<Permit | PermitRejection>;
   /** Returns the limit that would reject a call now, or undefined if the call would run or wait. */

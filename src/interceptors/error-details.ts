@@ -9,7 +9,7 @@ type Details = ConstructorParameters<typeof ConnectError>[3];
 
 const DOMAIN = "cupo";
 /**
- * The highest number of field errors in BadRequest. gRPC sends details in trailers, and some clients accept at most 8
+ * The maximum number of field errors in BadRequest. gRPC sends details in trailers, and some clients accept at most 8
  * KiB of trailers.
  */
 const MAX_FIELD_VIOLATIONS = 20;

@@ -22,7 +22,7 @@ export interface IdempotencyClaim {
   readonly correlationId: string;
 }
 
-/** The result of a call that claimed an idempotency key. */
+/** The result of a call with an idempotency key. */
 export type Outcome =
   | { readonly kind: "EXECUTED" }
   /** An earlier call with the same key and request was executed. `response` is its encoded response. */
@@ -30,8 +30,8 @@ export type Outcome =
       readonly kind: "REPLAY";
       readonly response: Uint8Array;
       /**
-       * Whether the earlier call is an earlier attempt of this call. The COMMIT of the attempt succeeded, but the
-       * connection broke before the answer arrived.
+       * Whether the earlier call is an earlier attempt of this call. If so, the COMMIT of that attempt succeeded, but
+       * the connection broke before the answer arrived.
        */
       readonly isOwn: boolean;
     }

@@ -11,7 +11,7 @@ import {
 import { findFilledTables, readTenantTables, type TenantTable } from "../postgres/tables/tenants/tenant-tables.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
-/** The highest number of rows that one transaction deletes. */
+/** The maximum number of rows that one transaction deletes. */
 const BATCH = 2_000;
 /** The migration that added the state of tenants. Releases without it do not know the state. */
 const KNOWN_SINCE = "0058-tenants";
@@ -25,7 +25,7 @@ export interface ErasurePorts {
   readonly now: () => number;
   /** Logs each erased tenant. */
   readonly logger: Pick<Logger, "info">;
-  /** The highest number of rows that one transaction deletes. Defaults to 2,000. */
+  /** The maximum number of rows that one transaction deletes. Defaults to 2,000. */
   readonly batch?: number;
 }
 

@@ -10,7 +10,7 @@ export interface ExtensionPorts {
   readonly database: TransactionSource;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** The highest number of open slots of a tenant. An open slot is free and starts in the future. */
+  /** The maximum number of open slots of a tenant. An open slot is free and starts in the future. */
   readonly maxOpenSlots: number;
   /**
    * Logs each extension, each comparison of existing slots with changed rules, and a warning when the tenant reaches
@@ -27,7 +27,7 @@ export interface ExtensionPorts {
  * is not active, changes nothing and returns DONE.
  *
  * After ADDED, COMPARED or BUSY, more work may be left. The caller then calls again, after the jobs of other tenants.
- * Processes that extend the same tenant at the same time extend different programs.
+ * Processes that extend schedules of the same tenant at the same time choose different programs.
  */
 export async function extendSchedules(
   tenantId: string,

@@ -9,9 +9,10 @@ import type { Backlog } from "../telemetry/metrics/service-metrics.js";
 import { timeOfUuid7 } from "../uuid.js";
 
 /**
- * Returns the backlog of all tenants together: the largest delay of a schedule in days, the waiting jobs, events and
- * deliveries with the age of the oldest, and the numbers of disabled webhooks and of holds. Reads it in five short
- * transactions.
+ * Returns the backlog of all tenants together. Reads it in five short transactions. The backlog has:
+ * - the largest delay of a program's schedule, in days
+ * - the numbers of waiting jobs, events and deliveries, each with the age of the oldest
+ * - the numbers of disabled webhooks and of holds
  */
 export async function readBacklog(database: TransactionSource, now: () => number): Promise<Backlog> {
   const scheduleDays = await findFurthestBehind(database, localDateAt(now()));

@@ -29,7 +29,7 @@ export interface JobPorts {
   readonly queuePool: JobQueuePool;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** The highest number of open slots of a tenant. An open slot is free and starts in the future. */
+  /** The maximum number of open slots of a tenant. An open slot is free and starts in the future. */
   readonly maxOpenSlots: number;
   /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own number. */
   readonly noShowGraceMinutes: number;
@@ -88,7 +88,7 @@ const BUSY_MS = 1_000;
  *
  * - every minute: writes the events that became due (reminders, no-shows, expired waitlist entries), offers freed
  *   slots, erases tenants (also on request)
- * - every 5 min: updates the stored sums of waits for the opportunity indicators
+ * - every 5 min: updates the stored summaries of patients' waits for the opportunity indicators
  * - every 10 min: purges expired data, assigns positions to events
  * - at the start, every hour and on request: extends schedules to the booking horizon
  * - every hour: creates and drops partitions

@@ -31,8 +31,8 @@ const AFTER_LEASE_MS = 500;
  *
  * Each job holds a lease on its webhook, so that only one process sends to the webhook. Before it sends, the job queues
  * a second job, its successor, for the end of the lease. So if the process is killed, another process continues at most
- * about 25 s later. At its end, the job removes the successor, unless the receiver accepted nothing or the job failed:
- * then the successor tries again. At the start and every minute, a job finds webhooks that have something to send and
+ * about 25 s later. If the receiver accepted nothing or the job failed, the successor tries again. Otherwise the job
+ * removes the successor at its end. At the start and every minute, a job finds webhooks that have something to send and
  * no lease, and queues a job for each. Returns a function that stops the jobs, see {@link runQueue}.
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {

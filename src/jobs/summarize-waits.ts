@@ -14,11 +14,11 @@ const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs
 const KNOWN_SINCE = "0044-opportunity-summaries";
 
 /**
- * Builds the missing sums of waits in the table `opportunity_summaries`, and adds the changes recorded in
- * `opportunity_changes` to the sums, for all active tenants. Without this job, the opportunity indicators are correct,
- * but take longer to compute.
+ * For all active tenants: builds the missing summaries of patients' waits in the table `opportunity_summaries`. Then
+ * adds the changes recorded in `opportunity_changes` to the summaries. Without this job, the opportunity indicators are
+ * correct, but take longer to compute.
  *
- * An older release does not record its changes. While it serves the database, the job only marks the sums of all
+ * An older release does not record its changes. While it serves the database, the job only marks the summaries of all
  * tenants as not built. The job does not notice an older release that serves only between two runs of the job.
  *
  * An aborted signal stops the job after the current transaction.

@@ -34,7 +34,7 @@ export interface SpanLimits {
 export interface WrittenSpan {
   /** The number of written events. */
   readonly written: number;
-  /** Whether no events up to the limit `until` are left. If false, call {@link writeSpan} again for the rest. */
+  /** Whether this call reached the limit `until`. If false, call {@link writeSpan} again for the later events. */
   readonly isLast: boolean;
 }
 
@@ -57,10 +57,10 @@ interface Due extends TimeEvent {
  * progress. The progress is the time up to which these events are written. Writes nothing for a tenant without stored
  * progress.
  *
- * Calls do not lock the progress. But `until` is longer ago than a call can take, so every call that began before
- * `until` has ended. So if a call books or moves an appointment after this function has read the appointments, that
- * call began after `until`. Events of this appointment that were due by `until` must not be written: they became due
- * before the booking or the move.
+ * Calls do not lock the progress. But a call takes less time than has passed since `until`, so every call that began
+ * before `until` has ended. So if a call books or moves an appointment after this function has read the appointments,
+ * that call began after `until`. Events of this appointment that were due by `until` must not be written: they became
+ * due before the booking or the move.
  *
  * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. A read with
  * a lock returns the newest committed version of a row. So the events of a row enter the feed in the order of its

@@ -1,8 +1,8 @@
 /** The size limits of a request message on both listeners. */
 export const messageLimits = {
-  /** The highest number of bytes of a request body, both as sent and after decompression. */
+  /** The maximum number of bytes of a request body, both as sent and after decompression. */
   maxBodyBytes: 64 * 1024,
-  /** The highest number of nested levels of objects and arrays in JSON. */
+  /** The maximum number of nested levels of objects and arrays in JSON. */
   maxDepth: 16,
 } as const;
 

@@ -20,9 +20,9 @@ export function security(scope: string): JsonObject[] {
 }
 
 /**
- * Returns two security schemes for these services: an OAuth 2 access token, and the same token as bearer text. Tools
- * without OAuth use the second scheme. Only the issuer defines how to obtain a token. The first scheme therefore lists
- * the scopes but no standard OpenAPI flow.
+ * Returns two security schemes for these services. `oauth2` is an OAuth 2 access token. `accessToken` is the same
+ * token, as an HTTP bearer token for tools without OAuth support. Only the issuer defines how to obtain a token, so
+ * `oauth2` lists the scopes but no standard OpenAPI flow.
  */
 export function securitySchemes(services: readonly DescService[]): JsonObject {
   const names = new Set(services.flatMap(({ methods }) => methods.map((method) => operationOf(method).scope)));

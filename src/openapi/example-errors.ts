@@ -26,7 +26,7 @@ export interface Judges {
 /** Example errors by name, such as `staleVersion`. */
 export type NamedErrors = Readonly<Record<string, CupoError>>;
 
-/** Returns the only error code with this HTTP status. Throws when there is none. */
+/** Returns the error code with this HTTP status. Each status has at most one code. Throws if the status has none. */
 export function codeOfStatus(status: number): ErrorCode {
   const found = Object.entries(errorTable).find(([, entry]) => entry.status === status);
   if (found === undefined) throw new Error(`no error has the status ${status}`);

@@ -15,7 +15,7 @@ export interface PageContent {
   coded(coding: Coding): Promise<Buffer>;
 }
 
-/** Compared with quality 5, higher qualities take ten times as long and save only a few percent. */
+/** Higher qualities take about ten times as long as quality 5, and make the content only a few percent smaller. */
 const BROTLI_QUALITY = 5;
 
 const compress: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {

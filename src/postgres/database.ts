@@ -37,8 +37,8 @@ export interface Database {
   readonly namedStatements: boolean;
   /**
    * Whether PostgreSQL makes generic plans, which do not depend on the values of a statement. All tenants then have the
-   * same plans, even tenants without statistics. False until {@link findExcessOfRole} has run. Always false on Citus,
-   * because Citus cannot plan without values.
+   * same plans, even tenants that are not in PostgreSQL's statistics yet. False until {@link findExcessOfRole} has run.
+   * Always false on Citus, because Citus cannot plan without values.
    */
   readonly plansOnce: boolean;
   /**
@@ -62,7 +62,7 @@ export interface Database {
 
 /**
  * A privilege that the service's role should not have. BYPASSES_ROW_SECURITY: the role is a superuser or has BYPASSRLS.
- * OWNS_TABLES: the role can change or delete append-only records such as the audit trail.
+ * OWNS_TABLES: the role can change or delete rows of the audit trail, as the owner of its table can.
  */
 export type RoleExcess = "BYPASSES_ROW_SECURITY" | "OWNS_TABLES";
 

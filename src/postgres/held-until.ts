@@ -1,7 +1,8 @@
 /*
- * SQL for the times at which holds end. A row with a limit of holds has an array of these times, in ascending order. So
- * a statement counts the holds in the row that it locks. A count in another table could be outdated: after PostgreSQL
- * has waited for a row lock, it reads only the locked row again.
+ * SQL for the times at which holds end. A row that limits the number of holds, such as a row of `day_counters`, has an
+ * array of these times in ascending order. So a statement that locks the row counts the holds in the same row. A count
+ * of rows in another table could be outdated: after PostgreSQL has waited for a row lock, it reads only the locked row
+ * again.
  *
  * The SQL uses width_bucket, which returns the number of elements up to a time. This function is built into PostgreSQL,
  * so the workers of Citus have it. The SQL has no subquery, because Citus rejects some subqueries.

@@ -83,13 +83,13 @@ export class DeferredResponse {
 }
 
 /**
- * Returns the statement that claims the key. The statement fails with a unique violation if the key is already taken,
- * and with a division by zero (`NO_ROW`) if the tenant is not active. Either failure aborts the transaction and all
- * statements sent after the claim. If another open transaction has claimed the key, the statement waits for the end of
- * that transaction.
+ * Returns the statement that claims the key. The statement fails with a unique violation if the key is already taken.
+ * It fails with a division by zero (`NO_ROW`) if the tenant is not active. Either failure aborts the transaction and
+ * all statements sent after the claim. If another open transaction has claimed the key, the statement waits for the end
+ * of that transaction.
  *
  * With `lockTimeoutMs`, the statement also sets the lock timeout of all later statements of the transaction. Citus
- * rejects this form of the statement.
+ * rejects a statement that does this.
  */
 export function claimKey(claim: IdempotencyClaim, response: DeferredResponse, lockTimeoutMs?: number): Statement {
   const row = {
@@ -118,8 +118,8 @@ export function findResult(claim: IdempotencyClaim): Statement {
 
 /**
  * Erases the tenant's stored responses that contain one of these ids (UUIDs) as text, and the fingerprints of their
- * requests. The keys stay taken, so a retry does not repeat the operation. The statement scans all results of the
- * tenant: no column contains the ids in a response, and erasures are rare.
+ * requests. The keys stay taken, so a retry does not repeat the operation. The statement reads all results of the
+ * tenant, because the ids are only inside the responses. Erasures are rare.
  */
 export function eraseResults(transaction: Transaction, ids: readonly string[]): void {
   transaction.send(
@@ -134,7 +134,7 @@ export function eraseResults(transaction: Transaction, ids: readonly string[]): 
 
 /**
  * Deletes at most `limit` idempotency keys past their retention, of all tenants, oldest first. Skips keys that were
- * created before `since`.
+ * created before `since`, which is `until` of the previous batch.
  */
 export function purgeKeyBatch(
   source: TransactionSource,

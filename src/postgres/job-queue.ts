@@ -109,8 +109,8 @@ const STATE = `SELECT count(*)::integer AS count, coalesce(extract(epoch FROM no
   FROM graphile_worker.jobs WHERE run_at <= now() AND locked_at IS NULL AND attempts < max_attempts`;
 
 /**
- * Returns the number and the longest wait of the jobs whose start time has passed, for all tenants and by the
- * database's clock. Running jobs and jobs without attempts left do not count.
+ * Returns how many jobs of all tenants could start now, and how long the oldest of them has waited. A job could start
+ * if its start time has passed by the database's clock, if it is not running and if it has attempts left.
  */
 export async function readJobQueue(source: TransactionSource): Promise<JobQueueState> {
   const [state] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>

@@ -58,8 +58,8 @@ export class PipelinedTransaction implements Transaction {
 
   /**
    * The error of the first statement that failed; undefined if none failed. If {@link require} sent this statement and
-   * its required row is missing, the error is the refusal instead. Errors of later statements are not kept: they
-   * usually only report that the transaction is aborted or the connection lost.
+   * the required row is missing, the error is the one that its `refusal` returned. Errors of later statements are not
+   * kept: they usually only report that the transaction is aborted or the connection lost.
    */
   get failure(): unknown {
     return this.#failure;

@@ -22,7 +22,7 @@ export type PurgeBatch = (source: TransactionSource, limit: number, since?: Date
 export interface Purged {
   readonly table: string;
   readonly key: readonly string[];
-  /** The column that is compared with the retention. Large tables need an index on it. */
+  /** The column with the time from which the retention of a row counts. Large tables need an index on it. */
   readonly time: string;
 }
 
@@ -41,7 +41,8 @@ export function purgeStatement({ table, key, time }: Purged): string {
 }
 
 /**
- * Runs a {@link purgeStatement} from `since` on, by default from the oldest row. Returns what the batch deleted.
+ * Runs a {@link purgeStatement} from `since` on, by default from the oldest row. Returns the number of deleted rows and
+ * the greatest time among them.
  *
  * The transaction sets cupo.purge_retention to the retention. Row-level security then shows only rows that are older
  * than the retention. Each table has a minimum retention: a purge with a shorter one fails with SQLSTATE 22023.

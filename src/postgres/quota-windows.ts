@@ -64,7 +64,7 @@ export function openQuotaStore({ url, withinMs, onIdleError }: QuotaStoreOptions
 
 /**
  * Deletes at most `limit` quota windows that expired at least an hour ago, of all tenants, oldest first. Skips windows
- * that expired before `since`.
+ * that expired before `since`, which is `until` of the previous batch.
  */
 export function purgeQuotaBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);
@@ -87,8 +87,9 @@ async function takeShares(
 }
 
 /**
- * Returns one statement that adds each demand to the quota window of its policy. If the window has expired, a new one
- * begins. Demands always have the same order of policies, so two processes cannot deadlock.
+ * Returns one statement that adds the wanted requests of each demand to the quota window of the demand's policy. If a
+ * window has expired, a new one begins. Demands always have the same order of policies, so two processes cannot
+ * deadlock.
  */
 function takeStatement(tenantId: string, principal: Buffer, demands: readonly QuotaDemand[]): Statement {
   const values = demands.map(() => "(?, ?, ?, ?, now() + ? * interval '1 second', now())");

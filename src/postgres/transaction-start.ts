@@ -14,9 +14,9 @@ export interface TransactionStart {
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
   /**
-   * Whether each batch of statements is sent with a COMMIT. From the first statement on that is not a plain query
-   * ({@link isPlainQuery}), batches are sent without COMMIT until the work ends. Set this only for work that does not
-   * need one transaction for all its batches.
+   * Whether each batch of statements is sent with a COMMIT. This stops at the first batch that contains a
+   * statement other than a plain query ({@link isPlainQuery}). This batch and all later batches are sent without
+   * COMMIT until the work ends. Set this only for work that does not need one transaction for all its batches.
    */
   readonly endsEarly?: boolean;
 }
@@ -77,9 +77,9 @@ const NO_PLAIN_QUERY = /\b(?:insert|update|delete|share|set_config|pg_notify|\w*
 const plainQueries = new Map<string, boolean>();
 
 /**
- * Whether a statement looks like one that only reads. It must begin with SELECT or WITH. It must have no word for a
- * write, a lock, a notification or a setting, such as INSERT, SHARE, pg_notify or set_config. Other functions that the
- * statement calls are not examined.
+ * Returns whether a statement looks like one that only reads. It must begin with SELECT or WITH. It must have no word
+ * for a write, a lock, a notification or a setting, such as INSERT, SHARE, pg_notify or set_config. Does not examine
+ * other functions that the statement calls.
  */
 export function isPlainQuery(sql: string): boolean {
   const known = plainQueries.get(sql);

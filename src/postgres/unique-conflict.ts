@@ -2,8 +2,8 @@ import { type CupoError, conflict } from "../errors.js";
 import { violatedUniqueConstraint } from "./sql-errors.js";
 
 /**
- * The API field of a conflict on a unique constraint or a unique index. The key is the last word before `_key` in the
- * name of the constraint or index. Example: a violation of `payers_code_key` is a conflict on the field `code`.
+ * Maps the last word before `_key` in the name of a unique constraint or index to the API field of the conflict.
+ * Example: a violation of `payers_code_key` is a conflict on the field `code`.
  */
 const FIELD_BY_COLUMN: Readonly<Record<string, string>> = {
   category: "caseCategory",

@@ -30,14 +30,14 @@ export interface UnitOfWorkOptions extends TransactionLimits {
   readonly backOff: (attempt: number) => Promise<void>;
   /** Called after a commit that changed something of the tenant. The call does not wait for this function. */
   readonly onCommitted?: (tenantId: string) => void;
-  /** Tries reads with `isReplicable` first. The primary runs all reads that the replica did not run. */
+  /** Tries to run the reads whose `isReplicable` is true. The primary runs all reads that the replica did not run. */
   readonly replica?: ReplicaReads | undefined;
 }
 
 /** Runs the operation and returns the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
-/** `endsEarly`: see `TransactionStart`. `instead`: returns other work after an error, see {@link runTransaction}. */
+/** `endsEarly`: see `TransactionStart`. `instead`: returns work to run after an error, see {@link runTransaction}. */
 interface RunOptions<T> {
   readonly endsEarly?: boolean;
   readonly instead?: (error: unknown) => Promise<TransactionWork<T>>;
@@ -79,7 +79,7 @@ export class UnitOfWork implements IdempotentWork {
 
   /**
    * Runs a read without an idempotency key. If `isReplicable`, it first tries the replica, if any. Otherwise, or if the
-   * replica does not answer, it runs on the primary with the retries of {@link execute}. On the primary, the
+   * replica did not run the read, it runs on the primary with the retries of {@link execute}. On the primary, the
    * transaction has `endsEarly`, see `TransactionStart`.
    */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
@@ -167,16 +167,16 @@ export class UnitOfWork implements IdempotentWork {
   }
 }
 
-/** Sets the transaction of the call and removes the effects that an earlier attempt added to the call. */
+/** Sets the transaction of the call. Empties `call.effects`, because an earlier attempt may have added some. */
 function bind(call: Call, transaction: Transaction): void {
   call.transaction = transaction;
   call.effects.length = 0;
 }
 
 /**
- * Decides what follows a failed transaction. If the key was used before, or another open transaction claims it, returns
- * work for a new transaction. This work returns the outcome for the caller. Otherwise rejects: with a conflict if the
- * tenant is not active, with any other error of the claim, or with `error` if the claim did not fail.
+ * Handles a failed transaction of {@link UnitOfWork.execute}. If the key was used before, or another open transaction
+ * claims it, returns work for a new transaction. This work returns the outcome for the caller. Otherwise rejects: with
+ * a conflict if the tenant is not active, with any other error of the claim, or with `error` if the claim did not fail.
  */
 async function explainClaim(
   claim: IdempotencyClaim,

@@ -13,7 +13,8 @@ export type CodesByProblem = Readonly<Partial<Record<ErrorCode, readonly FieldEr
 type Found = readonly (readonly [ErrorCode, FieldErrorCode])[];
 
 /**
- * Codes that every operation can return, because of its headers, its path, its JSON message or the load of the service.
+ * Codes that an operation can return whatever its fields are, because of its headers, its path, its JSON message or the
+ * load of the service.
  */
 const ofEvery: Found = [
   ...pairs("INVALID_REQUEST", ["UNKNOWN_FIELD", "INVALID_VALUE", "INVALID_FORMAT", "INVALID_UUID"]),

@@ -24,7 +24,10 @@ export const windowChanges = [
 /** RPCs that set the times of a schedule block. */
 export const blockChanges = ["CreateScheduleBlock", "UpdateScheduleBlock"];
 
-/** RPCs that return 404 if a field refers to a resource that does not exist. */
+/**
+ * RPCs whose 404 can have items in `errors` with the code NOT_FOUND. Each item names a field of the request that refers
+ * to a resource which does not exist or is not visible. The 404 of other RPCs has no such items.
+ */
 export const referring = [
   "CreateAppointmentType",
   "UpdateAppointmentType",

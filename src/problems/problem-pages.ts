@@ -8,7 +8,7 @@ import { fieldCodes } from "./field-codes.js";
 import { codesOf } from "./operation-codes.js";
 import { problemCodes } from "./problem-codes.js";
 
-/** All services. The pages name the published operations. They call all others "operations of the clinic's API". */
+/** All services. The pages name each published operation, and call all others "operations of the clinic's API". */
 type Services = readonly { readonly service: DescService }[];
 
 const HEADERS = { "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'" };

@@ -11,7 +11,7 @@ export interface RateQuotas {
  * the previous window.
  */
 export interface QuotaPolicy {
-  /** The name in response headers and in tables. */
+  /** The name in response headers and in database tables. */
   readonly name: "second" | "minute";
   readonly quota: number;
   readonly windowSeconds: number;

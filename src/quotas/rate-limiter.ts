@@ -35,7 +35,10 @@ interface Account {
   asking: Promise<void> | undefined;
 }
 
-/** A process asks the store for 1 / (PARTS × number of processes) of the requests that are left in a quota. */
+/**
+ * A process asks the store for 1 / (PARTS × number of processes) of the requests that are left in a quota, or for more
+ * if a call needs more.
+ */
 const PARTS = 4;
 /** If the store does not answer, a process waits this many milliseconds before it asks the store again. */
 const AWAY_MS = 5_000;
@@ -47,9 +50,9 @@ const AWAY_MS = 5_000;
  * answers, all processes together never allow more than the quota in a window.
  *
  * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
- * not answer, each process takes one more part of the quota in each window. This part is the number of requests that
- * were left when the store last answered in this window, divided by the number of processes, but at least 1. If the
- * store has not answered in this window, the part is the whole quota divided by the number of processes.
+ * not answer, each process takes one more part of the quota in each window. If the store has answered in this window,
+ * the part is the number of requests that were then left, divided by the number of processes. Otherwise it is the whole
+ * quota divided by the number of processes. The part is at least one request.
  */
 export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
   const elapsed = ports.elapsed ?? (() => performance.now());
@@ -115,9 +118,8 @@ function demandOf({ policy, held, left }: Holding, requests: number, replicas: n
 }
 
 /**
- * Adds a share to the requests that this process may allow. Counts the rest of the window from `askedAt`, the time at
- * which the store was asked, so that the window does not end later here than in the store. The window ends at least 1
- * ms from now.
+ * Adds a share to the requests that this process may allow. The rest of the window counts from `askedAt`, the time at
+ * which the store was asked. So the window ends here no later than in the store, but at least 1 ms from now.
  */
 function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number, now: number): void {
   if (share === undefined) throw new Error("the quota store must return a share for each demand");
@@ -184,8 +186,9 @@ function accountOf(
 }
 
 /**
- * Called for each new account. Checks the two oldest accounts: moves accounts in use to the end and removes idle ones.
- * An account is idle if the window of its minute quota has ended and no request to the store is running for it.
+ * Called for each new account. Checks the two oldest accounts: moves accounts in use to the end of the map and removes
+ * idle ones. An account is idle if the window of its minute quota has ended and no request to the store is running for
+ * it.
  */
 function forgetIdle(accounts: Map<string, Account>, now: number): void {
   const oldest = accounts.entries();

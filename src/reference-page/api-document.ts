@@ -18,8 +18,8 @@ export interface Server {
 }
 
 /**
- * The operations of a path by their HTTP method in lower case. `servers`, if present, replaces the servers of the
- * document.
+ * The operations of a path. The key of each operation is its HTTP method in lower case. `servers`, if present, replaces
+ * the servers of the document.
  */
 export type PathItem = Readonly<Record<string, Operation | readonly Server[]>> & {
   readonly servers?: readonly Server[];

@@ -38,8 +38,8 @@ const KEY_HEADER = "page-key";
 const TOKEN_LIFETIME_SECONDS = 900;
 
 /**
- * Headers of the page and its files. They allow only files and addresses of this listener. Browsers block inline
- * scripts and styles, and other pages cannot frame this page.
+ * Headers of the page and its files. With them, the page can load files only from this listener and send requests only
+ * to it. Browsers block inline scripts and styles, and other pages cannot frame this page.
  */
 const HEADERS = {
   "Content-Security-Policy": [
@@ -119,7 +119,7 @@ function tokenResource({ key, sign }: DemoTokens): Resource {
   };
 }
 
-/** Whether a request has the key. Compares hashes, so that the duration reveals nothing about the key. */
+/** Whether a request has the key. Compares hashes, so that the time of the comparison reveals nothing about the key. */
 function hasKey({ headers }: HttpRequest, key: string): boolean {
   const sent = headers[KEY_HEADER];
   const hash = (text: string) => createHash("sha256").update(text).digest();

@@ -26,7 +26,7 @@ const keepAll: Check = () => true;
  * - FieldMask paths that are not field names
  *
  * The function also removes an invalid Timestamp, Duration, FieldMask or StringValue, so that no later check reads it.
- * It removes none from lists and maps. `createMessageCheck` throws for google.protobuf.Any, Struct, Value and
+ * It keeps invalid items of lists and maps. `createMessageCheck` throws for google.protobuf.Any, Struct, Value and
  * ListValue, because these types cannot be checked.
  */
 export function createMessageCheck(schema: DescMessage): (message: Message, violations: Violations) => void {

@@ -2,12 +2,12 @@ import { malformed, tooLong, type Violation } from "@cupo/connect-rest";
 import { type NodeRequest, readBody } from "@cupo/connect-rest/node";
 import { inflate, namedCompression } from "./compression.js";
 
-/** The raw values of each parameter in the query of a Connect call by GET, also of unknown parameters. */
+/** The raw values of each parameter in the query of a Connect call by GET. Unknown parameters are included. */
 export type ConnectQuery = ReadonlyMap<string, readonly string[]>;
 
 const version = "v1";
 const escapes = /%([0-9A-Fa-f]{2})/g;
-/** A bad escape, or a character that a URL cannot contain. */
+/** Matches an invalid percent-escape, a space, or a character outside printable ASCII. */
 const unfit = /%(?![0-9A-Fa-f]{2})|[^\x21-\x7e]/;
 
 /** Returns the parameters in the query of a request target. */

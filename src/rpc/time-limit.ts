@@ -47,8 +47,8 @@ export function openTimeLimit(limitMs: number, gone: AbortSignal): OpenTimeLimit
  * Answers a unary call with deadline_exceeded when its time limit expires. Work in progress continues and may take
  * effect, so the caller does not know whether the call took effect.
  *
- * A stream ends itself when the signal of the call aborts. Any error after the time limit becomes deadline_exceeded,
- * because functions of Node.js throw an AbortError when the signal aborts.
+ * A stream ends itself when the signal of the call aborts. Any error of a stream after the time limit becomes
+ * deadline_exceeded, because functions of Node.js throw an AbortError when the signal aborts.
  */
 export const endAtTimeLimit: Interceptor = (next) => async (request) => {
   const { signal } = request;

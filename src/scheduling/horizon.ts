@@ -16,7 +16,7 @@ export function commonDates(one: DateSpan, other: DateSpan): DateSpan | undefine
 /** Schedules are made for today and at least this many days after it. This is also the default horizon of a tenant. */
 export const HORIZON_DAYS = 90;
 
-/** The longest horizon of a tenant or a program, in days after today. */
+/** The maximum horizon of a tenant or a program, in days after today. */
 export const MAX_HORIZON_DAYS = 400;
 
 /** Returns the dates from today to the date `days` days after today. */
@@ -25,7 +25,7 @@ export function horizonFrom(nowMs: number, days = HORIZON_DAYS): DateSpan {
   return { from: today, through: addCalendarDays(today, days) };
 }
 
-/** How many days ahead a program can be booked, and the date of its last slots. */
+/** How many days ahead a program can be booked, and a date after which it has no slots made from its rules. */
 export interface Reach {
   /** For how many days after today the program can be booked. */
   readonly horizonDays: number;
@@ -56,16 +56,16 @@ export function changeableSpan(reach: Reach, nowMs: number): DateSpan {
   return { from: planned.from, through: laterDate(slotsThrough, planned.through) };
 }
 
-/** Returns the dates on which any program can have slots. */
+/** Returns the dates that can have slots if a program has the maximum horizon. */
 export function widestSpan(nowMs: number): DateSpan {
   return horizonFrom(nowMs, MAX_HORIZON_DAYS);
 }
 
 /**
- * When the rules or practitioners of a program change, the same transaction updates the slots on the dates that this
- * function returns: today and the {@link HORIZON_DAYS} days after it. Jobs update the slots on later dates, so that a
- * change does not take longer with a longer horizon. If no schedule is made for later dates, returns all dates that can
- * have slots.
+ * Returns the dates whose slots are updated in the transaction that changes the rules or practitioners of a program.
+ * These are today and the {@link HORIZON_DAYS} days after it. Jobs update the slots on later dates, so that a change
+ * does not take longer with a longer horizon. If no schedule is made for later dates, returns all dates that can have
+ * slots.
  */
 export function datesChangedAtOnce(reach: Reach, nowMs: number): DateSpan {
   const near = horizonFrom(nowMs);

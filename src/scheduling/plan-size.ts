@@ -4,8 +4,9 @@ import { countSlots, localWindow } from "./local-time.js";
 import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
 /**
- * The numbers of a rule that {@link largestPlan} uses. `from` and `to` are the results of {@link dayNumberOf} for its
- * first and last day. `slotsADay` is the number of slots that the rule makes for one practitioner on each open day.
+ * The numbers of a rule that {@link largestPlan} uses. `from` and `to` are the results of {@link dayNumberOf} for the
+ * rule's first and last day. `slotsADay` is the number of slots that the rule makes for one practitioner on each open
+ * day.
  */
 interface Stretch {
   readonly from: number;

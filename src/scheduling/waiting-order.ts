@@ -13,7 +13,7 @@ export interface Waiting {
 
 const MINUTE_MS = 60_000;
 /**
- * The shortest time from the end of an offer to the start of its slot. In this time, another patient can still take the
+ * The minimum time from the end of an offer to the start of its slot. In this time, another patient can still take the
  * slot.
  */
 const NOTICE_MINUTES = 60;
@@ -38,7 +38,7 @@ export function waitingOrder(slotDate: string): (one: Waiting, other: Waiting) =
     compare(one.id, other.id);
 }
 
-/** Sorts after every local date. */
+/** Stands for a missing due date. This text sorts after every local date. */
 const NEVER = "~";
 
 function compare(one: string, other: string): number {

@@ -1,6 +1,9 @@
 import { createMeantWord, soundOf } from "./spelling.js";
 
-/** Names of secrets. People disguise these names so that filters do not find them. */
+/**
+ * Names of secrets, and the words `usuario` and `tarjeta`, which often stand beside secrets. People disguise these
+ * words so that filters do not find them.
+ */
 const nouns = ["contrasena", "contrasenas", "password", "passwd", "passcode", "clave", "claves", "usuario", "tarjeta"];
 const bySound = new Map(nouns.map((noun) => [soundOf(noun), noun]));
 const meantWord = createMeantWord(bySound.keys());

@@ -16,8 +16,8 @@ import { toScreenedForm } from "./screened-form.js";
 export type ShortTextKind = "NAME" | "PHONE" | "DOCUMENT" | "LABEL";
 
 /**
- * Words that occur in statements about medical conditions. A text without any of them counts as a name, even Cáncer or
- * Lupus.
+ * Words that occur in statements about medical conditions. A short text without any of them does not count as a
+ * diagnosis, because Cáncer and Lupus can also be names.
  */
 const clearWords = String.raw`diag[a-z]*|i?dx|con|with|has|have|had|tien[a-z]*|teng[a-z]*|tuv[a-z]*|padec[a-z]*|sufr[a-z]*|suffer[a-z]*|(?:sero)?positiv[a-z]*|reactiv[oa]`;
 const clearWord = new RegExp(`(?<![a-z])(?:${clearWords})(?![a-z])`, "i");

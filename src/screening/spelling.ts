@@ -36,8 +36,8 @@ export type MeantWord = (sound: string) => string | undefined;
  * Creates a search among known phonetic spellings ({@link soundOf}). A known spelling that is equal matches. A spelling
  * of 6 to 24 letters also matches a known spelling of at least 6 letters if a single letter is missing, superfluous,
  * wrong or moved. The first letter must be the same. The search leaves out one letter of each spelling and compares the
- * remaining letters (symmetric-delete spelling correction). A search takes at most as many steps as the spelling has
- * letters, however many spellings are known.
+ * remaining letters (symmetric-delete spelling correction). The number of known spellings does not change the number of
+ * steps of a search.
  */
 export function createMeantWord(known: Iterable<string>): MeantWord {
   const words = new Set(known);

@@ -9,9 +9,9 @@ export interface Config extends LimitsConfig {
   readonly internal: { readonly host: string; readonly port: number };
   /** Whether the internal listener serves gRPC server reflection. */
   readonly reflection: boolean;
-  /** Prefix of every REST path, without a trailing slash; empty for no prefix. */
+  /** Prefix of the REST paths of the access API, without a trailing slash; empty for no prefix. */
   readonly basePath: string;
-  /** Names of the clinic's services on the public listener over REST: none, some, or ["all"]. */
+  /** Names of the clinic API's services that the public listener serves over REST: none, some, or ["all"]. */
   readonly publicClinicApi: readonly string[];
   /** Origins of web pages that may call both listeners: none, some, or ["*"] for all. */
   readonly corsOrigins: readonly string[];
@@ -38,7 +38,7 @@ export interface Config extends LimitsConfig {
   /** The tenant whose callers may manage all tenants; undefined to allow only callers of the development issuer. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** Earliest CHECKED_IN and ATTENDED, in minutes before the start. Earliest NO_SHOW, in minutes after the start. */
+  /** CHECKED_IN and ATTENDED are allowed from this many minutes before the start, NO_SHOW from this many after it. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;

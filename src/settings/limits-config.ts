@@ -14,7 +14,7 @@ export interface LimitsConfig {
   readonly connections: { readonly maxConnections: number; readonly maxConnectionsPerNetwork: number };
   readonly runningCalls: {
     /**
-     * The highest number of calls that wait to run, over all tenants; undefined to derive it from the database
+     * How many calls may wait to run, over all tenants; undefined to derive the number from the number of database
      * connections.
      */
     readonly waiting: number | undefined;

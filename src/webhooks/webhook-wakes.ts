@@ -18,7 +18,7 @@ export interface WebhookWakesPorts {
   /** Queues a job for each of these webhooks. */
   readonly addJobs: (webhooks: readonly WebhookKey[]) => Promise<void>;
   /**
-   * Called if jobs cannot be queued. Further errors are not reported until jobs are queued again. No event is lost:
+   * Called if jobs cannot be queued. Further errors are not reported until queueing succeeds again. No event is lost:
    * every minute, another job finds the webhooks with unsent events.
    */
   readonly onError: (error: unknown) => void;

@@ -17,9 +17,9 @@ import type { Violation } from "./violations/violation.js";
 /** Options for building request messages, in addition to the route. */
 export interface BindOptions extends BodyLimits, ProfileOptions, Pick<ReadRules, "maxItems" | "registry"> {
   /**
-   * Compiles a validator for a message type. The validator is called only for a body whose JSON has violations. It
-   * receives a message with only the values that could be read. It returns all violations of this message, in any
-   * order. Defaults to none.
+   * Compiles a validator for a message type. The validator is called only for a body whose JSON has violations. An
+   * interceptor can validate the messages of all other bodies. The validator receives a message with only the values
+   * that could be read. It returns all violations of this message, in any order. Defaults to none.
    *
    * If any of these violations is of a path field, the answer lists only the violations of path fields. Otherwise it
    * lists the violations of the JSON and those of the validator. It omits the validator's violations of values that
@@ -36,7 +36,7 @@ export interface BindOptions extends BodyLimits, ProfileOptions, Pick<ReadRules,
 /** A request whose path matched a route. */
 export interface RoutedRequest {
   readonly http: RestRequest;
-  /** The segments of the path, percent-encoded as the caller sent them, without a verb. */
+  /** The segments of the path, percent-encoded as the caller sent them, without a custom verb (`:rename`). */
   readonly segments: readonly string[];
   /** The raw query without the question mark; "" if there is none. */
   readonly query: string;

@@ -19,8 +19,8 @@ export interface EntityTagOptions {
    * Returns a function that creates the ETags of a unary method's answers to GET, or undefined for no ETags. Called
    * once for each GET route of a unary method, when the handler is created. A route for every HTTP method ("*") has no
    * ETags. A GET whose If-None-Match is `*` or contains the tag is answered with 304 and no body. Interceptors and the
-   * implementation run before the answer 304 too. Everything that can change the body must change the tag. Defaults to
-   * no ETags.
+   * implementation also run for such a GET. Everything that can change the body must change the tag. Defaults to no
+   * ETags.
    */
   entityTag?(method: DescMethod): EntityTag | undefined;
 }

@@ -38,7 +38,7 @@ type Target = FieldTarget | "ignored" | "none";
 interface FieldTarget {
   /** The JSON path of the field. */
   readonly path: string;
-  /** Undefined if a text cannot represent the field, such as a map. */
+  /** Undefined for a field, such as a map, that a text cannot represent. */
   readonly read: ReadParameter | undefined;
 }
 
@@ -50,8 +50,8 @@ interface Parameter extends FieldTarget {
 /**
  * Compiles the reader of a raw query: `name=value` pairs, with one pair for each item of a repeated field. A name is
  * the path of a field in its JSON or proto spelling: `a.pageSize` and `a.page_size` are the same parameter. Only the
- * fields of the request message itself are compiled, at the first query. Fields of nested messages are found for each request, because
- * recursive messages have any number of paths.
+ * fields of the request message itself are compiled, at the first query. Fields of nested messages are found for each
+ * request, because recursive messages have any number of paths.
  *
  * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding that clients' query builders
  * write. A name that is not an allowed field is a violation, unless `ignoredNames` or the profile ignores the name. Bad

@@ -20,8 +20,9 @@ export function updateMaskField({ method, httpMethod, body }: Route): DescField 
 export type FillUpdateMask = (tree: JsonTree, request: Fields) => void;
 
 /**
- * Compiles a function that fills a mask with the proto names of the `candidates` that are members of the body, in the
- * order of the candidates. The function does nothing if the body is not an object or the request already has a mask.
+ * Compiles a function that fills a mask. The mask gets the proto names of those `candidates` that are members of the
+ * body, in the order of `candidates`. The function does nothing if the body is not an object or the request already has
+ * a mask.
  */
 export function updateMaskFiller(
   mask: DescField,

@@ -1,6 +1,6 @@
 /** Shows the progress of an import. */
 export interface Progress {
-  /** Shows the part of a file that is done (0 to 1), and the number of rows so far. */
+  /** Shows the fraction of a file that is done (`part`, 0 to 1), and the number of rows so far. */
   show(fileName: string, part: number, rows: number): void;
   /** Removes the bar, so that a line can be written. */
   clear(): void;

@@ -25,10 +25,10 @@ export class SeenAppointments {
   }
 
   /**
-   * Returns the errors of an appointment that overlaps appointments added before: one for a busy patient and one for a
-   * busy practitioner. The patient is not checked if the appointment is CANCELLED or NO_SHOW. The practitioner is
-   * checked only for a PENDING or CONFIRMED appointment in the future. An appointment with an overbooking reason has no
-   * error for a busy practitioner.
+   * Compares an appointment with the appointments that were added before. Returns an error if its patient is busy at
+   * that time, and another if its practitioner is busy. The patient is not checked if the appointment is CANCELLED or
+   * NO_SHOW. The practitioner is checked only for a PENDING or CONFIRMED appointment in the future. An appointment with
+   * an overbooking reason has no error for a busy practitioner.
    */
   overlaps(appointment: ImportedAppointmentValid): readonly RowError[] {
     const { patient, practitioner, overbookingReason } = appointment;

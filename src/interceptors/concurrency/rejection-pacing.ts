@@ -10,8 +10,8 @@ export interface RejectionPacingPorts {
 }
 
 /**
- * The pause between two rejections. A rejection takes a fifth to a third of the work of a call. So 100 rejections per
- * second leave nearly the whole process to running calls.
+ * The pause between two rejections, in milliseconds. A rejection takes a fifth to a third of the work of a call. So 100
+ * rejections per second leave nearly the whole process to running calls.
  */
 const PACE_MS = 10;
 const MAX_PAUSE_MS = 1_000;

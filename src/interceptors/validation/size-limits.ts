@@ -9,11 +9,11 @@ export interface SizeLimit {
   readonly field: DescField;
   /** The protovalidate rule that states the limit. */
   readonly ruleId: "repeated.max_items" | "string.max_len";
-  /** The highest number of items of a list, or of code points of a text. */
+  /** The maximum number of items of a list, or of code points of a text. */
   readonly limit: number;
 }
 
-/** The project's rules that limit the length of a text. The value of each rule is the highest number of code points. */
+/** The project's rules that limit the length of a text. The value of each rule is the maximum number of code points. */
 const lengthRules = projectRules.extensions.filter(
   ({ extendee, scalar }) => extendee.typeName === StringRulesSchema.typeName && scalar === ScalarType.INT32,
 );
@@ -24,7 +24,7 @@ export function sizeLimits(schema: DescMessage): readonly SizeLimit[] {
 }
 
 /**
- * Returns the highest number of items that a list may have. Returns undefined if the rules of the field state no limit
+ * Returns the maximum number of items that a list may have. Returns undefined if the rules of the field state no limit
  * or the field is not a list.
  */
 export function maxItemsOf(field: DescField): number | undefined {

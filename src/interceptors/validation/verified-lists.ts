@@ -28,7 +28,7 @@ export function createListSkipper<D extends DescMessage>(schema: D): (message: M
 }
 
 /**
- * Whether the rules of a list require distinct UUIDs and nothing else, except a highest number of items.
+ * Whether the rules of a list require distinct UUIDs and nothing else, except a maximum number of items.
  * {@link createMeasure} has checked this number.
  */
 function isListOfDifferentUuids(field: DescField): boolean {

@@ -54,7 +54,7 @@ function merged(published: JsonObject, added: JsonObject, schemes: JsonObject): 
 
 /**
  * Returns the components of both documents. Throws if two components of the same kind and name differ, because a
- * reference to one could then mean the other. Security schemes may differ: those of `added` win.
+ * reference to one could then mean the other. Security schemes may differ: the result then has those of `added`.
  */
 function mergedComponents(published: JsonObject, added: JsonObject): JsonObject {
   const kinds = Object.keys({ ...published, ...added });

@@ -17,7 +17,7 @@ export interface RequestExample {
    * In `request`, such a member contains a placeholder of the right form.
    */
   readonly taken?: Readonly<Record<string, Source>>;
-  /** A further condition for the success of the request. */
+  /** A sentence with another condition that must hold for the request to succeed. */
   readonly note?: string;
 }
 

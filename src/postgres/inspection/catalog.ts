@@ -3,7 +3,7 @@ import type { Inspection } from "./open-inspection.js";
 /**
  * Definitions of Cupo's tables, columns, constraints, indexes, policies, triggers and functions in the schema `public`.
  * The key is the kind and the name of the object, such as `policy patients.tenant`. The value is the definition in one
- * line, where possible the statement that creates the object.
+ * line. Where possible, it is the statement that creates the object.
  */
 export type Catalog = ReadonlyMap<string, string>;
 

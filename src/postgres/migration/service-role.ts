@@ -24,8 +24,8 @@ export function roleOf({ username, password }: URL): ServiceRole {
  * PUBLIC. Must run as the owner of the tables. Creates the role if it does not exist. Does nothing if the owner is also
  * the service's role.
  *
- * Rejects if the owner may not create the role, or if the service's role owns tables. The error contains the statement
- * to run by hand.
+ * Rejects if the owner may not create the role, or if the service's role has the rights of a table's owner. The error
+ * contains the statement to run by hand.
  */
 export async function grantServiceRights(database: Knex.Transaction, service: ServiceRole): Promise<void> {
   const [owner] = await rowsOf(database, "SELECT current_user AS name");

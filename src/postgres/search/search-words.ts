@@ -19,8 +19,8 @@ const MIN_DIGITS = 5;
 
 /**
  * Returns the search words of a patient, without duplicates. A search looks for words that begin with the searched
- * text. The words are those of the name ({@link nameWords}), the last 10 digits of each telephone number in reverse
- * order, and the document number. An erased patient has none.
+ * text. A patient has the words of the name ({@link nameWords}), one word for each telephone number ({@link phoneWord})
+ * and one for the document number ({@link documentWord}). An erased patient has no search words.
  */
 export function searchWords({ fullName, phone, documentNumber }: SearchedPatient): readonly string[] {
   const phones = phoneNumbers(phone);
@@ -52,7 +52,8 @@ export function significantDigits(phone: string): string {
 
 /**
  * Returns the search word of a telephone number: `#`, then its last 10 digits in reverse order. If `phone` has only the
- * last digits of a number, returns the beginning of that number's search word.
+ * last digits of a number, returns the beginning of that number's search word. So a search finds a number by its last
+ * digits.
  */
 export function phoneWord(phone: string): string {
   return PHONE + Array.from(significantDigits(phone)).toReversed().join("");

@@ -10,7 +10,9 @@ export interface Announcer {
   close(): Promise<void>;
 }
 
-/** Minimum time between two NOTIFY statements of a process, because each commit of a NOTIFY locks the whole server. */
+/**
+ * Minimum time between two NOTIFY statements of a process: on the whole server, only one NOTIFY can commit at a time.
+ */
 const PAUSE_MS = 50;
 /** Maximum number of tenants in one NOTIFY: PostgreSQL limits a payload to 8,000 bytes. */
 const MAX_TENANTS = 200;

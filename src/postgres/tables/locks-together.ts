@@ -6,7 +6,7 @@ import { lockPatient, type PatientRecord } from "./patients/patients.js";
 import { lockPractitioner, lockSlotsOf, lockSlotsOfRuns, type SlotRun } from "./schedule/slot-locks.js";
 import type { SlotRecord } from "./schedule/slots.js";
 
-/** Locked appointments and their patients, each by its own id. The locks last until the transaction ends. */
+/** Locked appointments and their patients, as maps by id. The locks last until the transaction ends. */
 export interface LockedAppointments {
   readonly patients: ReadonlyMap<string, PatientRecord>;
   readonly appointments: ReadonlyMap<string, AppointmentRecord>;

@@ -34,9 +34,9 @@ export interface WantedLocks {
   /** Whether to lock the slots that the appointment occupies, because they will be freed. */
   readonly freesSlot?: boolean;
   /**
-   * Whether the appointment occupies its time again, for example after a cancellation. If so, its practitioner and the
-   * slots at its time are locked. The schedule may have no slots at this time any more. So the calendar and the program
-   * are also locked FOR SHARE: holidays and the program's practitioners then do not change.
+   * Whether the appointment occupies its time again, for example because its cancellation is corrected. If so, its
+   * practitioner and the slots at its time are locked. The schedule may have no slots at this time any more. So the
+   * calendar and the program are also locked FOR SHARE: holidays and the program's practitioners then do not change.
    */
   readonly takesTimeAgain?: boolean;
 }
@@ -100,14 +100,14 @@ export interface Locked {
  *    into it (`erasure-locks.ts`);
  * 5. the appointment; for a merge or an erasure all appointments of the patient, ordered by id;
  * 6. the option token, which is marked as used;
- * 7. slots, ordered by id, all in one statement: the slots that an appointment takes and the slots that it occupies.
+ * 7. slots, ordered by id, all in one statement: the slots that an appointment takes and the slots that it frees.
  *    `slot-plan.ts` locks all slots that a change of the schedule deletes or changes;
  * 8. the practitioner, when an appointment or a hold takes time, when an appointment regains its time, and when the
  *    practitioner is activated or deactivated. Slots alone are not enough: several programs can have slots at the same
  *    time, and no rule creates the slot of an overbooked appointment;
  * 9. holds: the hold that is booked, and the expired holds in the time of a new hold, ordered by id. They come after
- *    the practitioner, because expired holds end under the practitioner's lock. A merge or an erasure locks all holds
- *    of the patient;
+ *    the practitioner, because a transaction locks the practitioner before it ends expired holds. A merge or an erasure
+ *    locks all holds of the patient;
  * 10. the counters of days, ordered by rule and date (`capacities.ts`). An appointment or a hold uses one unit of
  *     capacity, however many slots it has. An overbooked appointment uses none. A hold that reschedules an appointment
  *     uses none if the appointment already uses a unit of the day;

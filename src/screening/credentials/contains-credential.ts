@@ -153,7 +153,7 @@ function isSecret(groups: Groups, among: typeof kinds): boolean {
  * success, as in `la clave es la paciencia`.
  *
  * If `raw` stands after `clave`, `whose` is undefined. If `raw` stands before `clave`, as in `colombia es mi clave`,
- * `whose` is the word before `clave`. Then only `mi` and `my` make `raw` a password.
+ * `whose` is the word before `clave`. Then `raw` is a password only if `whose` is `mi` or `my`.
  */
 function isWordAsKey(raw: string, whose: string | undefined): boolean {
   return !isMeans(raw) && (whose === undefined || /^(?:mi|my)$/i.test(whose));

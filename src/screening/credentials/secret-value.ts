@@ -41,7 +41,7 @@ const clauseGoesOn =
   /^(?!(?:y|e|o|a|and|para|pa|pero|gracias|usuario|no|ni|que|q|k|en|con|por|x|todo|porque|desde|but|because|please|thanks|so|when|or|for|to)[^a-z]*$)./i;
 
 /**
- * Ordinary words that can follow the name of a password and are not a password themselves: `la clave es larga`. {@link
+ * Ordinary words that can follow a word such as `clave` and are not a password themselves: `la clave es larga`. {@link
  * ORDINARY_ENDING} covers participles, adjectives and infinitives.
  */
 const SAID_OF_PASSWORDS =

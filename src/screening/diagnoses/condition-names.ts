@@ -19,10 +19,13 @@ import { womenAndBirth } from "./conditions/women-and-birth.js";
 import { keyOf } from "./read-words.js";
 
 /**
- * When a name counts as a diagnosis. CONDITION: in each statement that a person has the condition. UNCLEAR (`gripa`,
- * `dm`): only after a word for a diagnosis, with at most three words between. Some UNCLEAR names also count after
- * `sufro de`. PERSON (`diabética`) and PEOPLE (`diabéticos`) name one or several persons with a condition. They count
- * if they mean particular people, or after a word for a diagnosis.
+ * Decides when a name counts as a diagnosis:
+ * - CONDITION: the name counts in any statement that a person has the condition.
+ * - UNCLEAR (`gripa`, `dm`): the name counts only after a word for a diagnosis, with at most three words between. Some
+ *   of these names also count after a verb such as `sufro de`.
+ * - PERSON (`diabética`): a word for one person with a condition. The word counts after a word for a diagnosis. It also
+ *   counts if it means a particular person: `soy diabética`.
+ * - PEOPLE (`diabéticos`): the same for several persons, such as `somos diabéticos`.
  */
 export type ConditionKind = "CONDITION" | "UNCLEAR" | "PERSON" | "PEOPLE";
 

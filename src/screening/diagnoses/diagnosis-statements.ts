@@ -4,7 +4,7 @@ import { readWords, type Word } from "./read-words.js";
 import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
 import * as is from "./word-classes.js";
 
-/** The largest distance, in words, between the name of a condition and a word that states it, such as `tengo`. */
+/** The maximum distance, in words, between the name of a condition and a word that states it, such as `tengo`. */
 const NEAR = 7;
 const CLOSE = 3;
 
@@ -47,7 +47,8 @@ function isStated(text: Text, condition: Condition): boolean {
 /**
  * Whether a word for a diagnosis stands before the condition, with at most seven words between (three for UNCLEAR).
  * Returns false if the word means a service (`centro de diagnóstico`) or an aim (`diagnóstico temprano`). Also returns
- * false if a service or a topic stands between the word and the condition.
+ * false if a service or a topic stands between the word and the condition. Words of {@link is.bystander} do not count
+ * as topics here.
  */
 function isDiagnosed({ words }: Text, { kind, start }: Condition): boolean {
   const reach = kind === "UNCLEAR" ? CLOSE : NEAR;

@@ -3,7 +3,7 @@ import type { Condition } from "./find-conditions.js";
 import type { Word } from "./read-words.js";
 import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
 
-/** The largest distance, in words, between the name of a condition and a word that states it, such as `have`. */
+/** The maximum distance, in words, between the name of a condition and a word that states it, such as `have`. */
 const NEAR = 8;
 
 /**

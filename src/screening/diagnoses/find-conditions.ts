@@ -96,7 +96,7 @@ function isAt(name: ConditionName, words: readonly Word[], keys: readonly string
 
 /**
  * Corrects a misspelled or plural word: returns the key of the similar word in the lexicon. Returns `key` unchanged if
- * the lexicon contains it, if it is an everyday word, or if the lexicon has no similar word.
+ * the lexicon contains it, if it is one of the {@link lookalikes}, or if the lexicon has no similar word.
  */
 function knownKey(key: string, { known, meantWord }: Lexicon): string {
   if (known.has(key) || lookalikes.has(key)) return key;

@@ -19,8 +19,8 @@ const DECIMAL_POINT = /^[0-9]\.[0-9]$/;
 const LABELS: ReadonlySet<string> = new Set(["dx", "idx", "dxs", "diag", "diagn"]);
 
 /**
- * Returns the words of a plain text in order. After a label such as `Dx`, the sentence continues, even at a point or a
- * line break. It also continues at a line break after a colon or `=`.
+ * Returns the words of a plain text in order. After a label such as `Dx`, the sentence continues, even at a full stop
+ * or a line break. It also continues at a line break after a colon or `=`.
  */
 export function readWords(plain: string): Word[] {
   const lower = plain.toLowerCase();

@@ -73,8 +73,8 @@ const patterns = [
   String.raw`${notOther}${digits(9, 24)},?\s(?:(?:de|en|es|la|una|cuenta|cta)\s){0,3}${SAVINGS}\s(?:(?:de|en|del|banco)\s){0,2}${anyOf(BANKS)}`,
   `${digits(8, 24)}${isTheir}(?:${ACCOUNT}|cuenta)${wordEnd}`,
   `${wordStart}${CARD}${upTo(6, FILLERS)}${gap}${digits(12, 19)}`,
-  // Matches any four groups of four digits after a word for a card. The check digit may be wrong, because people
-  // mistype.
+  // Matches four groups of four digits after a word for a card. The first digit must be from 2 to 6. The check digit
+  // may be wrong, because people mistype.
   String.raw`${wordStart}(?:tarjetas?|tarj|cards?|plastico)${wordEnd}${upTo(6, FILLERS)}${gap}[2-6][0-9]{3}(?<sign>[ .\p{Pd}]?)(?:[0-9]{4}\k<sign>){2}[0-9]{4}(?![0-9])`,
   String.raw`${wordStart}${VERIFICATION_VALUE}${upTo(6, FILLERS)}${gap}${digits(3, 4)}(?![\s.\p{Pd}]?[0-9])(?!${ofDoor})`,
   String.raw`${wordStart}(?:cvv2?|cvc2?)(?: [a-z]{1,12}){0,7} (?:es|era|fue|dije|di|son) ${digits(3, 4)}(?![ .\p{Pd}]?[0-9%])`,

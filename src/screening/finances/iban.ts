@@ -31,7 +31,7 @@ export function containsIban(plain: string): boolean {
 
 /**
  * Returns the next `length` letters and digits, cut into pieces at the separators. Returns undefined if:
- * - the text has fewer letters and digits
+ * - fewer than `length` letters and digits follow in the text
  * - another character, or more than {@link MOST_SEPARATORS} separators in a row, stand between two of them
  * - a letter or digit directly follows the last of them
  */

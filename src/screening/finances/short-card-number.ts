@@ -3,12 +3,12 @@ import { withoutUuids } from "./without-uuids.js";
 
 const separator = String.raw`(?<sign>[^0-9A-Za-z+]{1,3})`;
 
-/** Digits in one piece. Numbers with 12 and 13 digits are excluded, because other numbers often have that length. */
+/** Digits in one piece. Numbers with 12 or 13 digits are excluded, because other numbers often have these lengths. */
 const piece = /(?<![0-9])[0-9]{14,19}(?![0-9])/g;
 
 /**
- * Digits in groups as on cards, or as single digits and pairs, with equal separators. Two adjacent telephone numbers do
- * not match if the separator between them differs from the separators inside the numbers.
+ * Digits in groups as on cards, or in groups of one or two digits, with equal separators. Two adjacent telephone
+ * numbers do not match if the separator between them differs from the separators inside the numbers.
  */
 const groups = [
   String.raw`[0-9]{4}${separator}[0-9]{4}\k<sign>[0-9]{4}\k<sign>[0-9]{4}`,

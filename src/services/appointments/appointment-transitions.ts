@@ -29,8 +29,8 @@ export interface Transition {
 }
 
 /**
- * The current time, and the margins that limit how early an appointment can become CHECKED_IN, ATTENDED or NO_SHOW.
- * {@link moveOn} uses these margins for tenants that have not set their own.
+ * The current time, and the margins that limit how early an appointment can become CHECKED_IN, ATTENDED or NO_SHOW. In
+ * {@link moveOn}, each margin is a default for tenants that have not set it.
  */
 export interface VisitClock {
   readonly nowMs: number;

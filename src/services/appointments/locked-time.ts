@@ -143,8 +143,8 @@ async function findBusyBeside(
 /**
  * Takes one unit of the day's capacity for a booking in the slots of the schedule. Returns the slots and the placement.
  * Returns undefined if these slots cannot be booked: they do not cover the visit and its buffer, an appointment
- * occupies one of them, the practitioner is busy, or no capacity is left. Throws 409 if no appointment occupies the
- * slots but the patient is busy.
+ * occupies one of them, the practitioner is busy, or no capacity is left. Throws 409 if the slots cover the visit and
+ * its buffer and no appointment occupies them, but the patient is busy.
  */
 export async function tryOrdinary(
   { transaction }: ReadyCall,

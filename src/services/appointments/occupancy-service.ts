@@ -16,7 +16,7 @@ import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js"
 import { readPage } from "../resources/pages.js";
 import { pageOfSlots } from "./option-search.js";
 
-/** The highest number of rows of one response. A row is a practitioner on one day of a program. */
+/** The maximum number of rows in a response. A row is a practitioner on one day of a program. */
 const MAX_ROWS = 10_000;
 
 /**

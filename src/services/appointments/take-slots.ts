@@ -73,7 +73,7 @@ export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undef
  * Checks the locked slots of an option and takes one unit of their day's capacity. Returns the slots for the caller to
  * occupy. For the units of an appointment to move and of a hold, see {@link takeTime}.
  *
- * Throws 409 for the conflicts in `found` and the conflicts of the time. If there are none but the day has no capacity
+ * Throws 409 for the conflicts in `found` and at the time of the slots. If there are none but the day has no capacity
  * left, the RPC fails later with 409. If `found` is empty and the option is gone, throws 410 ({@link requireSlots}).
  */
 export async function takeSlots(
@@ -91,8 +91,8 @@ export async function takeSlots(
 }
 
 /**
- * Returns the locked slots of an option, the placement of the appointment in them, and the conflicts at this time. Does
- * not check the capacity of the day. `occupiedSlots` are the slots of the appointment to move.
+ * Returns the locked slots of an option, the placement of the appointment in them, and the conflicts at the time of the
+ * slots. Does not check the capacity of the day. `occupiedSlots` are the slots of the appointment to move.
  *
  * Throws 410 if the token was already used, or its hold has ended or expired. Throws 410 if a slot has started or the
  * practitioner is not active. Throws 410 if the slots or the offer of the service have changed since the search. If
@@ -160,9 +160,9 @@ export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): 
 
 /**
  * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. If `hold` uses a unit, the
- * appointment gets that unit. If the day and `heldDay` are the same day of the same rule, the appointment instead keeps
- * its unit, and any unit of `hold` is freed. Takes and frees nothing if the placement has no rule, because it then uses
- * no capacity. Throws 409 on `field` if `found` has conflicts.
+ * appointment gets that unit and takes no other. If the day and `heldDay` are the same day of the same rule, the
+ * appointment keeps its unit, and any unit of `hold` is freed. Takes and frees nothing if the placement has no rule,
+ * because it then uses no capacity. Throws 409 on `field` if `found` has conflicts.
  *
  * Without conflicts, the RPC fails with 409 on `field` if no capacity is left. The statement that takes the unit
  * reports a lack of capacity later, so this function does not wait for it.

@@ -88,7 +88,7 @@ class Watch {
     yield* this.#give([]);
   }
 
-  /** Sends live events until the stream falls behind or the signal aborts. */
+  /** Sends live events until the stream consumes them too slowly (`BEHIND`), or until the signal aborts. */
   async *#follow(live: LiveEvents): AsyncGenerator<Response> {
     while (!this.signal.aborted) {
       const quietMs = performance.now() - this.#sentAt;

@@ -29,7 +29,7 @@ import { capacityExhausted, isAny, refusalOf } from "../appointments/time-confli
 
 /** How many unexpired holds a principal may have, how long a hold lasts, and the current time. */
 export interface HoldTerms {
-  /** The highest number of unexpired holds of the principal. Undefined for an offer, which is not counted. */
+  /** Maximum number of unexpired holds that the principal may have. Undefined for an offer, which does not count. */
   readonly perPrincipal: number | undefined;
   /** The waitlist entry that receives the offer. The entry must be open. Undefined if the hold is not an offer. */
   readonly waitlistEntryId?: string;
@@ -54,7 +54,7 @@ export type Judge = (error: unknown) => unknown;
 
 const FIELD = "optionToken";
 
-/** The highest number of holds that a patient can have at a time. Ended and expired holds do not count. */
+/** The maximum number of holds that a patient may have at a time. Ended and expired holds do not count. */
 export const MAX_OF_PATIENT = 3;
 
 /** Returns the subject of an option: the patient of a booking, or the appointment to move. */
@@ -160,8 +160,8 @@ function countForPrincipal(
 
 /**
  * Returns the patient's id and the conflicts (`found`): an inactive patient, a closed waitlist entry, a reached limit
- * of the tenant, or too many holds. `live` is the number of the patient's live holds. Throws 409 if the appointment
- * cannot be moved, or it is too late for this caller. Throws 410 if the patient or the appointment does not exist.
+ * of the tenant, or too many holds. `live` is the patient's number of live holds. Throws 409 if the appointment cannot
+ * be moved, or starts too soon for a move by this caller. Throws 410 if the patient or the appointment does not exist.
  */
 function requireSubject(
   { patient, appointment, waitlistEntry }: Locked,

@@ -11,11 +11,11 @@ export interface Waiting {
   readonly requestedOn: string;
 }
 
-/** Returns the last local date (YYYY-MM-DD) within the maximum of a wait; undefined if the wait has no maximum. */
+/** Returns the last local date (YYYY-MM-DD) that the limit of a wait allows; undefined if the wait has no limit. */
 export type DueDateOf = (waiting: Waiting) => string | undefined;
 
 /**
- * Reads the maximum of each of these waits from the active opportunity definitions. A booking uses the same maximums.
+ * Reads the limit of each of these waits from the active opportunity definitions. A booking uses the same limits.
  * Returns a function that returns the due date of one of these waits.
  */
 export async function readDueDates(

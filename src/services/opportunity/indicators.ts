@@ -28,7 +28,7 @@ import { localDateAt } from "../../scheduling/local-clock.js";
 import { dayNumberOf } from "../../scheduling/local-date.js";
 import { nameIn } from "../resources/enum-names.js";
 
-/** The highest number of groups of one response. */
+/** The highest number of groups that one response can have. */
 const MAX_GROUPS = 1_000;
 
 const ATTRIBUTES = {

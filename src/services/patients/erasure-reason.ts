@@ -24,7 +24,7 @@ export interface ErasedPerson {
 
 /**
  * Requires that the reason of an erasure does not identify the person, because the reason is kept. Throws 422 if it
- * contains:
+ * contains one of these data of the person:
  * - a word of a name, if the word has at least {@link MIN_LETTERS} letters and is not a common word such as DEL
  * - a current or earlier document number, in any notation
  * - a telephone number, in any notation

@@ -9,7 +9,7 @@ export interface PageRequest {
 
 /** One page of a list: how many rows to read, and after which row. */
 export interface Page {
-  /** The highest number of rows of the page. Read one row more to see whether another page follows. */
+  /** The highest number of rows that the page can have. Read one row more to see whether another page follows. */
   readonly size: number;
   /** The sort key of the last row of the previous page, one text per column; undefined for the first page. */
   readonly after: readonly string[] | undefined;

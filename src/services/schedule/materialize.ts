@@ -84,9 +84,9 @@ export async function materializeProgram(
  * alters the plan are updated. Without `changes`, all dates are compared with the plan.
  *
  * Slots that are no longer in the plan are withdrawn before the change commits, so nobody can book them. With
- * `changes`, an active program loses such slots only on the dates of {@link datesChangedAtOnce}; an inactive program
- * loses them on all dates. If the change alters later dates, the slots on later dates become outdated, from the first
- * altered date on. Nobody can book outdated slots until a job has compared them with the plan.
+ * `changes`, an inactive program loses such slots on all dates, but an active program only on the dates of
+ * {@link datesChangedAtOnce}. If the change also alters later dates of an active program, all slots from the first of
+ * these later dates on become outdated. Nobody can book outdated slots until a job has compared them with the plan.
  */
 export async function remakeProgram(
   transaction: Transaction,
@@ -156,8 +156,8 @@ export async function previewRemake(
 }
 
 /**
- * Adds missing slots on the dates of a plan, up to the last date for which the schedule was already made. Jobs add the
- * slots on later dates.
+ * Adds missing slots on the dates of a plan, up to the last date for which the schedule was already made. Of a large
+ * plan, only the first part is added ({@link addPart}). Jobs add all other slots.
  */
 function addOnDates(
   transaction: Transaction,

@@ -10,9 +10,9 @@ import { firstSent, type SentAttributes } from "./program-rule-change.js";
 
 /** Limits on the number of slots. */
 export interface SlotLimits {
-  /** The highest number of slots in the plan of one program, over all dates of its schedule. */
+  /** How many slots the plan of one program may have, over all dates of its schedule. */
   readonly perPlan: number;
-  /** The highest number of open slots of one tenant: free slots that start in the future. */
+  /** How many open slots one tenant may have. Open slots are free slots that start in the future. */
   readonly perTenant: number;
 }
 
@@ -128,8 +128,8 @@ export async function hasRoomFor(
 
 /**
  * Whether the plans of all active programs have at most `most` slots together. If so, the tenant has at most `most`
- * open slots when each schedule follows its plan. The function reads rules instead of slots. So many slots do not make
- * it slow, but they make {@link countOpenSlots} slow.
+ * open slots when each schedule follows its plan. The function reads rules and no slots. So it does not take longer for
+ * a tenant with more slots, unlike {@link countOpenSlots}.
  */
 export async function fitPlansInto(transaction: Transaction, most: number, nowMs: number): Promise<boolean> {
   const today = localDateAt(nowMs);

@@ -20,7 +20,7 @@ export const MAX_SLOTS_IN_PART = 4_000;
  * Returns the next part of a plan: as many whole dates as fit into `maxSlots` slots. `staff` is the number of
  * practitioners who already have the slots of the first date. If `staff` is not 0, or if the first date has more than
  * `maxSlots` slots, the part has only slots of the first date. It then has the slots of the next practitioners, at most
- * `maxSlots` slots in total. But it has all slots of at least one of them, even if these are more.
+ * `maxSlots` slots in total. It always has all slots of one practitioner on this date, even if these are more.
  */
 export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN_PART): PlanPart {
   const perDate = slotsPerPractitioner(plan);
@@ -51,8 +51,9 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
 
 /**
  * Returns the range from the first to the last date on which two plans of a program differ. They differ on a date if
- * they have different slots on it, or if a holiday removes the slots of different rules. Returns undefined if they
- * differ on no date. If they differ in anything else, such as practitioners or blocks, returns the range of `after`.
+ * they have different slots on it, or if a holiday removes slots of different rules in the two plans. Returns
+ * undefined if they differ on no date. If they differ in anything else, such as practitioners or blocks, returns the
+ * range of `after`.
  */
 export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;
@@ -106,7 +107,10 @@ function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
   return texts;
 }
 
-/** Returns pairs of a date and the number of slots that each practitioner has on it, ordered by date. */
+/**
+ * Returns a pair for each date, ordered by date: the date, and the number of slots that one practitioner has on it. The
+ * number is the same for every practitioner.
+ */
 function slotsPerPractitioner({ runs }: ProgramPlan): readonly (readonly [string, number])[] {
   const perDate = new Map<string, number>();
   for (const { localDate, count } of runs) perDate.set(localDate, (perDate.get(localDate) ?? 0) + count);

@@ -12,7 +12,7 @@ export interface CelRule {
   readonly message: string;
   readonly expression: string;
   /**
-   * The value of `rule` in the expression of a predefined rule; 1 for true. Undefined for a rule that is not
+   * The value of `rule` in the expression of a predefined rule. `true` becomes 1. Undefined for a rule that is not
    * predefined, and for a value that is bytes, a list or a message.
    */
   readonly value?: string | number;

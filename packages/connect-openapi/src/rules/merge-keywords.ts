@@ -5,8 +5,8 @@ const UPPER_BOUNDS = new Set(["maximum", "exclusiveMaximum", "maxLength", "maxIt
 
 /**
  * Merges schemas that must all hold into one schema. If two schemas have the same bound, such as `minLength`, the
- * narrower value is kept. If another keyword already has a different value, such as a second `pattern`, the schema goes
- * into `allOf`. All `not` schemas are combined in one `not`.
+ * narrower value is kept. If a schema and an earlier schema have different values of another keyword, such as
+ * `pattern`, the later schema goes into `allOf`. All `not` schemas are combined in one `not`.
  */
 export function mergeKeywords(all: readonly JsonObject[]): JsonObject {
   const isPattern = (schema: JsonObject) => "pattern" in schema;

@@ -1,4 +1,4 @@
-/** Matches syntax of RE2 that patterns of JSON Schema (ECMA-262) do not have or read in another way. */
+/** Matches RE2 syntax that patterns of JSON Schema (ECMA-262) do not have, or that means something else in them. */
 const re2Only = /\\[pPAzZQEC]|\\x\{|\[\[:|\(\?(?!:)/;
 const beyondPlaneZero = /[\u{10000}-\u{10ffff}](?:-[\u{10000}-\u{10ffff}])?/gu;
 const oneClass = /^\[[^^\]](?:[^\]\\]|\\.)*\]$/su;

@@ -15,7 +15,7 @@ import { predefined as predefinedOption, type Rule } from "../gen/buf/validate/v
  */
 export interface PredefinedRule {
   readonly rule: Rule;
-  /** The value that the field sets; 1 for true. Undefined for bytes, lists and messages. */
+  /** The value that the field sets. `true` becomes 1. Undefined for bytes, lists and messages. */
   readonly value: string | number | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface Translation {
 /** A rule, or a part of a rule, that no keyword expresses in full. */
 export type Unsaid = Pick<UntranslatedRule, "id" | "message" | "expression" | "reason">;
 
-/** The translation of a rule that needs no keyword. */
+/** The empty translation, for example of a rule that restricts nothing or that another function translates. */
 export const SAID: Translation = { schemas: [], unsaid: [] };
 
 /** Creates the translation of a rule that one schema expresses in full. */

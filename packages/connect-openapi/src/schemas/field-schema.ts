@@ -10,7 +10,7 @@ import type { FieldPath, SchemaContext } from "./schema-context.js";
 import type { Direction } from "./schema-options.js";
 import { keySchema, scalarKind, scalarSchema, valueKind } from "./value-schemas.js";
 
-/** The direction and the excluded nested fields with which a field is described. Its schema depends on both. */
+/** The direction for which a field is described, and the nested fields that its schema leaves out. */
 export interface FieldPlace {
   readonly direction: Direction;
   /**

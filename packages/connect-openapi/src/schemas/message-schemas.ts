@@ -33,8 +33,8 @@ interface CollectedUse extends SchemaUse {
 const PREFIX = "#/components/schemas/";
 
 /**
- * Creates a collection of schemas. In comments, the names of fields in `files` and their imports get their JSON
- * spelling.
+ * Creates a collection of schemas. Their descriptions contain proto comments, in which proto names of fields become
+ * JSON names. This applies to the fields of the messages in `files` and in the imports of `files`.
  *
  * A message has a separate schema for each direction and for each set of excluded fields. The name of a schema depends
  * on the other schemas, so references contain temporary names until `named` is called.

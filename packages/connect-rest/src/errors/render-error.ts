@@ -90,7 +90,7 @@ const headersOfMessage = new Set([
 
 /**
  * Returns the metadata of a ConnectError as headers; {} for other errors. The metadata of an error from another server
- * contains all headers of that server's answer. Those about its body and its connection are omitted.
+ * contains all headers of that server's answer. Headers about the body or the connection of that answer are omitted.
  */
 export function errorHeaders({ error }: ClassifiedError): RestResponse["headers"] {
   if (!(error instanceof ConnectError)) return {};

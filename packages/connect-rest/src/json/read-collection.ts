@@ -9,7 +9,7 @@ import { isJsonObject } from "./read-json.js";
 
 /**
  * Creates the reader of a list with at most `maxItems` items. A longer list is a violation, and none of its items is
- * read. An invalid item becomes a zero value, so that the list keeps its length.
+ * read. If `readItem` returns undefined, the item becomes a zero value, so that the list keeps its length.
  */
 export function listReader(
   field: DescField & { readonly fieldKind: "list" },
@@ -36,7 +36,7 @@ function zero(field: DescField & { readonly fieldKind: "list" }): unknown {
   return field.message.typeName === StructSchema.typeName ? {} : create(field.message);
 }
 
-/** Creates the reader of a map. For an invalid key or value, it adds a violation and omits the entry. */
+/** Creates the reader of a map. It omits an entry if `readKey` or `readItem` returns undefined. */
 export function mapReader(
   field: DescField & { readonly fieldKind: "map" },
   readKey: ReadName,

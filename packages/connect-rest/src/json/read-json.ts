@@ -14,8 +14,8 @@ export function isJsonObject(tree: JsonTree): tree is JsonObject {
 }
 
 /**
- * Thrown for text that {@link readJson} does not accept. The message states the problem and the position of the
- * character, and contains no part of the text.
+ * Thrown for text that {@link readJson} does not accept. The message states the problem and its position in the text,
+ * and contains no part of the text.
  */
 export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";

@@ -62,7 +62,7 @@ interface Compilation extends ReadRules {
   readonly readAny: ReadValue;
   readonly excluded: readonly FieldNames[];
   readonly ignored: readonly FieldNames[];
-  /** The readers of messages without excluded or ignored fields. */
+  /** The readers of the message types that were needed so far, without readers that exclude or ignore fields. */
   readonly known: Map<DescMessage, ReadInto>;
 }
 

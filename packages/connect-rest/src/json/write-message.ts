@@ -26,7 +26,7 @@ export interface WriteRules {
 interface Compilation {
   readonly profile: JsonProfile;
   readonly registry: Registry | undefined;
-  /** The writers of messages. */
+  /** The writers of the message types that were needed so far. */
   readonly known: Map<DescMessage, Write>;
 }
 

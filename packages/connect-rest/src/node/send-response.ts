@@ -11,9 +11,9 @@ const lingerMs = 250;
  * Resolves when Node.js has received the whole answer, including the last chunk of a body in chunks. Rejects if
  * {@link sendChunks} rejects. Rejects, and sends nothing, if Node.js does not accept the status or a header.
  *
- * If the request is incomplete and its body may be longer than `maxBodyBytes`, the rest is not read. The HTTP/1.1
- * connection is then closed after the answer, with `Connection: close`. The HTTP/2 stream is closed without an error
- * (RFC 9113 section 8.1), see {@link abandonBody}.
+ * If the request is incomplete and its body may be longer than `maxBodyBytes`, the rest of the body is not read. The
+ * HTTP/1.1 connection is then closed after the answer, with `Connection: close`. The HTTP/2 stream is closed without an
+ * error (RFC 9113 section 8.1), see {@link abandonBody}.
  */
 export async function sendResponse(
   request: NodeRequest,
@@ -49,8 +49,8 @@ function setHead(response: NodeResponse, { status, headers, body }: RestResponse
  * Prepares a response whose request is not read to its end. Call this before the answer is sent. The HTTP/1.1
  * connection closes after the answer. The HTTP/2 stream closes {@link lingerMs} milliseconds after the answer.
  *
- * Some clients discard the answer if the stream closes while they still send the request. The delay lets a client that
- * reads the answer end the stream itself.
+ * Some clients discard the answer if the stream closes while they still send the request. During the delay, a client
+ * can read the answer and then end the stream itself.
  */
 export function abandonBody(response: NodeResponse): void {
   if (!("stream" in response)) {

@@ -16,7 +16,7 @@ export interface BoundTypes {
 /**
  * Throws if a message of a binding cannot be converted from or to JSON:
  * - A message with google.protobuf.Any needs a registry of the types that Any may contain. A google.api.HttpBody that
- *   is a whole body needs none, because it is not JSON.
+ *   is a whole body needs no registry, because it is not JSON.
  * - A request message with a special JSON form, such as Timestamp, has no members, so it cannot be the whole body.
  */
 export function checkTypes({ method, body, responseBody }: BoundTypes, registry: Registry | undefined): void {

@@ -53,7 +53,7 @@ const literal = /(?:[A-Za-z0-9\-._~!$&'()+,;=@]|%[0-9A-Fa-f]{2})+/y;
  * RFC 3986 without `*` and `:`. It stands for its decoded text, so a character such as `/` or `:` must be
  * percent-encoded in it. A verb contains no `:`, not even an encoded one.
  *
- * Throws an Error that states the problem and the position of the character.
+ * Throws an Error that states the problem and its position in the template.
  */
 export function parsePathTemplate(source: string): PathTemplate {
   const cursor: Cursor = { source, at: 0, segments: [], variables: [] };

@@ -5,7 +5,7 @@ import type { Route } from "./routes.js";
 
 /**
  * Two routes that match the same request. Neither route is narrower than the other. A route is narrower than another
- * route if it matches only requests that the other route also matches, but not all of them.
+ * route if it matches only a part of the requests that the other route matches, and no other requests.
  */
 export interface RouteConflict {
   readonly first: Route;
@@ -79,8 +79,9 @@ function lengths(a: Route, b: Route): number[] {
 }
 
 /**
- * Returns the segments of a route's template for a path of `length` segments, or undefined if the route matches no such
- * path. `**` becomes as many `*` as `length` allows. A verb becomes part of the last segment if that is a literal.
+ * Returns the segments of a route's template for a path of `length` segments. Returns undefined if the route matches no
+ * path of this length. `**` becomes as many `*` as `length` allows. If the last segment is a literal, the custom verb
+ * of the route is appended to it. (In the route `/a:b`, the custom verb is `b`.)
  */
 function expand({ template: { segments, verb } }: Route, length: number): PathSegment[] | undefined {
   const fixed = segments.filter(({ kind }) => kind !== "rest");
@@ -98,8 +99,8 @@ function meet(a: PathSegment, b: PathSegment | undefined): boolean {
 }
 
 /**
- * Returns whether one path segment can match the last segments of both routes. A wildcard before a verb matches only
- * segments that end in the verb.
+ * Returns whether one path segment can match the last segments of both routes. A wildcard before a custom verb, as in
+ * `/{id}:rename`, matches only segments that end in the verb.
  */
 function verbsMeet(a: Route, b: Route, ofA: PathSegment[], ofB: PathSegment[]): boolean {
   return endsMeet(ofA.at(-1), a.template.verb, ofB.at(-1), b.template.verb);

@@ -4,7 +4,7 @@ import type { Route } from "./routes.js";
 export interface Neighbourhood {
   /**
    * Returns the added routes that may match a path that `route` also matches, in the order in which they were added.
-   * The result can also contain routes that match no such path.
+   * The result can also contain routes that match no path that `route` matches.
    */
   near(route: Route): Route[];
   add(route: Route): void;

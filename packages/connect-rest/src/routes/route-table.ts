@@ -5,7 +5,7 @@ import { conflictProblem, findConflicts } from "./route-conflicts.js";
 import { describeProblem, type RouteProblem } from "./route-problem.js";
 import { type BindingOptions, collectRoutes, type Route } from "./routes.js";
 
-/** A route, and the segments of the path that it matched. The segments are percent-encoded and without the verb. */
+/** A route, and the percent-encoded segments of the path that it matched, without a custom verb (`:rename`). */
 export interface RouteMatch {
   readonly route: Route;
   readonly segments: readonly string[];
@@ -32,7 +32,7 @@ interface RouteNode {
   readonly rest: RoutesByVerb;
 }
 
-/** Verb ("" for none) → HTTP method ("*" for every method) → route. */
+/** Custom verb ("" for none) → HTTP method ("*" for every method) → route. */
 type RoutesByVerb = Map<string, Map<string, Route>>;
 
 interface Search {
@@ -46,16 +46,16 @@ interface Search {
 /** Options for bindings that cannot be served, and for routes that conflict. */
 export interface TableOptions extends BindingOptions {
   /**
-   * Receives each binding that cannot be served. The handler then serves the others. Without this callback, the
+   * Receives each binding that cannot be served. The handler then serves all other bindings. Without this callback, the
    * creation of the handler throws an Error that lists all such bindings.
    */
   readonly onInvalidRoute?: (problem: RouteProblem) => void;
   /**
-   * Receives each pair of routes that match the same request while neither is narrower. The handler then serves both
-   * routes. If a request matches both, a route with a verb answers before a route without a verb. Otherwise, the
-   * leftmost segment at which the routes differ decides: a literal answers before `*`, and `*` before `**`. Of two
-   * equal routes only the first is served. Without this callback, the creation of the handler throws an Error that
-   * lists the first 100 conflicts.
+   * Receives each pair of routes that match the same request, if neither is narrower (see {@link findConflicts}). The
+   * handler then serves both routes. If a request matches both, a route with a custom verb (`:rename`) answers before a
+   * route without one. Otherwise, the leftmost segment at which the routes differ decides: a literal answers before
+   * `*`, and `*` before `**`. Of two equal routes only the first is served. Without this callback, the creation of the
+   * handler throws an Error that lists the first 100 conflicts.
    */
   readonly onConflict?: (problem: RouteProblem) => void;
 }
@@ -93,8 +93,8 @@ export function createRouteTable(
  * Each segment is decoded once and compared to the decoded literals. A segment with invalid percent-encoding equals no
  * literal, but a wildcard accepts it. The reader of the path then reports the invalid percent-encoding.
  *
- * The last raw ":" in the last segment starts a verb when a matching route has that verb; otherwise it is part of the
- * segment. A `**` before a verb takes at least the segment that contains the verb.
+ * The last raw ":" in the last segment starts a custom verb if a matching route has that verb; otherwise it is part of
+ * the segment. A `**` before a verb takes at least the segment that contains the verb.
  *
  * The path `/` has no segments, so only `/` and `/**` match it. Empty segments (a double or trailing slash) match
  * nothing.

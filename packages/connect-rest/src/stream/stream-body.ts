@@ -8,7 +8,7 @@ export interface ChunkWriter {
    * rejects.
    */
   error(error: unknown): Uint8Array;
-  /** The last chunk of a stream that ended; undefined for none. */
+  /** The last chunk of a stream that ended without an error; undefined for none. */
   readonly end: Uint8Array | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface Step {
 
 /**
  * The place of a value in a message. The place of the message itself is `undefined`. A path is created for every value
- * that is read, but few paths are rendered. So a path only links to its parent.
+ * that is read, but few paths are rendered. So a path contains only its last step and its parent path.
  */
 export interface FieldPath {
   readonly parent: FieldPath | undefined;

@@ -46,9 +46,9 @@ export interface StartPage {
 const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
 
 /**
- * SQL for whether the retained slot `s` is the first one of its appointment, among the retained slots that start at a
- * given instant or later. A retained slot is no longer in the schedule and exists only for its appointment. A list with
- * this condition shows each appointment once. The placeholders are the instant (null for no limit) and the tenant.
+ * SQL for whether the slot `s` is the first retained slot of its appointment. Only slots that start at a given instant
+ * or later count. A retained slot is no longer in the schedule and exists only for its appointment. A list with this
+ * condition shows each appointment once. The placeholders are the instant (null for no limit) and the tenant.
  *
  * The condition aggregates the slots of one appointment. For NOT EXISTS, PostgreSQL might plan a join with every
  * retained slot.

@@ -104,8 +104,8 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 
 /**
  * Appends a change to the history of an appointment. Also appends rows to `opportunity_changes` if the appointment is
- * new, or if an attribute changes that the indicators of opportunity count. `before` is undefined for a new
- * appointment. `topic` is defined only for a correction, a late entry or a change of the visit's attributes.
+ * new, or if its values for the indicators of opportunity change (see {@link insertCounts}). `before` is undefined for
+ * a new appointment. `topic` is defined only for a correction, a late entry or a change of the visit's attributes.
  */
 export function insertAppointmentChange(
   transaction: Transaction,

@@ -5,8 +5,9 @@ import { RUN_OF_SLOTS, type SlotRun } from "../schedule/slot-locks.js";
 import { isBusyAt, visitEnd } from "./busy-times.js";
 
 /**
- * Whether the practitioner and the patient of a stored or planned appointment have another live appointment
- * ({@link isLive}) or an unexpired hold at its time. The patient's time is the visit without the buffer.
+ * Whether the practitioner of a stored or planned appointment is busy at its time, and whether its patient is busy. A
+ * person is busy with another live appointment ({@link isLive}) or an unexpired hold. The patient's time is the visit
+ * without the buffer.
  */
 export interface BusyPeople {
   readonly isPractitionerBusy: boolean;
@@ -39,9 +40,9 @@ export interface BusyAt {
 }
 
 /**
- * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots. Ignores the
- * appointments `exceptIds`: several appointments that are moved together. Nobody is busy if the slots no longer exist.
- * The patient must be free for `visitMinutes`; if undefined, until the last slot ends. Call this after sending the
+ * Returns whether the practitioner of the slots of `run` is busy at the time of these slots, and whether a patient is
+ * busy. The patient must be free for `visitMinutes`; if undefined, until the last slot ends. Ignores the appointments
+ * `exceptIds`, which are moved together. Nobody is busy if the slots no longer exist. Call this after sending the
  * statements that lock both people.
  */
 export async function findBusyBeside(
@@ -55,10 +56,11 @@ export async function findBusyBeside(
 }
 
 /**
- * Returns whether the practitioner of the slots of `run` and a patient are busy at the time of these slots, the patient
- * only until the end of the visit. A person is busy with another live appointment ({@link isLive}) or an unexpired
- * hold. Ignores the appointment to move and the hold `holdId`. Nobody is busy if the slots no longer exist. Call this
- * after sending the statements that lock both people. The query can share their round trip and sees the locked state.
+ * Returns whether the practitioner of the slots of `run` is busy at the time of these slots, and whether a patient is
+ * busy before the visit ends. A person is busy with another live appointment ({@link isLive}) or an unexpired hold.
+ * Ignores the appointment to move and the hold `holdId`. Nobody is busy if the slots no longer exist. Call this after
+ * sending the statements that lock both people. The query can share their round trip, and reads the data after both are
+ * locked.
  */
 export async function findBusyInRun(
   transaction: Transaction,
@@ -76,8 +78,8 @@ export async function findBusyInRun(
 }
 
 /**
- * Returns whether the practitioner and the patient of an appointment have another live appointment ({@link isLive}) or
- * an unexpired hold at its time. Nobody is busy if the appointment does not exist.
+ * Returns whether the practitioner of an appointment has another live appointment ({@link isLive}) or an unexpired hold
+ * at its time, and whether its patient has one. Nobody is busy if the appointment does not exist.
  */
 export async function findBusyAgain(
   transaction: Transaction,
@@ -96,8 +98,9 @@ async function busyBy(transaction: Transaction, statement: Statement): Promise<B
 const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_minutes END FROM appointment_types t
   WHERE t.tenant_id = :tenantId AND t.id = :appointmentTypeId::uuid)`;
 /*
- * If `visit_ends_at` is outside the appointment, this SQL returns 0, a negative number or more minutes than the
- * duration. Then the patient must be free until the last slot ends.
+ * SQL for the number of minutes from the start of the appointment to `visit_ends_at`. If `visit_ends_at` is outside the
+ * appointment, this number is 0, negative or more than the duration. Then the patient must be free until the last slot
+ * ends.
  */
 const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId)`;

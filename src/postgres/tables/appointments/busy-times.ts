@@ -14,8 +14,8 @@ export interface ComparedTime {
   readonly startsAt: string;
   readonly endsAt: string;
   /**
-   * The id of an appointment to ignore; NULL ignores none. The SQL may continue with `AND` and a condition on the
-   * appointment `a`.
+   * The id of an appointment to ignore; NULL ignores none. The SQL may continue with `AND` and more conditions that
+   * each compared appointment `a` must meet.
    */
   readonly exceptId: string;
   /** The current time. A hold counts only if it expires later. */
@@ -69,8 +69,8 @@ type Person = "patient_id" | "practitioner_id";
 
 /**
  * Returns three parts of the SQL of {@link busyTime} and {@link isBusyAt}. `live`: the conditions on live appointments
- * `a` that can overlap the time. `end`: the time until which such an appointment makes the person busy. `holds`: FROM
- * and the conditions on unexpired holds `h` that overlap the time.
+ * `a` that can overlap the time. `end`: the time until which such an appointment makes the person busy. `holds`: the
+ * FROM clause and the conditions that select unexpired holds `h` that overlap the time.
  */
 function partsOf(person: Person, time: ComparedTime) {
   const { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId } = time;

@@ -4,7 +4,7 @@ import { type PurgedBatch, purgeBatch, purgeStatement } from "../../purge-batch.
 import type { TransactionSource } from "../../run-transaction.js";
 import { sql } from "../../sql.js";
 
-/** How long a used token is kept after its expiry. Row-level security does not allow deleting unexpired tokens. */
+/** How long a used token is kept after its expiry. Row-level security lets the purge delete only expired tokens. */
 const RETENTION = "24 hours";
 
 const PURGE = purgeStatement({ table: "consumed_option_tokens", key: ["tenant_id", "jti"], time: "expires_at" });
@@ -21,7 +21,7 @@ export async function consumeToken(transaction: Transaction, jti: string, expire
 
 /**
  * Deletes at most `limit` used option tokens that expired more than 24 hours ago, of all tenants, oldest first. Skips
- * tokens that expired before `since`.
+ * tokens that expired before `since`, which is `until` of the previous batch.
  */
 export function purgeTokenBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);

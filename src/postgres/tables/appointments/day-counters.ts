@@ -74,8 +74,8 @@ const giveUnit = prepared(KEY, (day) => sql("day_counters").where(day).decrement
  * Takes one unit of a rule's capacity on a date. Returns false if none is left. The counter is locked until the
  * transaction ends, so only one of two concurrent calls gets the last unit.
  *
- * Sends two statements in one round trip. The first inserts the counter if it is missing. The second takes the unit. It
- * also sees a counter that a concurrent transaction inserted. A single upsert is not possible: its WHERE would need a
+ * Sends two statements in one round trip. The first inserts the counter if it is missing. The second takes the unit,
+ * even from a counter that a concurrent transaction inserted. A single upsert is not possible: its WHERE would need a
  * subquery for the capacity, which Citus rejects.
  */
 export function takeCapacity(transaction: Transaction, day: DayOfRule, nowMs: number): Promise<boolean> {

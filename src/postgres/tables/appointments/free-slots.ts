@@ -34,7 +34,7 @@ export interface OptionQuery {
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly includeEmergency: boolean;
-  /** Start and id of the last slot of the previous page; undefined for the first page. */
+  /** Start and id of the first slot of the last option on the previous page; undefined for the first page. */
   readonly after: { readonly startsAt: Date; readonly id: string } | undefined;
   readonly limit: number;
 }
@@ -76,7 +76,7 @@ export function namesOf({ isWindowed, isOfOne }: SearchShape): readonly SlotName
 /** The time range and the number of slots that one statement of a search reads. */
 export interface Reach {
   readonly from: Date;
-  /** The approximate number of slots to read in each time range; for one practitioner, also in each program. */
+  /** The approximate number of slots to read in each time range; for one practitioner, in each range and program. */
   readonly wanted: number;
   /** The statement reads slots that start less than this many seconds after the first free slot. */
   readonly stretch: number;

@@ -12,9 +12,9 @@ export interface Offer {
 }
 
 /**
- * The organization and company of a principal; undefined if the principal has none. The principal sees a program if the
- * program's organization is the same or none, and the program's company is the same or none. A principal without an
- * organization sees only programs without one. The same applies to the company.
+ * The organization and company of a principal; undefined if the principal has none. The principal sees a program only
+ * if the program has no organization, or the same organization as the principal. The same condition must be true for
+ * the company.
  */
 type ProgramVisibility = { readonly [K in "organizationId" | "companyId"]: string | Parameter | undefined };
 

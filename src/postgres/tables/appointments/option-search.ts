@@ -102,7 +102,7 @@ function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, miss
 /**
  * A row of the result of a search statement. The statement returns no row if no free slot is left. `stop` is the start
  * of the range that the next statement reads. `slotId` is null if the statement found no option. Times are milliseconds
- * since the epoch. PostgreSQL writes these numbers faster than times as text, and the service reads them faster.
+ * since the epoch. Compared with times as text, PostgreSQL writes them faster, and the service reads them faster.
  */
 type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
 type OptionTimes = Readonly<Record<"startsAt" | "endsAt" | "visitEndsAt", number>>;

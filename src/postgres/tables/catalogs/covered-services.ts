@@ -6,7 +6,7 @@ import { sql } from "../../sql.js";
 export interface CoveredServiceSet {
   /** Ids in ascending order; empty if the contract covers every service. */
   readonly serviceIds: readonly string[];
-  /** The version of the contract. Each change of the contract increases it, also each replacement of the set. */
+  /** The version of the contract. Each change of the contract or of its covered services increases the version. */
   readonly version: number;
 }
 

@@ -5,9 +5,7 @@ import { byId, type ListPage } from "../resources/lists.js";
 import { cases, type DeskCaseRecord } from "./user-attention-cases.js";
 import { type DeskWaitlistEntryRecord, entries } from "./waitlist.js";
 
-/**
- * The principal and actor that close a patient's waitlist entries and empty their close reasons, and when they do it.
- */
+/** The caller and the time that {@link emptyEntriesOfPatient} stores in the waitlist entries that it closes. */
 export interface Emptying {
   readonly principal: string;
   readonly actor: string | undefined;

@@ -6,7 +6,7 @@ import { givenOnly } from "../resources/lists.js";
 import { type Closable, type Closure, closureColumns } from "./closures.js";
 import { type DeskFilter, type DeskPage, deskPage } from "./desk-lists.js";
 
-/** A stored user-attention case. */
+/** A stored user-attention case: a question, complaint or other message from a user to the clinic. */
 export interface CaseRecord {
   readonly id: string;
   readonly category: string;

@@ -45,11 +45,11 @@ const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
   GROUP BY m.practitioner_id ORDER BY count(*) DESC, m.practitioner_id`;
 
 /**
- * Returns the other active practitioners of the program who can take over at least one of the appointments `ids`. The
- * practitioner's free slots of one rule in the same program must cover the appointment's time. No appointment or
- * unexpired hold of the practitioner may overlap this time. Omits practitioners whom the principal cannot see. Also
- * omits appointments that are neither PENDING nor CONFIRMED. The practitioner who can take the most appointments comes
- * first.
+ * Returns the active practitioners who can take over at least one of the appointments `ids` from another practitioner
+ * of the same program. The practitioner's free slots of one rule in this program must cover the appointment's time. No
+ * appointment or unexpired hold of the practitioner may overlap this time. Omits practitioners whom the principal
+ * cannot see. Also omits appointments that are neither PENDING nor CONFIRMED. The practitioner who can take the most
+ * appointments comes first.
  */
 export async function findSubstitutes(
   transaction: Transaction,

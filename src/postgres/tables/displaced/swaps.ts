@@ -60,7 +60,7 @@ export async function findObstructed(
 
 /**
  * Sets locked appointments to CANCELLED, so that the exclusion constraints ignore them. The same transaction must
- * update the appointments again. Without this step, appointments that exchange their times or practitioners would
+ * afterwards store their final status. Without this step, appointments that exchange their times or practitioners would
  * conflict, because PostgreSQL checks the constraints after each row.
  */
 export function setAside(transaction: Transaction, ids: readonly string[]): void {

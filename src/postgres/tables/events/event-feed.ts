@@ -41,7 +41,7 @@ export interface FeedPage {
   readonly events: readonly EventRecord[];
   /** The last position of the whole feed, not only of this page. */
   readonly lastPosition: number;
-  /** Whether the tenant has committed events that have no position in the feed yet. */
+  /** Whether at least one committed event of the tenant has no position in the feed yet. */
   readonly isOutstanding: boolean;
 }
 
@@ -137,7 +137,7 @@ export async function findOldestPosition(transaction: Transaction): Promise<numb
 /**
  * Returns whether a page continues the feed after a cursor without a gap. Pass a page that {@link readFeed} read from
  * the cursor's position on. Returns false if events after the cursor were purged. Also returns false if the cursor is
- * from another feed, or if its position is beyond the end of the feed. A restore from a backup can cause the last two.
+ * from another feed, or if its position is beyond the end of the feed. A restore from a backup can cause both.
  */
 export function goesOn({ feedId, events, lastPosition }: FeedPage, cursor: FeedCursor): boolean {
   if (feedId !== cursor.feedId || lastPosition < cursor.position) return false;

@@ -4,8 +4,8 @@ import { runAcrossTenants, type TransactionSource } from "../../run-transaction.
 import { sql } from "../../sql.js";
 
 /**
- * The default for how long an event stays in a feed after it got its position, in hours: 30 days. Row-level security
- * does not allow purging events younger than a day.
+ * The default number of hours for which an event stays in a feed: 30 days. The time begins when the event gets its
+ * position. Row-level security prevents a purge in the first 24 hours.
  */
 const EVENT_RETENTION_HOURS = 30 * 24;
 
@@ -65,9 +65,9 @@ export async function readOutbox(source: TransactionSource): Promise<{ count: nu
 }
 
 /**
- * Removes at most `limit` events from the feeds, but keeps their audit rows. Removes events that got their position
- * more than `retentionHours` ago, the oldest of all tenants first. If `since` is defined, skips events that got their
- * position before this time, because earlier batches have removed them.
+ * Removes at most `limit` events from the feeds of all tenants, but keeps their audit rows. Removes only events that
+ * got their position more than `retentionHours` hours ago, and begins with the oldest. If `since` is defined, skips
+ * events that got their position before this time, because earlier batches have removed them.
  */
 export function purgeEventBatch(
   source: TransactionSource,

@@ -24,7 +24,7 @@ const COUNTS = `SELECT count(*) FILTER (WHERE live AND waitlist_entry_id IS NULL
 
 const HOUR_MS = 3_600_000;
 
-/** Counts live holds, live offers, and holds and offers that expired in the last hour, over all tenants. */
+/** Returns the {@link HoldCounts} at the time `nowMs`, in milliseconds since the epoch. */
 export async function countHolds(source: TransactionSource, nowMs: number): Promise<HoldCounts> {
   const bindings = [nowMs, nowMs, nowMs - HOUR_MS].map((ms) => new Date(ms));
   const [counts = { live: 0, offered: 0, expired: 0 }] = await runAcrossTenants(source, SCOPE, (transaction) =>

@@ -7,8 +7,9 @@ const RETENTION = "24 hours";
 const PURGE = purgeStatement({ table: "appointment_holds", key: ["tenant_id", "id"], time: "expires_at" });
 
 /**
- * Deletes at most `limit` holds that expired more than 24 hours ago, the oldest of all tenants first. If `since` is
- * defined, skips holds that expired before this time, because earlier batches have deleted them.
+ * Deletes at most `limit` holds that expired more than 24 hours ago. Covers the holds of all tenants, and begins with
+ * the oldest. If `since` is defined, skips holds that expired before this time, because earlier batches have deleted
+ * them.
  */
 export function purgeHoldBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);

@@ -82,7 +82,7 @@ export async function findMembers(
 }
 
 /**
- * A time range of a patient or practitioner. `position` identifies the time range in the result of
+ * A time range to check for a patient or practitioner. `position` identifies the time range in the result of
  * {@link findBusyTimes}.
  */
 export interface PersonTime {
@@ -98,7 +98,7 @@ const findBusy = {
 } as const;
 
 /**
- * Returns the `position` of each time that overlaps an appointment or a live hold of its person. A live hold has
+ * Returns the `position` of each time range that overlaps an appointment or a live hold of its person. A live hold has
  * neither ended nor expired. Appointments with status CANCELLED or NO_SHOW do not count. For a patient, an appointment
  * counts until the visit ends, without the buffer after it.
  */

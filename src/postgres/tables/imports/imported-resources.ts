@@ -22,7 +22,7 @@ export type ImportKind = (typeof importKinds)[number];
 /** An imported row of another system, and the id of the resource that the import created for the row. */
 export interface ImportedResource {
   readonly kind: ImportKind;
-  /** The keyed hash of the kind and of the id in the other system, in hexadecimal digits. */
+  /** One keyed hash of the kind together with the row's id in the other system, in hexadecimal digits. */
   readonly key: string;
   readonly resourceId: string;
   /** The keyed hash of the row, in hexadecimal digits; undefined if the patient of the row was erased. */

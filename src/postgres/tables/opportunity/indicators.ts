@@ -52,9 +52,9 @@ export interface GroupRecord extends Group {
 }
 
 /**
- * Returns the sums of at most `query.limit` groups, ordered by the attributes of the group. Each sum is made of rows of
- * `opportunity_summaries`, and of rows of `opportunity_changes` that are not in the summaries yet. While the summaries
- * of the tenant are incomplete, each sum is made of all appointments of the tenant instead.
+ * Returns the sums of at most `query.limit` groups, ordered by the attributes of the group. The sums come from the rows
+ * of `opportunity_summaries` and from the rows of `opportunity_changes`, which are not in the summaries yet. While the
+ * summaries of the tenant are incomplete, the sums come from the tenant's appointments instead.
  */
 export function readGroups(transaction: Transaction, query: IndicatorQuery): Promise<GroupRecord[]> {
   const text = `WITH counted AS (${COUNTED_CHANGES} AND ${IS_COMPLETE}
@@ -94,7 +94,7 @@ export function readFreeMinutes(transaction: Transaction, query: IndicatorQuery)
   return readRecords(transaction, sql.raw(text, bindingsOf(transaction, query)));
 }
 
-/** The date of the third of a group's free slots that start after now. `month` and `payerId` are always undefined. */
+/** The date of the third free slot of a group after now. `month` and `payerId` are always undefined. */
 export interface ThirdNext extends Group {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;

@@ -5,7 +5,7 @@ import { countedColumns } from "../appointments/counted-appointments.js";
 export const cellKey = "month, service_id, location_id, program_id, payer_id, first_visit";
 
 /**
- * The counted columns of `opportunity_summaries`. Each column is a sum, so two rows are combined by adding their
+ * The columns of `opportunity_summaries` that contain sums. Two rows are combined by adding the values in each of these
  * columns.
  */
 export const cellSums = [

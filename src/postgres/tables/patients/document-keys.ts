@@ -1,6 +1,7 @@
 /**
  * Returns the key of a document type. Two types are the same if their keys are equal. The key ignores case, invisible
- * characters, compatibility variants of characters (NFKC) and combining marks that no composed character includes.
+ * characters and compatibility variants of characters (NFKC). It also ignores combining marks that are not part of a
+ * composed character.
  */
 export function documentTypeKey(documentType: string): string {
   return foldCase(documentType);

@@ -11,7 +11,7 @@ import { insertSearchWords, replaceSearchWords } from "./patient-search-words.js
 
 export type PatientStatus = "ACTIVE" | "INACTIVE" | "DECEASED";
 
-/** A stored patient. Reads omit erased patients: see {@link knownPatients}. */
+/** A stored patient. Functions that return stored patients omit erased patients; see {@link knownPatients}. */
 export interface PatientRecord {
   readonly id: string;
   readonly documentType: string;

@@ -3,7 +3,7 @@ import { sql } from "../../sql.js";
 
 /**
  * Locks the tenant's row in `calendars` FOR SHARE until the transaction ends, so that holidays and blocks cannot change
- * meanwhile. Transactions that create slots of rules take this lock or that of {@link ownCalendar}. Any number of
+ * meanwhile. Transactions that create slots from rules take this lock or that of {@link ownCalendar}. Any number of
  * transactions can hold this lock at the same time. In the order of `tables/locks.ts`, this row comes before programs.
  */
 export function shareCalendar(transaction: Transaction): void {
@@ -12,8 +12,8 @@ export function shareCalendar(transaction: Transaction): void {
 
 /**
  * Locks the tenant's row in `calendars` exclusively until the transaction ends. Meanwhile no other transaction can
- * create slots of rules or change holidays or blocks of the tenant. Slots of overbooked appointments can be created
- * meanwhile. In the order of `tables/locks.ts`, only the idempotency key comes before this row.
+ * create slots from rules, or change holidays or blocks of the tenant. Slots of overbooked appointments can still be
+ * created. In the order of `tables/locks.ts`, only the idempotency key comes before this row.
  */
 export function ownCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "own");

@@ -19,8 +19,8 @@ const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::t
  * its next run.
  *
  * The statement reads the tenant's settings first. So PostgreSQL reads no slots for a tenant that offers no freed
- * slots. No slot lasts longer than 24 hours. So the statement reads, for each time, only slots that start during the
- * time or less than 24 hours before the time. OFFSET 0 prevents a join. Without OFFSET 0, PostgreSQL would choose a
+ * slots. For each freed time range, the statement reads only slots that start in the range or less than 24 hours before
+ * it, because no slot lasts longer than 24 hours. OFFSET 0 prevents a join. Without OFFSET 0, PostgreSQL would choose a
  * join that reads all free slots, if it has statistics of the tables.
  */
 const note = prepared(LISTS, (names) =>

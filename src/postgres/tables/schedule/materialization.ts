@@ -28,9 +28,9 @@ export interface MaterializationState extends Reach {
    */
   readonly through: string | undefined;
   /**
-   * The slots of one date can be created in several steps, each for some practitioners. This is the number of
-   * practitioners who already have all their slots on the first date with slots after `through`. They are the first
-   * practitioners in the program's order.
+   * The slots of one date can be created in several steps. Each step creates the slots of the next active practitioners
+   * in the program's list of practitioners. This is the number of practitioners who already have all their slots on the
+   * first date with slots after `through`.
    */
   readonly staff: number;
   /** When the schedule was last created or extended, even if no slot was missing; undefined if it never was. */
@@ -177,7 +177,7 @@ export async function readMaterializations(
   return new Map(states.map((state) => [state.id, state]));
 }
 
-/** Counts the tenant's slots without an appointment that start after `now`. Stops counting at `limit`. */
+/** Counts the tenant's free slots that start after `now`. Stops counting at `limit`. */
 export async function countOpenSlots(transaction: Transaction, now: Date, limit: number): Promise<number> {
   const open = sql("slots").where({ tenant_id: transaction.tenantId, appointment_id: null });
   const counted = open.where("starts_at", ">", now).select(sql.raw("1")).limit(limit).as("open");

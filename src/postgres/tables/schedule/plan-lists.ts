@@ -80,8 +80,8 @@ export const SLOTS_OF_PLACE = `SELECT n.program_id, l.rules[r] AS rule_id, l.peo
 
 /**
  * Returns SQL for whether a slot overlaps a block of its practitioner or its program. `time` is the alias of the slot.
- * The blocks of one practitioner or program are a multirange, which PostgreSQL searches by bisection. So many blocks
- * cost little more than one block.
+ * The blocks of one practitioner or program are a multirange, which PostgreSQL searches by bisection. A comparison with
+ * many blocks therefore costs little more than a comparison with one block.
  */
 export function meetsBlocks(time: string): string {
   const meets = (kind: string, target: string) => `coalesce(tstzrange(${time}.starts_at, ${time}.ends_at)

@@ -7,14 +7,15 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
  * No statement joins slots with another table. PostgreSQL has no statistics of a new tenant and expects only one slot.
  * For a join, it would therefore choose a nested loop, which is slow for many slots. Instead, each statement reads the
  * slots in scope once and looks up each slot in the lists of the plan. Two things make PostgreSQL do this:
- * - A condition that looks up a slot in a list is under IS TRUE. PostgreSQL does not turn such a condition into a join.
- * - A list comes from unnest() over an array that the statement makes. PostgreSQL expects few rows from it, so it
- *   hashes the list.
+ * - A condition that looks up a slot in a list has the form `(…) IS TRUE`. PostgreSQL does not turn this form into a
+ *   join.
+ * - A list comes from unnest() over an array that the statement makes. PostgreSQL expects few rows from unnest(), so it
+ *   puts them in a hash table.
  */
 
 /**
  * SQL for whether a slot `s` is in the scope of a plan: the slot starts after `:now`, and its program and local date
- * are among those of the plan. If the plan covers only one practitioner, the slot is of that practitioner. The
+ * are among those of the plan. If the plan covers only one practitioner, the slot belongs to that practitioner. The
  * condition always names the programs and limits the start, because an index on slots has the columns tenant, program
  * and start.
  */

@@ -15,12 +15,12 @@ export interface TimeEvent {
 
 /** The name of the operation in the audit rows. */
 const OPERATION = "write_time_events";
-/** The highest number of events of one statement. */
+/** The maximum number of events that one statement inserts. */
 const BATCH = 1_000;
 
 /**
- * Inserts a row into `audit_events` and one into `event_outbox` for each event. The rows come from
- * `time_event_progress`, and RETURNING returns a constant, because Citus rejects other forms of INSERT … SELECT.
+ * Inserts a row into `audit_events` and one into `event_outbox` for each event. Each INSERT reads the tenant's row in
+ * `time_event_progress`, and its RETURNING returns a constant, because Citus rejects other forms of INSERT … SELECT.
  */
 const insertStatement = prepared(
   ["tenant", "ids", "correlation", "actions", "types", "resources", "versions"],

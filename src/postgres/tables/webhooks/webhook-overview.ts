@@ -83,9 +83,9 @@ export function readWebhookState(source: TransactionSource): Promise<WebhookStat
 }
 
 /**
- * Deletes at most `limit` deliveries that were created more than `retentionHours` hours ago, of all tenants, oldest
- * first. If `since` is defined, skips deliveries that were created before this time, because earlier batches have
- * deleted them.
+ * Deletes at most `limit` deliveries that were created more than `retentionHours` hours ago. Covers the deliveries of
+ * all tenants, and begins with the oldest. If `since` is defined, skips deliveries that were created before this time,
+ * because earlier batches have deleted them.
  */
 export function purgeDeliveryBatch(
   source: TransactionSource,
