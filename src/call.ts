@@ -149,8 +149,8 @@ export interface Call {
   trace?: CallTrace;
   principal?: Principal;
   /**
-   * The opaque id of the person or system on whose behalf the principal calls, if the caller sent one. It is stored in
-   * the histories of resources and in the audit trail, never in logs.
+   * The opaque id of the person who uses the client, if the caller sent one. It is stored in the histories of resources
+   * and in the audit trail, never in logs.
    */
   actor?: string;
   transaction?: Transaction;

@@ -82,7 +82,7 @@ export interface FieldError {
 
 /** The data of a {@link CupoError} in addition to its code. */
 export interface CupoErrorInit {
-  /** A sentence without personal data, secrets or input. Without this sentence, `errors` explain the error. */
+  /** A sentence without personal data, secrets or request text. Without it, `errors` or the code explain the error. */
   readonly detail?: string;
   readonly errors?: readonly FieldError[];
   /** Response headers that belong to the error, such as Retry-After (RFC 9110) or WWW-Authenticate (RFC 6750). */

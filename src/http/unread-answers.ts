@@ -149,8 +149,9 @@ export class UnreadAnswers {
 }
 
 /**
- * Returns the maximum memory of the unread answers of one network, in bytes. A network that may have all connections is
- * a proxy for many clients, so it may have all unread answers.
+ * Returns the maximum memory of the unread answers of one network, in bytes. If one network is allowed as many
+ * connections as the whole listener, its clients are assumed to share a proxy. It is then also allowed the unread bytes
+ * of the whole listener.
  */
 function maxBytesOfNetwork(limits: ListenLimits): number {
   const isShared = limits.maxConnectionsPerNetwork >= limits.maxConnections;

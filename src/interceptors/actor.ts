@@ -6,8 +6,8 @@ import type { Stage } from "./stage.js";
 export const actorForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 128 } as const;
 
 /**
- * Reads the Actor-Id header: the person or system on whose behalf the client calls. The value is an opaque id of 1 to
- * 128 visible ASCII characters, not a name. The service stores it with the principal and does not verify it.
+ * Reads the Actor-Id header: the opaque id of the person who uses the client. The value has 1 to 128 visible ASCII
+ * characters and must not be a name. The service stores it with the principal and does not verify it.
  *
  * The header is optional. All operations of the internal listener and the clinic operations over REST read it. The
  * other REST operations ignore the header, because their published specification does not have it. Throws 400 if the

@@ -80,8 +80,9 @@ export function concurrencyLimit(
 }
 
 /**
- * Rejects a call as soon as its headers are read, if {@link concurrencyLimit} would reject it at once. So an overloaded
- * process only authenticates the call and counts it for the quotas. Streams do not get this stage.
+ * Rejects a call when its headers are read, if {@link concurrencyLimit} would reject it at once. So an overloaded
+ * process only authenticates the call and counts it for the quotas. The error is sent after a pause of 10 ms to 1 s.
+ * Streams do not get this stage.
  */
 export function loadShedding(limiter: ConcurrencyLimiter, paceRejection: PaceRejection): Stage {
   return (method) => {

@@ -78,8 +78,9 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
 }
 
 /**
- * Creates the handler of health and reflection. The handler needs no access tokens, as supervisors and tools expect. So
- * every caller of the internal listener can read the definitions of the services and their health.
+ * Creates the handler of health and, if `reflection` is true, of reflection. It requires no access token, as
+ * supervisors and tools expect. So every caller of the internal listener can read the health of the services, and with
+ * reflection also their definitions.
  */
 function createIntrospection({ services, isReady, stopping, reflection }: InternalApiOptions): RouterHandler {
   const published = services.map(({ service }) => service);

@@ -22,9 +22,9 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
 
 /**
  * Returns the examples of a method for an OpenAPI document. An example can need a value from the answer of another
- * method. The description of the example then states the path of this value in the response message. If `members` has
- * an entry for the other method, its REST answer is only this member of the message. The path then omits the name of
- * the member.
+ * method. The description of the example then states the path of this value in the response message. `members` maps a
+ * method to the member of its response message that is its whole REST answer. If the other method has an entry, the
+ * path begins inside that member, without the member's name.
  */
 export function documentExamples(
   method: DescMethod,

@@ -21,8 +21,9 @@ interface Holding {
   /** Requests that this process may allow without asking the store. */
   held: number;
   /**
-   * The number of requests left in the store when it last answered. It is the whole quota until the store is first
-   * asked in a window. It becomes 0 when this process takes a share while the store does not answer.
+   * How many requests of the quota the store could still give out, by its last answer. Before the first answer in a
+   * window: the whole quota. If the store does not answer, this process allows itself a part of the quota and sets
+   * `left` to 0.
    */
   left: number;
   endsAt: number;

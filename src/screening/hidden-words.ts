@@ -37,8 +37,9 @@ const inPieces = ["contrasena", "contrasenas", "password", "passcode"].map(
 );
 
 /**
- * Returns `plain` with the usual spelling of names of secrets: `clave` for `c l a v e`, `password` for `pass word` and
- * `p4ssw0rd`.
+ * Returns `plain` with disguised words in normal spelling: names of secrets, `usuario` and `tarjeta`. For example,
+ * returns `password` for `pass word` and `p4ssw0rd`. If more spaced characters follow a spaced word, they are a value.
+ * They are joined and put after a colon: `clave: 4421` for `c l a v e 4 4 2 1`.
  */
 export function showHiddenWords(plain: string): string {
   const whole = inPieces.reduce(

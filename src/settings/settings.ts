@@ -21,7 +21,10 @@ import {
 const LOG_FORMATS = ["auto", "json", "text"] as const;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 
-/** Every setting of the service. A test checks that `.env.example` lists the same settings. */
+/**
+ * Every setting of the service, except the OpenTelemetry variables (`OTEL_…`, see `telemetry-config.ts`). A test checks
+ * that `.env.example` lists the same settings.
+ */
 export const settings = {
   host: address("HOST", "127.0.0.1", "Address of the public listener (REST)."),
   port: port("PORT", "8080", "Port of the public listener; 0 picks a free one."),

@@ -9,7 +9,8 @@ import { DeliveryRun } from "./delivery-run.js";
 /**
  * The result of {@link deliverWebhook}.
  *
- * - BUSY: the webhook has a lease that has not expired. Another run holds the lease, or kept it and returned RESTING.
+ * - BUSY: the lease of another run has not expired. That run is sending, or ended without giving the lease back, for
+ *   example with RESTING.
  * - MORE: sending ended early, so there may be more to send now.
  * - LATER: the next attempt is due at `at`, by the clock of the database.
  * - RESTING: eight attempts failed and the receiver accepted nothing. The lease is kept; nothing is sent until it

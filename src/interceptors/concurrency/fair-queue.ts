@@ -8,7 +8,8 @@
 export class FairQueue {
   #virtualTime = 0;
   /**
-   * The start tag of the next call of each tenant. The tenants are in the order of their last assignment, oldest first.
+   * For each tenant with recent calls, the lowest start tag that its next call can get. {@link startTagOf} may return a
+   * higher one. The tenant that was assigned a tag longest ago comes first.
    */
   readonly #nextTags = new Map<string, number>();
 

@@ -39,8 +39,9 @@ export function example(request: JsonObject): RequestExample {
 }
 
 /**
- * Creates an example whose `member` comes from the answer to another example. `request` has the other members. If
- * `member` is not an id, `request` also has a placeholder for it.
+ * Creates an example whose `member` comes from the answer to another example. Until that answer is known, `member` has
+ * a placeholder id. If `member` is not an id, the caller must put a suitable placeholder in `request`. `request` has
+ * the other members.
  */
 export function exampleOf(member: string, source: Source, request: JsonObject = {}): RequestExample {
   return { request: { [member]: UNKNOWN_ID, ...request }, taken: { [member]: source } };

@@ -9,8 +9,8 @@ export interface RecordedObject {
 }
 
 /**
- * The file with the catalog that the migrations create. It has a line for each migration. Each object is listed below
- * the last migration that created or changed it.
+ * The file with the catalog that the migrations create. Each object is listed below the last migration that created or
+ * changed it. A migration that is not the last one for any object has no line.
  */
 export const CATALOG_FILE = new URL("catalog.txt", MIGRATIONS_FOLDER);
 

@@ -38,7 +38,8 @@ export interface JudgedWait {
 const MAX_YEARS = 2;
 
 /**
- * Returns the wait of a booking and the errors in its fields. For a late entry, `nowMs` is the time of the visit.
+ * Returns the wait of a booking and the errors in its fields. If a past visit is recorded afterwards (EnterLateVisit),
+ * `nowMs` is the time of the visit.
  *
  * The wait begins at the earliest of these dates:
  * - the date of `nowMs`

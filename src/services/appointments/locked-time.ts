@@ -63,7 +63,7 @@ export interface LockedTime {
   readonly startMs: number;
   /** Minutes of the visit without the buffer after it. */
   readonly durationMinutes: number;
-  /** The length that the slots must cover: the visit and the buffer. A late entry has no buffer. */
+  /** The length that the slots must cover: the visit and the buffer. A past visit (LATE) has no buffer. */
   readonly length: VisitLength;
   readonly locationId: string;
   readonly locked: Locked;
@@ -89,8 +89,8 @@ export interface LockedTime {
  * references that do not exist. Throws 422 for references that are not active or cannot be combined. Also throws 422
  * for dates out of range, and for a start that cannot be booked.
  *
- * For a late entry, the request date and the desired date are checked as if today were the day of the visit. The start
- * and the limits of the tenant are then not checked.
+ * If a past visit is recorded afterwards (LATE), the request date and the desired date are checked as if today were the
+ * day of the visit. The start and the limits of the tenant are then not checked.
  */
 export async function lockTime(request: TimedBooking, call: ReadyCall, terms: TimedTerms): Promise<LockedTime> {
   const { nowMs, kind } = terms;

@@ -88,7 +88,7 @@ export function requireTrueTimes(
 
 /**
  * Returns a conflict on `field` if the local day of the visit is more than `lateEntryDays` days ago. If `lateEntryDays`
- * is 0, every late entry is a conflict.
+ * is 0, no visit or step may be recorded afterwards: returns a conflict for every day.
  */
 export function tooLate(
   startMs: number,

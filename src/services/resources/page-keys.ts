@@ -20,8 +20,8 @@ export function dateAfter(page: Page): string | undefined {
 }
 
 /**
- * Returns the last version of the previous page, for histories; 0 for the first page. Throws 422 if the page token
- * holds another kind of key.
+ * For lists of the changes of one resource, ordered by version: returns the version of the last item on the previous
+ * page; 0 for the first page. Throws 422 if the page token holds another kind of key.
  */
 export function versionAfter(page: Page): number {
   return Number(keyAfter(page, (version) => (/^[1-9]\d{0,8}$/.test(version) ? version : undefined)) ?? 0);

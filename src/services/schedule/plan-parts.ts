@@ -33,13 +33,13 @@ export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN
   return firstDatesOf(plan, perDate, maxSlots);
 }
 
-/** Returns the inputs for the dates of `span`, which must be within the span of the inputs. */
+/** Returns `inputs` for the dates of `span` only. These dates must be within the span of `inputs`. */
 export function inputsWithin(inputs: PlanInputs, span: DateSpan): PlanInputs {
   const holidays = new Set([...inputs.holidays].filter((date) => span.from <= date && date <= span.through));
   return { ...inputs, span, holidays };
 }
 
-/** Returns the plan for a range of dates, which must be within the range of the plan. */
+/** Returns the part of `plan` on the dates `from` to `through`. These dates must be within the dates of `plan`. */
 export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): ProgramPlan {
   return {
     ...plan,

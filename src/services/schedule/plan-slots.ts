@@ -57,9 +57,9 @@ export interface PlanInputs {
    * count. Some of these practitioners may have left the program.
    */
   readonly booked: readonly string[];
-  /** The inactive ones among the current, joining and `booked` practitioners of the program. */
+  /** Ids of inactive practitioners: of the program, of `joining` ({@link readPlanInputs}) or of `booked`. */
   readonly inactive: readonly string[];
-  /** The blocks of the program, its location or its current, joining or `booked` practitioners in `span`. */
+  /** Blocks in `span`: of the program, of its location, or of practitioners of the program, `joining` or `booked`. */
   readonly blocks: readonly ScheduleBlockRecord[];
 }
 

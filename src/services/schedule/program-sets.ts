@@ -9,19 +9,21 @@ import {
 import { requireVersion } from "../resources/preconditions.js";
 import { lockReferring, ownerOf, type Reference } from "../resources/resources.js";
 
-/** The new services or the new practitioners of a program. */
+/** The requested services or practitioners of a program. They replace its current ones. */
 export interface Replacement {
   readonly programId: string;
   readonly ids: readonly string[];
   readonly expectedVersion: number;
-  /** References to the new services or practitioners, for the errors about those that do not exist. */
+  /**
+   * References to the services or practitioners in `ids`. The 404 error names the fields of those that do not exist.
+   */
   readonly references: readonly Reference[];
 }
 
 /**
  * Locks a program. Returns its current services or its current practitioners; `table` selects which. Also returns the
- * owner of the program. Throws 404 if the program, a new service or a new practitioner does not exist. Throws 409 for a
- * stale version.
+ * owner of the program. Throws 404 if the program or one of the `references` does not exist. Throws 409 for a stale
+ * version.
  */
 export async function lockProgramSet(
   call: ReadyCall,

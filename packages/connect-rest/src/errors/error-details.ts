@@ -7,8 +7,8 @@ export type ErrorDetail = Readonly<Record<string, unknown>> & { readonly "@type"
 type ConnectDetail = ConnectError["details"][number];
 
 /**
- * Types whose JSON can be any object. In the JSON of a google.protobuf.Any, this object is the value of the member
- * `value`. For other types whose JSON is an object, the members of the object stand beside `@type`.
+ * Types whose own JSON can have members of any name, even `@type`. So inside a google.protobuf.Any, their JSON is
+ * nested in the member `value`. If the JSON of another type is an object, its members stand beside `@type`.
  */
 const typesOfAnyObject = new Set(["google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value"]);
 

@@ -33,10 +33,11 @@ export interface AppointmentChangeRecord {
   readonly actor: string | undefined;
   readonly correlationId: string;
   readonly changedAt: Date;
-  /** When the change really happened, for a change that was entered late; undefined for other changes. */
+  /** For a change by EnterLateVisit or EnterLateSteps: when it really happened. Undefined for other changes. */
   readonly happenedAt: Date | undefined;
   /**
-   * The reason of a correction or a late entry; undefined for other changes. Empty after the erasure of the patient.
+   * The reason of a correction, or of EnterLateVisit or EnterLateSteps; undefined for other changes. Empty after the
+   * erasure of the patient.
    */
   readonly correctionReason: string | undefined;
   /** The previous patient, if the change is a merge of patients. */
@@ -58,7 +59,8 @@ export type RecordedWait = Partial<
 >;
 
 /**
- * The reason of a correction or a late entry, and the time at which a late entry happened. With `isOfWait`, the change
+ * The reason of a correction, or of a visit or step that is recorded afterwards (EnterLateVisit, EnterLateSteps). In
+ * the second case, `happenedAt` is the time at which the visit or step really happened. With `isOfWait`, the change
  * stores the previous {@link RecordedWait}. With `isOfVisit`, it stores the previous {@link RecordedVisit}.
  */
 export interface ChangeTopic {
@@ -105,7 +107,8 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 /**
  * Appends a change to the history of an appointment. Also appends rows to `opportunity_changes` if the appointment is
  * new, or if its values for the indicators of opportunity change (see {@link insertCounts}). `before` is undefined for
- * a new appointment. `topic` is defined only for a correction, a late entry or a change of the visit's attributes.
+ * a new appointment. `topic` is defined only for a correction, for EnterLateVisit or EnterLateSteps, or for a change of
+ * the visit's attributes.
  */
 export function insertAppointmentChange(
   transaction: Transaction,

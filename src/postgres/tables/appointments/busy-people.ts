@@ -99,8 +99,8 @@ const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_mi
   WHERE t.tenant_id = :tenantId AND t.id = :appointmentTypeId::uuid)`;
 /*
  * SQL for the number of minutes from the start of the appointment to `visit_ends_at`. If `visit_ends_at` is outside the
- * appointment, this number is 0, negative or more than the duration. Then the patient must be free until the last slot
- * ends.
+ * appointment, this number is not usable (0, negative, or more than the duration). For such a number, {@link timeOfRun}
+ * uses the end of the last slot: the patient must be free until then.
  */
 const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId)`;

@@ -69,8 +69,9 @@ type Person = "patient_id" | "practitioner_id";
 
 /**
  * Returns three parts of the SQL of {@link busyTime} and {@link isBusyAt}. `live`: the conditions on live appointments
- * `a` that can overlap the time. `end`: the time until which such an appointment makes the person busy. `holds`: the
- * FROM clause and the conditions that select unexpired holds `h` that overlap the time.
+ * `a`, except `exceptId`, that can overlap the time. `end`: the time until which such an appointment makes the person
+ * busy. `holds`: the FROM clause and the conditions that select live holds `h` (not ended, not expired), except
+ * `exceptHoldId`, that overlap the time.
  */
 function partsOf(person: Person, time: ComparedTime) {
   const { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId } = time;

@@ -152,8 +152,9 @@ function compile(shape: SearchShape): SearchStatement {
 }
 
 /**
- * Returns SQL for the options among the free slots. The query sorts the slots. Then it checks in order whether patient
- * and practitioner are free, until the page is full. OFFSET 0 keeps the planner from merging the two steps.
+ * Returns SQL for the options among the free slots. The query sorts the slots. Then it checks in order whether the
+ * practitioner is active and free and the patient is free, until the page is full. The rows are {@link FoundRow}s.
+ * OFFSET 0 keeps the planner from merging the two steps.
  */
 function options(shape: SearchShape): string {
   const sorted = `SELECT f.*, uuid_hash_extended(f.id, :seed) AS spread FROM found AS f

@@ -148,9 +148,9 @@ export function rewindMaterialization(transaction: Transaction, programIds: read
 }
 
 /**
- * Increases the `generation` of these programs and sets their `staff` ({@link MaterializationState}) to 0. Each new
- * slot gets the current generation of its program. So the service recognizes an appointment option whose slots were
- * replaced.
+ * Increases the `generation` of these programs. Also sets `staff` to 0, so that the first incomplete date begins again
+ * with the first practitioner ({@link MaterializationState}). Each new slot gets the current generation of its program.
+ * So the service recognizes an appointment option whose slots were replaced.
  */
 export function startNewGeneration(transaction: Transaction, programIds: readonly string[]): void {
   const query = sql("programs")
