@@ -40,8 +40,12 @@ const PROGRAMS = [
   "test/events/pooler.test.ts",
 ];
 
-/** The slowest tests. They start early, so that no worker is idle at the end of a run. */
-const LONGEST = /\/test\/(?:examples|faults\/(?:replicas|previous-release))/;
+/** Files that take longest. They start early, so that no worker is idle at the end of a run. */
+const LONGEST = new RegExp(
+  "/test/(?:deploy/reverse-proxy|examples/examples|faults/(?:(?:webhook-)?kill-storm|previous-release|replicas)|" +
+    "hostile/unread-answers|import/import-killed|jobs/summarize-waits|reference-page/reference-page|" +
+    "webhooks/stale-reminders)",
+);
 
 class LongFirst extends BaseSequencer {
   /**
