@@ -22,6 +22,12 @@ const STREAMS = ["WatchEvents"];
 /** More than the validity of an option token. */
 const TOO_LATE_MS = 11 * 60_000;
 
+/** Operations that use an option token, which admits only callers with the organization and company of its search. */
+const OPTION_USES = new Set(["BookAppointment", "HoldAppointmentOption", "MoveAppointment"]);
+
+/** Where an invalid id does not reject the request: an import returns the errors of each row in its outcome. */
+const IMPORTED_ROWS = "rows[";
+
 /** Sends a request that provokes a status. */
 type Cause = (method: DescMethod) => Promise<RestAnswer>;
 
@@ -86,20 +92,31 @@ afterAll(() => Promise.all([service.close(), limited.close()]));
 
 for (const method of methods) {
   const { scope, successStatus, errorStatuses } = operationOf(method);
+  const callers = OPTION_USES.has(method.name) ? "the caller of the search" : "any organization and company";
   describe(method.name, () => {
-    test(`answers ${successStatus} to a token that has only its scope`, async () => {
+    test(`answers ${successStatus} to a token that has only its scope, of ${callers}`, async () => {
       const { answer } = await accepted(method);
       expect([answer.status, answer.text]).toEqual([successStatus, answer.text]);
     });
 
     if (takesIdempotencyKey(method))
       test("answers a repeated request with the first result", async () => {
-        const { request, key, answer } = await accepted(method);
-        const changes = { token: await tokenOf({ scopes: [scope] }), headers: { "idempotency-key": key } };
+        const { request, as, key, answer } = await accepted(method);
+        const changes = { token: await tokenOf(as), headers: { "idempotency-key": key } };
         const again = await sendOverRest(service, method, request, changes);
         expect([again.status, again.text]).toEqual([answer.status, answer.text]);
         expect(again.headers.get("idempotent-replayed")).toBe("true");
       });
+
+    for (const place of idPositions(method.input)) {
+      if (place.startsWith(IMPORTED_ROWS)) continue;
+      test(`answers 422 for ${place} that is not a UUID`, async () => {
+        const { request } = await accepted(method);
+        const answer = await sendOverConnect(method, put(request, place, "42"));
+        expectProblem(answer, 422);
+        expect(itemsOf(answer)).toContain(`${place} INVALID_UUID`);
+      });
+    }
 
     for (const status of errorStatuses) {
       const cause = ownCauses[`${method.name} ${status}`] ?? causes[status];
@@ -122,6 +139,8 @@ test("every operation of the clinic has these tests, but for streams", () => {
 /** A request that succeeded, and its answer. */
 interface Accepted {
   readonly request: JsonObject;
+  /** The claims of its token. A replay has the same principal. */
+  readonly as: TokenFor;
   readonly key: string;
   readonly answer: RestAnswer;
 }
@@ -137,9 +156,10 @@ function accepted(method: DescMethod): Promise<Accepted> {
 
 async function sendExample(method: DescMethod): Promise<Accepted> {
   const [request, key] = [await examples.request(method.name), randomUUID()];
-  const token = await tokenOf({ scopes: [operationOf(method).scope] });
-  const answer = await sendOverRest(service, method, request, { token, headers: { "idempotency-key": key } });
-  return { request, key, answer };
+  const owner = OPTION_USES.has(method.name) ? {} : { organizationId: randomUUID(), companyId: randomUUID() };
+  const as = { scopes: [operationOf(method).scope], ...owner };
+  const changes = { token: await tokenOf(as), headers: { "idempotency-key": key } };
+  return { request, as, key, answer: await sendOverRest(service, method, request, changes) };
 }
 
 async function send(method: DescMethod, changes: RequestChanges, as: TokenFor = {}): Promise<RestAnswer> {
@@ -170,10 +190,10 @@ async function sendForMissing(method: DescMethod): Promise<RestAnswer> {
 
 /** Sends the key of a success with another value of some member. */
 async function sendUnderUsedKey(method: DescMethod): Promise<RestAnswer> {
-  const { request, key } = await accepted(method);
-  const headers = { "idempotency-key": key };
+  const { request, as, key } = await accepted(method);
+  const changes = { token: await tokenOf(as), headers: { "idempotency-key": key } };
   for (const other of changesOf(request)) {
-    const answer = await sendOverRest(service, method, other, { token: await tokenOf(), headers });
+    const answer = await sendOverRest(service, method, other, changes);
     if (itemsOf(answer).includes("Idempotency-Key IDEMPOTENCY_KEY_REUSED")) return answer;
   }
   throw new Error(`no change of ${JSON.stringify(request)} is another request under the same key`);
@@ -211,8 +231,12 @@ async function sendTooLate(method: DescMethod): Promise<RestAnswer> {
 /** Sends an unknown member over Connect. Over REST some operations read it from the query, where it causes 400. */
 async function sendUnknownMember(method: DescMethod): Promise<RestAnswer> {
   const { request } = await accepted(method);
+  return sendOverConnect(method, { ...request, unknown: 1 });
+}
+
+async function sendOverConnect(method: DescMethod, request: JsonObject): Promise<RestAnswer> {
   const headers = { authorization: `Bearer ${await tokenOf()}`, "idempotency-key": randomUUID() };
-  const body = Buffer.from(JSON.stringify({ ...request, unknown: 1 }));
+  const body = Buffer.from(JSON.stringify(request));
   const call = { path: `/${operationName(method)}`, headers, body };
   const outcome = await sendCall(service.internalUrl, rpcFormats["Connect, JSON, HTTP/1.1"] as RpcFormat, call);
   return asRest(method as DescMethodUnary, outcome);

@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ImportService } from "../../src/gen/cupo/clinic/v1/import_service_pb.js";
-import { describeAccess } from "../operations-clinic/rpc-under-test.js";
 import { day } from "../schedule/clinic.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
@@ -25,17 +23,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("ImportResources", () => {
-  const sourceSystem = "old system";
-
-  describeAccess(
-    {
-      method: ImportService.method.importResources,
-      scope: "import:write",
-      prepare: async () => ({ sourceSystem, rows: [patientRow(randomUUID())] }),
-    },
-    () => service,
-  );
-
   test("does not find resources of another tenant, organization or company", async () => {
     const clinic = await openImportingClinic(service);
     const stranger = { tenantId: randomUUID() };
@@ -215,15 +202,6 @@ describe("ImportResources", () => {
 });
 
 describe("GetImportReport", () => {
-  describeAccess(
-    {
-      method: ImportService.method.getImportReport,
-      scope: "import:write",
-      prepare: async () => ({ sourceSystem: "old system" }),
-    },
-    () => service,
-  );
-
   test("counts nothing for an unknown system or another tenant", async () => {
     const clinic = await openImportingClinic(service);
     await importRows(clinic, [patientRow("P1")]);

@@ -9,7 +9,7 @@ import { auditOf } from "../support/audit.js";
 import { messagesOf } from "../support/problem.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { AROUND_THE_CLOCK, at, countsOf, moveIntoSlot, timedBooking } from "./timed-bookings.js";
 
 const { bookAppointmentAt } = BookingService.method;
@@ -25,16 +25,6 @@ beforeAll(async () => {
 afterAll(() => closeConsistent(service, foundByTheService));
 
 describe("BookAppointmentAt", () => {
-  let next = 0;
-  describeAccess(
-    {
-      method: bookAppointmentAt,
-      scope: "scheduling:write",
-      prepare: async () => timedBooking(clinic, { startsAt: `${day(clinic, 10 + next++)}T08:00:00-05:00` }),
-    },
-    () => service,
-  );
-
   test("books the free slot with this start, PENDING at version 1, and writes an audit row", async () => {
     const request = await timedBooking(await openClinic(service));
     const answer = await send(request);

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { SeriesService } from "../../src/gen/cupo/clinic/v1/series_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { closeConsistent } from "../schedule/invariants.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { holdFirst, unitsOf } from "./hold-requests.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { type Booked, bookedIn, seriesOf } from "./series-requests.js";
 import { timedBooking } from "./timed-bookings.js";
 
@@ -34,15 +33,6 @@ beforeEach(async () => {
 afterAll(() => closeConsistent(service));
 
 describe("BookSeries", () => {
-  describeAccess(
-    {
-      method: SeriesService.method.bookSeries,
-      scope: "scheduling:write",
-      prepare: async (target) => seriesOf(await openClinic(target)),
-    },
-    () => service,
-  );
-
   test("books every so many days at the same local time, with one unit of each day, and lists them as a series", async () => {
     const { seriesId, appointments } = await bookSeries({ intervalDays: 3, count: 4 });
     const starts = [2, 5, 8, 11].map((days) => `${day(clinic, days)}T13:00:00.000Z`);

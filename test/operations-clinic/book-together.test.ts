@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { SeriesService } from "../../src/gen/cupo/clinic/v1/series_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { type Clinic, call, everyMorning, mustCall, openClinic } from "../schedule/clinic.js";
 import { closeConsistent } from "../schedule/invariants.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { unitsOf } from "./hold-requests.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { bookedIn } from "./series-requests.js";
 import { at, timedBooking } from "./timed-bookings.js";
 
@@ -26,15 +25,6 @@ beforeEach(async () => {
 afterAll(() => closeConsistent(service));
 
 describe("BookTogether", () => {
-  describeAccess(
-    {
-      method: SeriesService.method.bookTogether,
-      scope: "scheduling:write",
-      prepare: async (target) => familyOf(await openClinic(target), [{}, {}]),
-    },
-    () => service,
-  );
-
   test("books the patients one after the other in their order, each with a unit", async () => {
     const request = await familyOf(clinic, [{}, { durationMinutes: 45 }, {}]);
     const { appointments } = bookedIn(await call(clinic, "BookTogether", request));

@@ -1,6 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CatalogAdminService } from "../../src/gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { summaryOf } from "../contract/send.js";
 import {
@@ -17,11 +16,9 @@ import {
 } from "../schedule/clinic.js";
 import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { bookedIn, seriesOf } from "./series-requests.js";
 import { at, timedBooking } from "./timed-bookings.js";
-
-const { updateAppointmentTypeBuffer } = CatalogAdminService.method;
 
 let service: TestService;
 
@@ -32,15 +29,6 @@ beforeAll(async () => {
 afterAll(() => closeConsistent(service, foundByTheService));
 
 describe("UpdateAppointmentTypeBuffer", () => {
-  describeAccess(
-    {
-      method: updateAppointmentTypeBuffer,
-      scope: "configuration:write",
-      prepare: async () => ({ appointmentTypeId: await newType(), expectedVersion: 1, bufferMinutes: 10 }),
-    },
-    () => service,
-  );
-
   test("changes the buffer, which is 0 before", async () => {
     const [clinic, appointmentTypeId] = [await openClinic(service), await newType()];
     const { appointmentType: before } = await mustCall(clinic, "GetAppointmentType", { appointmentTypeId });

@@ -11,7 +11,6 @@ import {
   call,
   day,
   mustCall,
-  openClinic,
 } from "../schedule/clinic.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc } from "../support/rpc.js";
@@ -19,7 +18,7 @@ import { startTestService, type TestService } from "../support/service.js";
 import { countOpen, expectSoundness, openDisplacedClinic } from "./displaced-fixtures.js";
 import { holdFirst, unitsOf } from "./hold-requests.js";
 import * as resources from "./resources-under-test.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { mustBlock } from "./schedule-block-fixtures.js";
 import { at, timedBooking } from "./timed-bookings.js";
 
@@ -33,22 +32,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => service.close());
-
-describe("ChangeAppointment", () => {
-  describeAccess(
-    {
-      method: changeAppointment,
-      scope: "scheduling:write",
-      id: "appointmentId",
-      prepare: async (target) => {
-        const clinic = await openClinic(target);
-        const { appointmentId } = await bookFirst(clinic, await fixtures.createPatient(target));
-        return { appointmentId, expectedVersion: 1, modality: "PHONE" };
-      },
-    },
-    () => service,
-  );
-});
 
 describe("the visit", () => {
   test("gets another service, type, modality and link, in one change that the history shows", async () => {

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { SeriesService } from "../../src/gen/cupo/clinic/v1/series_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { closeConsistent } from "../schedule/invariants.js";
 import { runExtensions } from "../schedule/run-extensions.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { unitsOf } from "./hold-requests.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { type BookedBody, bookedIn, seriesOf } from "./series-requests.js";
 import { timedBooking } from "./timed-bookings.js";
 
@@ -37,21 +36,6 @@ beforeEach(async () => {
 afterAll(() => closeConsistent(service));
 
 describe("CancelSeries", () => {
-  describeAccess(
-    {
-      method: SeriesService.method.cancelSeries,
-      scope: "scheduling:write",
-      id: "seriesId",
-      prepare: async (target) => {
-        const { seriesId } = bookedIn(
-          await call(await openClinic(target), "BookSeries", await seriesOf(await openClinic(target))),
-        );
-        return { seriesId, cancellationReasonId: await fixtures.cancellationReason.create(target, {}) };
-      },
-    },
-    () => service,
-  );
-
   test("cancels all that are ahead, or those from one on, and frees their slots and units", async () => {
     const from = bookedIn(await cancel({ fromAppointmentId: idOf(2) }));
     expect(from.appointments.map(({ appointmentId }) => appointmentId)).toEqual([idOf(2), idOf(3)]);
@@ -90,21 +74,6 @@ describe("CancelSeries", () => {
 });
 
 describe("MoveSeries", () => {
-  describeAccess(
-    {
-      method: SeriesService.method.moveSeries,
-      scope: "scheduling:write",
-      id: "seriesId",
-      prepare: async (target) => {
-        const other = await openClinic(target);
-        const { seriesId, appointments } = bookedIn(await call(other, "BookSeries", await seriesOf(other)));
-        const from = { fromAppointmentId: `${appointments[0]?.appointmentId}`, expectedVersion: 1 };
-        return { seriesId, ...from, startsAt: `${day(other, 2)}T10:00:00-05:00` };
-      },
-    },
-    () => service,
-  );
-
   test("moves one and those that follow by the same days and time, over the times that they leave", async () => {
     const { appointments } = bookedIn(await move(1, 6, "08:30"));
     const starts = [6, 8, 10].map((days) => `${day(clinic, days)}T13:30:00.000Z`);

@@ -7,7 +7,7 @@ import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { shareTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 
 const { changeWaitlistEntry, closeWaitlistEntry, getWaitlistEntry } = DeskService.method;
 const WISH: JsonObject = { dateFrom: "2026-01-01", dateTo: "9999-12-30", preferredPeriods: ["EVENING", "NIGHT"] };
@@ -23,20 +23,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("ChangeWaitlistEntry", () => {
-  describeAccess(
-    {
-      method: changeWaitlistEntry,
-      scope: "desk:write",
-      id: "waitlistEntryId",
-      prepare: async (target) => ({
-        waitlistEntryId: await deskFixtures(target).entry(),
-        expectedVersion: 1,
-        ...WISH,
-      }),
-    },
-    () => service,
-  );
-
   test("replaces the wish, keeps the place in line and shows what was before", async () => {
     const before = { locationId: await make.location(), practitionerId: await make.practitioner() };
     const id = await make.entry(before);

@@ -19,7 +19,7 @@ import { auditOf } from "../support/audit.js";
 import { messagesOf } from "../support/problem.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 
 const { correctAppointmentStatus } = BookingService.method;
 const NOT_ALLOWED = ["appointmentId STATE_NOT_ALLOWED"];
@@ -41,18 +41,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => closeConsistent(service, foundByTheService));
-
-describe("CorrectAppointmentStatus", () => {
-  describeAccess(
-    {
-      method: correctAppointmentStatus,
-      scope: "scheduling:correct",
-      id: "appointmentId",
-      prepare: async (target) => requestFor(await bring("CHECKED_IN", await openClinic(target)), "CONFIRMED"),
-    },
-    () => service,
-  );
-});
 
 describe("200", () => {
   test.each([

@@ -6,7 +6,7 @@ import { auditOf } from "../support/audit.js";
 import { detailsOf, type PatientBody, registerPatient } from "../support/registration.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { shareTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, type Item, itemsIn, walkPages } from "./rpc-under-test.js";
+import { expectRefusal, expectTokenIsBound, type Item, itemsIn, walkPages } from "./rpc-under-test.js";
 
 const { correctPatientDocument, findPatientByDocument, listPatientChanges, searchPatients, setPatientStatus } =
   PatientDirectoryService.method;
@@ -21,16 +21,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("CorrectPatientDocument", () => {
-  describeAccess(
-    {
-      method: correctPatientDocument,
-      scope: "patients:correct",
-      id: "patientId",
-      prepare: async (target) => correctionOf(await registerPatient(target)),
-    },
-    () => service,
-  );
-
   test.each(["ACTIVE", "INACTIVE", "DECEASED"])(
     "corrects the document of a patient who is %s, and changes nothing else",
     async (status) => {
@@ -116,16 +106,6 @@ describe("CorrectPatientDocument", () => {
 });
 
 describe("ListPatientChanges", () => {
-  describeAccess(
-    {
-      method: listPatientChanges,
-      scope: "patients:read",
-      id: "patientId",
-      prepare: async (target) => ({ patientId: (await registerPatient(target)).id }),
-    },
-    () => service,
-  );
-
   test("returns the former document and the reason, and the number only with the scope for it", async () => {
     const patient = await registerPatient(service);
     const correction = await send(correctionOf(patient), { headers: { "actor-id": "desk-7" } });

@@ -7,7 +7,7 @@ import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { shareTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, idsOf, itemsIn, walkPages } from "./rpc-under-test.js";
+import { expectRefusal, expectTokenIsBound, idsOf, itemsIn, walkPages } from "./rpc-under-test.js";
 
 const { getWaitlistEntry, listWaitlistEntries, closeWaitlistEntry } = DeskService.method;
 
@@ -22,16 +22,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("GetWaitlistEntry", () => {
-  describeAccess(
-    {
-      method: getWaitlistEntry,
-      scope: "desk:read",
-      id: "waitlistEntryId",
-      prepare: async (target) => ({ waitlistEntryId: await deskFixtures(target).entry() }),
-    },
-    () => service,
-  );
-
   test("returns every field as it was recorded", async () => {
     const recorded = {
       patientId: await make.patient(),
@@ -63,11 +53,6 @@ describe("GetWaitlistEntry", () => {
 });
 
 describe("ListWaitlistEntries", () => {
-  describeAccess(
-    { method: listWaitlistEntries, scope: "desk:read", prepare: async () => ({ pageSize: 1 }) },
-    () => service,
-  );
-
   test("lists all entries of the tenant, the oldest first, each once", async () => {
     const { as, ids } = await makeEntries(5);
     const pages = await walkPages(service, listWaitlistEntries, "waitlistEntries", { pageSize: 2 }, { as });
@@ -136,20 +121,6 @@ describe("ListWaitlistEntries", () => {
 });
 
 describe("CloseWaitlistEntry", () => {
-  describeAccess(
-    {
-      method: closeWaitlistEntry,
-      scope: "desk:write",
-      id: "waitlistEntryId",
-      prepare: async (target) => ({
-        waitlistEntryId: await deskFixtures(target).entry(),
-        expectedVersion: 1,
-        reason: "Atendido.",
-      }),
-    },
-    () => service,
-  );
-
   test("records when, by whom and why it was closed, changes nothing else, and writes one audit row", async () => {
     const id = await make.entry();
     const before = await get(id);

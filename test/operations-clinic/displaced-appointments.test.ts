@@ -17,7 +17,7 @@ import {
   setPractitioner,
   setProgram,
 } from "./displaced-fixtures.js";
-import { describeAccess, expectTokenIsBound } from "./rpc-under-test.js";
+import { expectTokenIsBound } from "./rpc-under-test.js";
 import { at } from "./timed-bookings.js";
 
 const { listDisplacedAppointments } = DisplacedAppointmentService.method;
@@ -36,11 +36,6 @@ beforeEach(async () => {
 afterAll(() => service.close());
 
 describe("ListDisplacedAppointments", () => {
-  describeAccess(
-    { method: listDisplacedAppointments, scope: "scheduling:read", prepare: async () => ({}) },
-    () => service,
-  );
-
   test("returns those of the whole tenant by start, and filters by cause, block, program, practitioner and date", async () => {
     const { programId, ruleId } = clinic;
     const [sick, well] = clinic.practitionerIds;

@@ -20,11 +20,10 @@ import {
   outcomesOf,
   setPractitioner,
 } from "./displaced-fixtures.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { at, countsOf, timedBooking } from "./timed-bookings.js";
 
-const { acceptDisplacedAppointments, substitutePractitioner, offerDisplacedAppointmentOptions } =
-  DisplacedAppointmentService.method;
+const { substitutePractitioner } = DisplacedAppointmentService.method;
 
 let service: TestService;
 let clinic: Clinic;
@@ -40,15 +39,6 @@ beforeEach(async () => {
 afterAll(() => service.close());
 
 describe("AcceptDisplacedAppointments", () => {
-  describeAccess(
-    {
-      method: acceptDisplacedAppointments,
-      scope: "scheduling:write",
-      prepare: async () => ({ choices: choicesOf([randomUUID()]) }),
-    },
-    () => service,
-  );
-
   test("leaves appointments unchanged, removes them from the list, and writes an audit row for each", async () => {
     const ids = await bookSeveral(clinic, 2);
     await fallIll(clinic);
@@ -102,18 +92,6 @@ describe("AcceptDisplacedAppointments", () => {
 });
 
 describe("SubstitutePractitioner", () => {
-  describeAccess(
-    {
-      method: substitutePractitioner,
-      scope: "scheduling:write",
-      prepare: async () => ({
-        practitionerId: await fixtures.practitioner.create(service, {}),
-        choices: choicesOf([randomUUID()]),
-      }),
-    },
-    () => service,
-  );
-
   test("moves each to a free slot of the other practitioner at the same time, and is done once per key", async () => {
     const [, well = ""] = clinic.practitionerIds;
     const ids = await bookSeveral(clinic, 3);
@@ -244,19 +222,6 @@ describe("SubstitutePractitioner", () => {
 });
 
 describe("OfferDisplacedAppointmentOptions", () => {
-  describeAccess(
-    {
-      method: offerDisplacedAppointmentOptions,
-      scope: "scheduling:read",
-      prepare: async () => ({
-        appointmentIds: [randomUUID()],
-        dateFrom: day({ service }, 1),
-        dateTo: day({ service }, 5),
-      }),
-    },
-    () => service,
-  );
-
   test("returns the earliest options of each, with tokens that move it", async () => {
     const ids = await bookSeveral(clinic, 2);
     await fallIll(clinic);

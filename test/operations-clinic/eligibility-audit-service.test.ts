@@ -7,7 +7,6 @@ import { EligibilityAuditService } from "../../src/gen/cupo/clinic/v1/eligibilit
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
-import { describeAccess } from "./rpc-under-test.js";
 
 const { getEligibilityDecision } = EligibilityAuditService.method;
 
@@ -20,16 +19,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("GetEligibilityDecision", () => {
-  describeAccess(
-    {
-      method: getEligibilityDecision,
-      scope: "operations:read",
-      id: "decisionId",
-      prepare: async (target) => ({ decisionId: (await decide(target, await questionFor(target))).decisionId }),
-    },
-    () => service,
-  );
-
   test("returns a decision unchanged, with the question, the caller and the correlation id", async () => {
     const question = await questionFor(service);
     const decision = await decide(service, question, "billing");

@@ -1,6 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
 import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { type AppointmentBody, appointmentIn, bookFirst, call, day, mustCall } from "../schedule/clinic.js";
@@ -8,10 +7,8 @@ import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { type Morning, openMorning } from "./late-requests.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { countsOf } from "./timed-bookings.js";
-
-const { enterLateSteps } = BookingService.method;
 
 let service: TestService;
 let morning: Morning;
@@ -31,21 +28,6 @@ beforeEach(async () => {
 afterAll(() => closeConsistent(service, foundByTheService));
 
 describe("EnterLateSteps", () => {
-  describeAccess(
-    {
-      method: enterLateSteps,
-      scope: "scheduling:enter-late",
-      id: "appointmentId",
-      prepare: async () => {
-        morning.goTo("07:30");
-        const { appointmentId } = await booked();
-        morning.goTo("12:30");
-        return stepsOf({ appointmentId });
-      },
-    },
-    () => service,
-  );
-
   test("checks in and attends an appointment at the given times, and marks it", async () => {
     expect(appointmentIn(await enter())).toMatchObject({ status: "ATTENDED", version: 3, lateEntry: true });
     const { changes } = await mustCall(morning.clinic, "ListAppointmentChanges", idOf(appointment));

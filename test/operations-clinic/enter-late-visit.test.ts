@@ -11,7 +11,7 @@ import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { lateVisit, type Morning, openMorning } from "./late-requests.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { countsOf } from "./timed-bookings.js";
 
 const { enterLateVisit } = BookingService.method;
@@ -31,11 +31,6 @@ beforeEach(async () => {
 afterAll(() => closeConsistent(service, foundByTheService));
 
 describe("EnterLateVisit", () => {
-  describeAccess(
-    { method: enterLateVisit, scope: "scheduling:enter-late", prepare: () => lateVisit(morning) },
-    () => service,
-  );
-
   test("takes the past slot, and shows the visit as attended and late", async () => {
     const answer = await enter();
     const appointment = appointmentIn(answer);

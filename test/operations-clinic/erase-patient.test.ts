@@ -16,7 +16,7 @@ import { deskFixtures } from "./desk-fixtures.js";
 import { complaint, erasureOf, mergeOf, REASON } from "./erasure-requests.js";
 import { type MarkedPatient, markedPatient } from "./marked-patient.js";
 import { columnsWith, readPersonalColumns, reasonFor, UNDECIDED } from "./personal-columns.js";
-import { describeAccess, expectRefusal, idsOf, itemsIn } from "./rpc-under-test.js";
+import { expectRefusal, idsOf, itemsIn } from "./rpc-under-test.js";
 
 const directory = PatientDirectoryService.method;
 const { closeWaitlistEntry } = DeskService.method;
@@ -41,18 +41,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => closeConsistent(service, foundByTheService));
-
-describe("ErasePatient", () => {
-  describeAccess(
-    {
-      method: directory.erasePatient,
-      scope: "patients:erase",
-      id: "patientId",
-      prepare: async (target) => erasureOf(await registerPatient(target)),
-    },
-    () => service,
-  );
-});
 
 describe("an erased person", () => {
   test("was in every column that can contain patient data, and is in none afterwards, stored replays included", async () => {

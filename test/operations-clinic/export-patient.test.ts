@@ -12,7 +12,7 @@ import { mergeOf, REASON } from "./erasure-requests.js";
 import { type HoldBody, holdFirst } from "./hold-requests.js";
 import { type MarkedPatient, markedPatient } from "./marked-patient.js";
 import { columnsWith } from "./personal-columns.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, type Item, idsOf } from "./rpc-under-test.js";
+import { expectRefusal, expectTokenIsBound, type Item, idsOf } from "./rpc-under-test.js";
 
 const { exportPatient } = PatientDirectoryService.method;
 
@@ -81,16 +81,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("ExportPatient", () => {
-  describeAccess(
-    {
-      method: exportPatient,
-      scope: "patients:export",
-      id: "patientId",
-      prepare: async (target) => ({ patientId: (await registerPatient(target)).id }),
-    },
-    () => service,
-  );
-
   test("returns each record of the person once, including those of merged patients", async () => {
     const { patient, duplicate, appointmentIds, entryIds, caseIds, noteIds, decisionIds } = person;
     const [whole, ...rest] = await pagesOf(patient.id, 200);

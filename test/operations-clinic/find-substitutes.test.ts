@@ -1,14 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DisplacedAppointmentService } from "../../src/gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { cancel } from "../operations/reschedule-appointment-moves.js";
 import { type Clinic, day, everyMorning, mustCall, openClinic } from "../schedule/clinic.js";
 import { shareTestService, type TestService } from "../support/service.js";
 import { bookSeveral, choicesOf, fallIll, outcomesOf } from "./displaced-fixtures.js";
 import { holdFirst } from "./hold-requests.js";
-import { describeAccess } from "./rpc-under-test.js";
 
 let service: TestService;
 
@@ -19,15 +17,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("FindSubstitutes", () => {
-  describeAccess(
-    {
-      method: DisplacedAppointmentService.method.findSubstitutes,
-      scope: "scheduling:read",
-      prepare: async () => ({ appointmentIds: [randomUUID()] }),
-    },
-    () => service,
-  );
-
   test("returns colleagues with the appointments that each can take, the most first", async () => {
     const clinic = await openTeam(3);
     const [ill, half, whole] = clinic.practitionerIds;

@@ -20,10 +20,10 @@ import { auditOf } from "../support/audit.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { countedOf, hold, holdFirst, unitsOf } from "./hold-requests.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, idsOf, walkPages } from "./rpc-under-test.js";
+import { expectRefusal, expectTokenIsBound, idsOf, walkPages } from "./rpc-under-test.js";
 import { at, timedBooking } from "./timed-bookings.js";
 
-const { releaseHold, getHold, listHolds } = HoldService.method;
+const { listHolds } = HoldService.method;
 const MINUTE_MS = 60_000;
 
 let service: TestService;
@@ -162,11 +162,6 @@ describe("rescheduling with the token of a hold", () => {
 });
 
 describe("ReleaseHold", () => {
-  describeAccess(
-    { method: releaseHold, scope: "scheduling:write", id: "holdId", prepare: () => newHold() },
-    () => service,
-  );
-
   test("ends the hold and returns its unit", async () => {
     const { holdId, startsAt } = await holdFirst(clinic, { patientId });
     const answer = await call(clinic, "ReleaseHold", { holdId });
@@ -187,13 +182,7 @@ describe("ReleaseHold", () => {
   });
 });
 
-describe("GetHold", () => {
-  describeAccess({ method: getHold, scope: "scheduling:read", id: "holdId", prepare: () => newHold() }, () => service);
-});
-
 describe("ListHolds", () => {
-  describeAccess({ method: listHolds, scope: "scheduling:read", prepare: async () => ({}) }, () => service);
-
   test("returns the live holds by id, page by page, of a patient or a practitioner", async () => {
     const holds = [];
     for (const skip of [0, 1, 2]) holds.push(await holdFirst(clinic, { patientId }, skip));
@@ -256,9 +245,3 @@ describe("a hold of a patient", () => {
     expect((await call(clinic, "GetHold", { holdId: younger })).status).toBe(200);
   });
 });
-
-async function newHold() {
-  const own = await openClinic(service);
-  const { holdId } = await holdFirst(own);
-  return { holdId };
-}

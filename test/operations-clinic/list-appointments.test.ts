@@ -15,7 +15,7 @@ import {
 } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, idsOf, itemsIn, walkPages } from "./rpc-under-test.js";
+import { expectRefusal, expectTokenIsBound, idsOf, itemsIn, walkPages } from "./rpc-under-test.js";
 
 const { listAppointments, listAppointmentChanges } = BookingService.method;
 
@@ -30,11 +30,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("ListAppointments", () => {
-  describeAccess(
-    { method: listAppointments, scope: "scheduling:read", prepare: async () => ({ pageSize: 1 }) },
-    () => service,
-  );
-
   test("returns all appointments page by page, ordered by start and id, unchanged", async () => {
     const crowd = await openCrowd();
     const booked = [];
@@ -140,18 +135,6 @@ describe("ListAppointments", () => {
 });
 
 describe("ListAppointmentChanges", () => {
-  describeAccess(
-    {
-      method: listAppointmentChanges,
-      scope: "scheduling:read",
-      id: "appointmentId",
-      prepare: async () => ({
-        appointmentId: (await bookOn(clinic, await fixtures.patient.create(service, {}), 2)).appointmentId,
-      }),
-    },
-    () => service,
-  );
-
   test("returns each change, the oldest first, starting with the booking", async () => {
     const booked = await bookOn(clinic, await fixtures.patient.create(service, {}), 5);
     const { appointmentId: id, startsAt, endsAt, practitionerId, locationId } = booked;

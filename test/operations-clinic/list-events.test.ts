@@ -10,7 +10,7 @@ import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import * as resources from "./resources-under-test.js";
-import { describeAccess, expectRefusal, type Item, itemsIn } from "./rpc-under-test.js";
+import { expectRefusal, type Item, itemsIn } from "./rpc-under-test.js";
 import { mustBlock } from "./schedule-block-fixtures.js";
 
 const { listEvents } = EventService.method;
@@ -245,8 +245,6 @@ test.each([
 ])("unknown or repeated resource types are rejected: %o", async (request, item) => {
   expectRefusal(await list(request), 422, [item]);
 });
-
-describeAccess({ method: listEvents, scope: "events:read", prepare: async () => ({}) }, () => service);
 
 function list(request: JsonObject = {}, changes: RpcChanges = {}) {
   return callRpc(service, listEvents, request, { as, ...changes });

@@ -1,14 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { shareTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { locationOf } from "./displaced-fixtures.js";
 import { holdFirst } from "./hold-requests.js";
-import { describeAccess } from "./rpc-under-test.js";
 import { at } from "./timed-bookings.js";
 
 let service: TestService;
@@ -20,18 +18,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("MatchSlot", () => {
-  describeAccess(
-    {
-      method: DeskService.method.matchSlot,
-      scope: "desk:read",
-      prepare: async () => ({
-        ...slotOf({ programId: randomUUID(), practitionerIds: [randomUUID()] }),
-        startsAt: at({ service }, "08:00"),
-      }),
-    },
-    () => service,
-  );
-
   test("returns the entries that wish the date, period, location and practitioner of the slot, oldest first, on pages", async () => {
     const { clinic, wait } = await openWaiting();
     const locationId = await locationOf(clinic);

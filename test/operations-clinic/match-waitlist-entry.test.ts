@@ -7,7 +7,7 @@ import { auditOf } from "../support/audit.js";
 import { callRpc } from "../support/rpc.js";
 import { shareTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, walkPages } from "./rpc-under-test.js";
+import { expectRefusal, expectTokenIsBound, walkPages } from "./rpc-under-test.js";
 
 const { matchWaitlistEntry } = BookingService.method;
 
@@ -24,16 +24,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("MatchWaitlistEntry", () => {
-  describeAccess(
-    {
-      method: matchWaitlistEntry,
-      scope: "scheduling:read",
-      id: "waitlistEntryId",
-      prepare: async () => ({ waitlistEntryId: await make.entry() }),
-    },
-    () => service,
-  );
-
   test("returns the options of a search with the entry's wishes, page by page, and writes nothing", async () => {
     const criteria = { patientId: await make.patient(), dateFrom: day(clinic, 2), dateTo: day(clinic, 3) };
     for (const preferredPeriods of [["MORNING"], ["AFTERNOON"], ["MORNING", "AFTERNOON"], ["NIGHT"]]) {

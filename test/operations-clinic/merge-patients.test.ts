@@ -13,7 +13,7 @@ import { detailsOf, type PatientBody, registerPatient } from "../support/registr
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
-import { describeAccess, expectRefusal, itemsIn } from "./rpc-under-test.js";
+import { expectRefusal, itemsIn } from "./rpc-under-test.js";
 import { bookedIn, seriesOf } from "./series-requests.js";
 
 const { mergePatients, listPatientChanges, setPatientStatus } = PatientDirectoryService.method;
@@ -30,11 +30,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("MergePatients", () => {
-  describeAccess(
-    { method: mergePatients, scope: "patients:merge", prepare: async () => mergeOf(await twoPatients()) },
-    () => service,
-  );
-
   test("moves all records of the duplicate to the survivor, with an audit row and event for each, and deactivates the duplicate", async () => {
     const { survivor, duplicate } = await twoPatients();
     const { appointmentId } = await bookFirst(clinic, duplicate.id);

@@ -10,7 +10,7 @@ import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import { deskFixtures } from "./desk-fixtures.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, itemsIn, walkPages } from "./rpc-under-test.js";
+import { expectRefusal, expectTokenIsBound, itemsIn, walkPages } from "./rpc-under-test.js";
 
 const { createNote, updateNote, deleteNote, getNote, listNotes } = NoteService.method;
 
@@ -42,11 +42,6 @@ describe.each([
   const subject = () => (member === "patientId" ? { patientId } : { appointmentId });
 
   describe("CreateNote", () => {
-    describeAccess(
-      { method: createNote, scope: "notes:write", id: member, prepare: async () => ({ ...subject(), text: TEXT }) },
-      () => service,
-    );
-
     test("adds a note at version 1 with its author, and returns it without its text", async () => {
       const answer = await callRpc(service, createNote, { ...subject(), text: TEXT }, { as: { client: "front-desk" } });
       const author = expect.stringContaining("front-desk");
@@ -70,11 +65,6 @@ describe.each([
   });
 
   describe("ListNotes", () => {
-    describeAccess(
-      { method: listNotes, scope: "notes:read", id: member, prepare: async () => ({ ...subject() }) },
-      () => service,
-    );
-
     test("returns all notes of the subject page by page, the oldest first", async () => {
       const own = await ownSubject(member);
       const notes: unknown[] = [];
@@ -114,20 +104,7 @@ describe.each([
   });
 });
 
-const ofNote = async (): Promise<JsonObject> => {
-  const { noteId, version } = await add({ patientId, text: TEXT });
-  return { noteId, expectedVersion: version };
-};
-
-describe("GetNote", () => {
-  const prepare = async () => ({ noteId: (await add({ patientId, text: TEXT })).noteId });
-  describeAccess({ method: getNote, scope: "notes:read", id: "noteId", prepare }, () => service);
-});
-
 describe("UpdateNote", () => {
-  const prepare = async () => ({ ...(await ofNote()), text: "Otra cosa." });
-  describeAccess({ method: updateNote, scope: "notes:write", id: "noteId", prepare }, () => service);
-
   test("replaces the text under the next version, by its author, with one audit row and no access record", async () => {
     const [desk, supervisor] = [{ "actor-id": "desk-2" }, { "actor-id": "supervisor-1" }];
     const { noteId } = await add({ patientId, text: TEXT }, { as: { client: "front-desk" }, headers: desk });
@@ -151,8 +128,6 @@ describe("UpdateNote", () => {
 });
 
 describe("DeleteNote", () => {
-  describeAccess({ method: deleteNote, scope: "notes:write", id: "noteId", prepare: ofNote }, () => service);
-
   test("keeps the fact of the note, its author and who removed it, but its text nowhere", async () => {
     const text = `Deja razón con ${randomUUID()}.`;
     const { noteId } = await add({ patientId, text });

@@ -7,7 +7,7 @@ import { bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from ".
 import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, type Item, itemsIn, walkPages } from "./rpc-under-test.js";
+import { expectRefusal, expectTokenIsBound, type Item, itemsIn, walkPages } from "./rpc-under-test.js";
 
 const { getOccupancy, searchFreeSlots } = OccupancyService.method;
 
@@ -20,15 +20,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("GetOccupancy", () => {
-  describeAccess(
-    {
-      method: getOccupancy,
-      scope: "scheduling:read",
-      prepare: async () => ({ dateFrom: "2030-01-01", dateTo: "2030-01-31" }),
-    },
-    () => service,
-  );
-
   test("returns open and booked slots and the capacity left of each day, by program and practitioner", async () => {
     const clinic = await openOwn({ practitioners: 2, rule: { dailyCapacity: 5 } });
     await bookFirst(clinic, await patientOf(clinic));
@@ -148,15 +139,6 @@ describe("GetOccupancy", () => {
 });
 
 describe("SearchFreeSlots", () => {
-  describeAccess(
-    {
-      method: searchFreeSlots,
-      scope: "scheduling:read",
-      prepare: async () => ({ serviceId: randomUUID(), dateFrom: "2030-01-01", dateTo: "2030-01-31" }),
-    },
-    () => service,
-  );
-
   test("returns the options of a search for a patient without other appointments, page by page, without tokens", async () => {
     const clinic = await openOwn();
     await bookFirst(clinic, await patientOf(clinic));

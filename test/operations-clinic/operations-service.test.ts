@@ -6,7 +6,6 @@ import * as fixtures from "../contract/fixtures.js";
 import { type AppointmentBody, bookFirst, type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess } from "./rpc-under-test.js";
 
 const { verifyInvariants } = OperationsService.method;
 
@@ -19,8 +18,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("VerifyInvariants", () => {
-  describeAccess({ method: verifyInvariants, scope: "operations:read", prepare: async () => ({}) }, () => service);
-
   test("reports nothing in a tenant without bookings", async () => {
     expect(await reportFor({ as: { tenantId: randomUUID() } })).toEqual(counts(0));
   });

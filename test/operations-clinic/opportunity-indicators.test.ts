@@ -23,7 +23,7 @@ import { openServiceDatabase } from "../support/open-service-database.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { mustBlock, wholeDay } from "./schedule-block-fixtures.js";
 import { timedBooking } from "./timed-bookings.js";
 
@@ -56,11 +56,6 @@ afterAll(async () => {
 });
 
 describe("GetOpportunityIndicators", () => {
-  describeAccess(
-    { method: getOpportunityIndicators, scope: "scheduling:read", prepare: async () => MONTHS },
-    () => service,
-  );
-
   test("reports 20 days for a booking of a waitlist entry of 20 days ago, and the days until the visit", async () => {
     const own = await openOwn();
     const [patientId, other] = await Promise.all([patientOf(own), patientOf(own)]);

@@ -10,7 +10,7 @@ import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { appointmentType, createResource, opportunityDefinition } from "./resources-under-test.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, type Item, itemsIn, walkPages } from "./rpc-under-test.js";
+import { expectRefusal, expectTokenIsBound, type Item, itemsIn, walkPages } from "./rpc-under-test.js";
 
 const { listOpportunityBreaches } = OpportunityService.method;
 
@@ -23,11 +23,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("ListOpportunityBreaches", () => {
-  describeAccess(
-    { method: listOpportunityBreaches, scope: "scheduling:read", prepare: async () => ({}) },
-    () => service,
-  );
-
   test("lists appointments after the last date that the definition of their type allows, not those on it", async () => {
     const clinic = await openOwn({ maxWaitDays: 3 });
     const inTime = await bookFirst(clinic, await patientOf(clinic), onDay(clinic, 3));

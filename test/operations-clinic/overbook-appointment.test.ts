@@ -8,7 +8,7 @@ import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { at, countsOf, timedBooking } from "./timed-bookings.js";
 
 const { overbookAppointment } = BookingService.method;
@@ -23,11 +23,6 @@ beforeAll(async () => {
 afterAll(() => closeConsistent(service, foundByTheService));
 
 describe("OverbookAppointment", () => {
-  describeAccess(
-    { method: overbookAppointment, scope: "scheduling:overbook", prepare: async () => overbooking(await fullClinic()) },
-    () => service,
-  );
-
   test("books at the same time as another appointment of the practitioner, stores the reason, and uses no daily capacity", async () => {
     const clinic = await fullClinic();
     const answer = await send(await overbooking(clinic, { durationMinutes: 25 }));

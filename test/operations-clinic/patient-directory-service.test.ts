@@ -6,7 +6,7 @@ import { detailsOf, type PatientBody, registerPatient, registration } from "../s
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, itemsIn, walkPages } from "./rpc-under-test.js";
+import { expectRefusal, expectTokenIsBound, itemsIn, walkPages } from "./rpc-under-test.js";
 
 const { getPatient, findPatientByDocument, listPatients } = PatientDirectoryService.method;
 const scope = "patients:read";
@@ -20,16 +20,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("GetPatient", () => {
-  describeAccess(
-    {
-      method: getPatient,
-      scope,
-      id: "patientId",
-      prepare: async (s) => ({ patientId: (await registerPatient(s)).id }),
-    },
-    () => service,
-  );
-
   test.each(["ACTIVE", "INACTIVE", "DECEASED"])("returns all fields of a patient who is %s", async (status) => {
     const patient = await registerPatient(service);
     await setStatus(patient.id, status);
@@ -81,15 +71,6 @@ describe("GetPatient", () => {
 });
 
 describe("FindPatientByDocument", () => {
-  describeAccess(
-    {
-      method: findPatientByDocument,
-      scope,
-      prepare: async (target) => documentOf(await registerPatient(target)),
-    },
-    () => service,
-  );
-
   test("finds the patient by any spelling of the document, and records the access", async () => {
     const number = randomUUID().slice(0, 12).toUpperCase();
     const patient = await registerPatient(service, { documentType: "Pa_s", documentNumber: `0${number}` });
@@ -140,8 +121,6 @@ describe("FindPatientByDocument", () => {
 });
 
 describe("ListPatients", () => {
-  describeAccess({ method: listPatients, scope, prepare: async () => ({ pageSize: 1 }) }, () => service);
-
   test("lists all patients of the tenant by id, each once, and records the patients of each page", async () => {
     const { as, patients } = await makeTenant(5);
     const pages = await walkPages(service, listPatients, "patients", { pageSize: 2 }, { as });

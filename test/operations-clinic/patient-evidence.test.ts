@@ -6,7 +6,7 @@ import { registerPatient, registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import { shareTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectTokenIsBound, itemsIn, type RpcUnderTest, walkPages } from "./rpc-under-test.js";
+import { expectTokenIsBound, itemsIn, walkPages } from "./rpc-under-test.js";
 
 const { getPatient, listConsents, listAccessRecords } = PatientDirectoryService.method;
 
@@ -17,13 +17,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => service.close());
-
-const ofPatient = (method: RpcUnderTest["method"]): RpcUnderTest => ({
-  method,
-  scope: "patients:read",
-  id: "patientId",
-  prepare: async (target) => ({ patientId: (await registerPatient(target)).id }),
-});
 
 describe("a call that changes nothing but returns a patient", () => {
   test.each([
@@ -56,8 +49,6 @@ describe("a call that changes nothing but returns a patient", () => {
 });
 
 describe("ListConsents", () => {
-  describeAccess(ofPatient(listConsents), () => service);
-
   test("returns the consents given at registration, and records the access", async () => {
     const request = { ...registration({ consentGrantedAt: "2026-01-15T10:00:00-05:00" }) };
     const registered = await callRpc(service, PatientService.method.registerPatient, request);
@@ -101,8 +92,6 @@ describe("ListConsents", () => {
 });
 
 describe("ListAccessRecords", () => {
-  describeAccess(ofPatient(listAccessRecords), () => service);
-
   test("returns all fields of the records, the latest first, and writes none itself", async () => {
     const { id } = await registerPatient(service);
     expect((await callRpc(service, listAccessRecords, { patientId: id })).body).toEqual({

@@ -1,73 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import { itemsOf } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 
-/** An RPC under test, and how to make requests that it accepts. */
-export interface RpcUnderTest {
-  readonly method: DescMethodUnary;
-  /** The scope that the RPC requires. */
-  readonly scope: string;
-  /** The request member with the id of the resource, if the RPC is about one. */
-  readonly id?: string;
-  /** Returns a new request that succeeds once in the service's own tenant. */
-  prepare(service: TestService): Promise<JsonObject>;
-}
-
 /** An item of a list, as JSON. */
 export type Item = Readonly<Record<string, unknown>>;
-
-/**
- * Describes the access to an RPC about resources of the whole tenant. It accepts tokens with its scope of any
- * organization and company. It answers for another tenant's resources as for unknown ones.
- */
-export function describeAccess({ method, scope, id, prepare }: RpcUnderTest, serviceOf: () => TestService): void {
-  const send = async (changes: RpcChanges) => callRpc(serviceOf(), method, await prepare(serviceOf()), changes);
-  let made: Promise<JsonObject> | undefined;
-  const unused = () => (made ??= prepare(serviceOf()));
-
-  describe("access", () => {
-    test("rejects a token without the scope, and accepts one with no other scope", async () => {
-      const scopes = serviceOf().scopes.filter((other) => other !== scope);
-      expectRefusal(await callRpc(serviceOf(), method, await unused(), { as: { scopes } }), 403);
-      expect((await send({ as: { scopes: [scope] } })).status).toBe(200);
-    });
-
-    test("accepts each organization and company of the tenant", async () => {
-      const as = { organizationId: randomUUID(), companyId: randomUUID() };
-      expect((await send({ as })).status).toBe(200);
-    });
-
-    if (id !== undefined) describeId({ method, id, unused }, serviceOf);
-  });
-}
-
-/** An RPC, and a request that rejected calls leave unused. */
-interface RefusedRpc extends Required<Pick<RpcUnderTest, "method" | "id">> {
-  unused(): Promise<JsonObject>;
-}
-
-function describeId({ method, id, unused }: RefusedRpc, serviceOf: () => TestService): void {
-  test("returns the same answer for another tenant's resource and an unknown one", async () => {
-    const headers = { "x-correlation-id": randomUUID() };
-    const as = { tenantId: randomUUID() };
-    const request = await unused();
-    const never = { ...request, [id]: randomUUID() };
-    expectRefusal(await callRpc(serviceOf(), method, never), 404);
-    const absent = await callRpc(serviceOf(), method, never, { headers, as });
-    const foreign = await callRpc(serviceOf(), method, request, { headers, as });
-    expectRefusal(absent, 404);
-    expect([foreign.status, foreign.text]).toEqual([absent.status, absent.text]);
-  });
-
-  test("rejects an invalid id", async () => {
-    const answer = await callRpc(serviceOf(), method, { ...(await unused()), [id]: "42" });
-    expectRefusal(answer, 422, [`${id} INVALID_UUID`]);
-  });
-}
 
 /** Requires a rejection with these field errors, each `field CODE`. */
 export function expectRefusal(answer: RestAnswer, status: number, items: readonly string[] = []): void {

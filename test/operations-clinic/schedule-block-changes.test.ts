@@ -9,7 +9,7 @@ import { scheduleDifferences } from "../schedule/schedule-differences.js";
 import { messagesOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
 import { shareTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, walkPages } from "./rpc-under-test.js";
+import { expectRefusal, expectTokenIsBound, walkPages } from "./rpc-under-test.js";
 
 import {
   appointmentOf,
@@ -30,17 +30,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => service.close());
-
-describe("GetScheduleBlock", () => {
-  const prepare = async () => {
-    const practitionerId = await fixtures.practitioner.create(service, {});
-    const request = { practitionerId, kind: "MEETING", ...wholeDay({ service }, 3) };
-    const created = await callRpc(service, createScheduleBlock, request);
-    return { scheduleBlockId: (created.body["scheduleBlock"] as BlockBody).scheduleBlockId };
-  };
-  const rpc = { method: getScheduleBlock, scope: "scheduling:read", id: "scheduleBlockId", prepare };
-  describeAccess(rpc, () => service);
-});
 
 describe("UpdateScheduleBlock", () => {
   test("moves a block: slots that it no longer covers are restored, with their appointments", async () => {

@@ -9,7 +9,7 @@ import { scheduleDifferences } from "../schedule/schedule-differences.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc } from "../support/rpc.js";
 import { shareTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 
 import {
   appointmentOf,
@@ -38,18 +38,6 @@ const targets: [string, (clinic: Clinic) => Promise<JsonObject>][] = [
 ];
 
 describe("CreateScheduleBlock", () => {
-  describeAccess(
-    {
-      method: createScheduleBlock,
-      scope: "scheduling:write",
-      prepare: async () => {
-        const practitionerId = await fixtures.practitioner.create(service, {});
-        return { practitionerId, kind: "MEETING", ...wholeDay({ service }, 3) };
-      },
-    },
-    () => service,
-  );
-
   test.each(targets)(
     "of a %s withdraws free slots, retains booked ones, and writes an audit row",
     async (_, targetOf) => {

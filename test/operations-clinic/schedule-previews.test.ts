@@ -6,9 +6,9 @@ import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, type Clinic, call, day, materialize, mustCall, openClinic } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import { shareTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal, idsOf } from "./rpc-under-test.js";
+import { expectRefusal, idsOf } from "./rpc-under-test.js";
 
-const { previewRuleChange, previewPractitionerChange } = ProgramService.method;
+const { previewPractitionerChange } = ProgramService.method;
 
 let service: TestService;
 let shared: Clinic;
@@ -21,12 +21,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("PreviewRuleChange", () => {
-  const prepare = async () => ({ programId: shared.programId, ruleId: shared.ruleId, active: false });
-
-  for (const id of ["programId", "ruleId"]) {
-    describeAccess({ method: previewRuleChange, scope: "scheduling:read", id, prepare }, () => service);
-  }
-
   test.each<[string, JsonObject]>([
     ["that ends the rule", { active: false }],
     ["of the window", { startsAtLocal: "07:00", endsAtLocal: "11:00" }],
@@ -103,16 +97,6 @@ describe("PreviewRuleChange", () => {
 });
 
 describe("PreviewPractitionerChange", () => {
-  describeAccess(
-    {
-      method: previewPractitionerChange,
-      scope: "scheduling:read",
-      id: "programId",
-      prepare: async () => ({ programId: shared.programId }),
-    },
-    () => service,
-  );
-
   test("returns the effect of the same replacement", async () => {
     const [ana, luz, eva] = await Promise.all([1, 2, 3].map(() => fixtures.practitioner.create(service, {})));
     const clinic = await openClinic(service, { practitionerIds: [`${ana}`, `${luz}`] });

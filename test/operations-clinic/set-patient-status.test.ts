@@ -9,7 +9,7 @@ import { messagesOf } from "../support/problem.js";
 import { detailsOf, type PatientBody, registerPatient, registration } from "../support/registration.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 
 const { setPatientStatus } = PatientDirectoryService.method;
 const DUPLICATE = ["documentNumber DUPLICATE"];
@@ -23,16 +23,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("SetPatientStatus", () => {
-  describeAccess(
-    {
-      method: setPatientStatus,
-      scope: "patients:write",
-      id: "patientId",
-      prepare: async (target) => moveOf(await registerPatient(target), "INACTIVE"),
-    },
-    () => service,
-  );
-
   test.each([
     ["ACTIVE", "INACTIVE"],
     ["ACTIVE", "DECEASED"],

@@ -9,7 +9,7 @@ import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { appointmentOf, bookSeveral, expectSoundness, fallIll, openDisplacedClinic } from "./displaced-fixtures.js";
 import { holdFirst, unitsOf } from "./hold-requests.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { at, timedBooking } from "./timed-bookings.js";
 
 const { swapPractitioners } = DisplacedAppointmentService.method;
@@ -23,18 +23,6 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("SwapPractitioners", () => {
-  describeAccess(
-    {
-      method: swapPractitioners,
-      scope: "scheduling:write",
-      prepare: async (target) => {
-        const practitionerIds = await Promise.all([1, 2].map(() => fixtures.practitioner.create(target, {})));
-        return swapOf(await openClinic(target, { practitionerIds }));
-      },
-    },
-    () => service,
-  );
-
   test("exchanges the appointments of both in the span, at their times and with their units, and history shows both", async () => {
     const clinic = await openDisplacedClinic(service);
     const [one, other] = clinic.practitionerIds;

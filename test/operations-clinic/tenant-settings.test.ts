@@ -6,7 +6,7 @@ import { TenantSettingsService } from "../../src/gen/cupo/clinic/v1/tenant_setti
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { shareTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 
 const { getTenantSettings, updateTenantSettings, listTenantSettingsChanges } = TenantSettingsService.method;
 const VALUES = {
@@ -35,8 +35,6 @@ beforeEach(() => {
 });
 
 describe("GetTenantSettings", () => {
-  describeAccess({ method: getTenantSettings, scope: "settings:read", prepare: async () => ({}) }, () => service);
-
   test("returns defaults with version 1 before the first change", async () => {
     expect(await settings()).toEqual(DEFAULTS);
   });
@@ -48,19 +46,6 @@ describe("GetTenantSettings", () => {
 });
 
 describe("UpdateTenantSettings", () => {
-  describeAccess(
-    {
-      method: updateTenantSettings,
-      scope: "settings:write",
-      prepare: async (target) => {
-        const answer = await callRpc(target, getTenantSettings, {});
-        const { version } = answer.body["tenantSettings"] as JsonObject;
-        return { reminderOffsetMinutes: [60], expectedVersion: Number(version) };
-      },
-    },
-    () => service,
-  );
-
   test("stores the first change as version 2, for every caller of the tenant and no other tenant", async () => {
     const changed = { ...VALUES, reminderOffsetMinutes: [20160, 15], version: 2, updatedAt: expect.any(String) };
     expect(await update({ reminderOffsetMinutes: [20160, 15], expectedVersion: 1 })).toMatchObject({ status: 200 });
@@ -142,11 +127,6 @@ describe("UpdateTenantSettings", () => {
 });
 
 describe("ListTenantSettingsChanges", () => {
-  describeAccess(
-    { method: listTenantSettingsChanges, scope: "settings:read", prepare: async () => ({}) },
-    () => service,
-  );
-
   test("returns each change with the settings after it, oldest first, and who made it", async () => {
     const request = { reminderOffsetMinutes: [60], horizonDays: 30, expectedVersion: 1 };
     await callRpc(service, updateTenantSettings, request, { as, headers: { "actor-id": "desk-7" } });

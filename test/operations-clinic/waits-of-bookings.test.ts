@@ -20,7 +20,7 @@ import { messagesOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
-import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { expectRefusal } from "./rpc-under-test.js";
 import { at, timedBooking } from "./timed-bookings.js";
 
 const { bookAppointmentAt, correctAppointmentWait, overbookAppointment } = BookingService.method;
@@ -205,19 +205,6 @@ describe("payerId of a booking", () => {
 });
 
 describe("CorrectAppointmentWait", () => {
-  describeAccess(
-    {
-      method: correctAppointmentWait,
-      scope: "scheduling:correct",
-      id: "appointmentId",
-      prepare: async (target) => {
-        const booked = await bookFirst(await openClinic(target), await fixtures.createPatient(target, {}, {}));
-        return { ...correctionOf(booked), firstVisit: false };
-      },
-    },
-    () => service,
-  );
-
   test("changes what is given and keeps the rest; the history shows the previous values and the reason", async () => {
     const booked = await bookOption({ desiredOn: day(clinic, 4) });
     const [requestedOn, payerId] = [day(clinic, -40), await fixtures.payer.create(service, clinic.as)];
