@@ -42,7 +42,6 @@ const HEAP_GROWING_PERCENT = 40;
 const QUIET_LEVELS: Readonly<Record<string, string>> = { info: "warn" };
 /** Milliseconds for which a replaced worker drains, that is, asks its clients to disconnect. */
 const REPLACED_DRAIN_MS = 1_000;
-const ALL_METRICS_PATIENCE_MS = 4_000;
 
 /**
  * Starts the service in this process, or in workers that share the listeners. Resolves after the start. The service
@@ -109,7 +108,7 @@ async function serveAsWorker(config: Config, logger: Logger, demo: boolean): Pro
   let ownMetrics: () => Promise<Buffer | undefined> = async () => undefined;
   const metricsOf = (own: () => Promise<Buffer | undefined>) => {
     ownMetrics = own;
-    return () => primary.allMetrics(own, ALL_METRICS_PATIENCE_MS);
+    return () => primary.allMetrics(own);
   };
   const { workers, ...start } = primary.start;
   const shared = withSharedQuotas(config, workers);

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isUpToDate } from "../../src/postgres/migration/is-up-to-date.js";
-import { knownMigrations } from "../../src/postgres/migration/known-migrations.js";
+import { JOB_QUEUE_REVISION, knownMigrations } from "../../src/postgres/migration/known-migrations.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
 import { oldestReleaseFor } from "../../src/postgres/migration/newer-migrations.js";
 import { createEmptyDatabase, createTestDatabase, execute, type TestDatabase } from "../support/database.js";
@@ -16,6 +16,12 @@ test("migrates an empty database once, even if many processes start at the same 
   const applied = await execute(url, "SELECT name FROM schema_migrations ORDER BY id");
   expect(progress).toEqual(applied.map((row) => `migrating to ${String(row["name"]).replace(/\.sql$/, "")}`));
   expect(applied.length).toBeGreaterThan(0);
+});
+
+test("the revision of the job queue is the last migration of the installed library", async () => {
+  const files = await readdir(new URL("../sql/", import.meta.resolve("graphile-worker")));
+  const numbers = files.filter((name) => name.endsWith(".sql")).map((name) => Number.parseInt(name, 10));
+  expect(JOB_QUEUE_REVISION).toBe(Math.max(...numbers));
 });
 
 test("does nothing and logs nothing the second time", async () => {

@@ -1,5 +1,7 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { type ErrorCode, errorTable, type FieldErrorCode } from "../../src/errors.js";
+import { isPublished, operationOf } from "../../src/operation.js";
 import type { CodeEntry } from "../../src/problems/code-entry.js";
 import { fieldCodes } from "../../src/problems/field-codes.js";
 import { codesOf } from "../../src/problems/operation-codes.js";
@@ -14,15 +16,21 @@ Each error is a Problem (RFC 9457) with a \`code\`. The items of its \`errors\` 
 New codes may be added: for an unknown code go by the HTTP status. \`detail\` has the first item with its field, and the number of the
 others. It never repeats what was sent.
 
-The public listener serves these texts at \`/problems\`, where the \`type\` of each Problem points. The OpenAPI documents list the codes
-of each operation as \`x-error-codes\`. For gRPC and Connect see [rpc-errors.md](rpc-errors.md).
+The public listener serves these texts at the paths below, where the \`type\` of each Problem points. Up to eight operations are named.
+Of more, the page of a code in \`errors\` names the published ones. The OpenAPI documents list the codes of each operation as
+\`x-error-codes\`. For gRPC and Connect see [rpc-errors.md](rpc-errors.md).
 
 \`npm run docs:errors\` makes this page from \`src/errors.ts\` and \`src/problems/\`.
 `;
 
+/** The most operations that the page names; of more it has the number. */
+const MAX_NAMES = 8;
+
+const methods = servedServices.flatMap(({ service }) => service.methods);
+const problems = Object.keys(errorTable) as ErrorCode[];
+
 /** Returns the text of `docs/reference/errors.md`. */
 export function errorsPage(): string {
-  const problems = Object.keys(errorTable) as ErrorCode[];
   const codes = Object.keys(fieldCodes) as FieldErrorCode[];
   return [
     intro,
@@ -30,9 +38,9 @@ export function errorsPage(): string {
     "| Code of the Problem, and in `errors` | REST | gRPC |\n| --- | --- | --- |",
     ...problems.flatMap(statusRows),
     "\n## Codes of Problems\n",
-    ...problems.map((code) => `### ${code}\n\n${sentences(problemCodes[code])}`),
+    ...problems.map((code) => `### ${code}\n\n${sentences(problemCodes[code])}\n\n${ofProblem(code)}\n`),
     "## Codes in errors\n\nEach begins with its HTTP statuses.\n",
-    ...codes.map((code) => `### \`${code}\`\n\n${statuses(code)} ${sentences(fieldCodes[code])}`),
+    ...codes.map((code) => `### \`${code}\`\n\n${sentencesOf(code)}`),
   ].join("\n");
 }
 
@@ -46,15 +54,42 @@ function statusRows(code: ErrorCode): string[] {
 }
 
 function sentences({ meaning, cause, remedy }: CodeEntry): string {
-  return `${meaning} Cause: ${cause} Do: ${remedy}\n`;
+  return `${meaning} Cause: ${cause} Do: ${remedy}`;
 }
 
-/** The statuses of the Problems that have a code. The OpenAPI documents say in which operations. */
-function statuses(code: FieldErrorCode): string {
-  const methods = servedServices.flatMap(({ service }) => service.methods);
-  const problems = Object.keys(errorTable) as ErrorCode[];
-  const containing = problems.filter((problem) => methods.some((method) => codesOf(method)[problem]?.includes(code)));
-  return `${containing.map((problem) => errorTable[problem].status).join(", ")}.`;
+function sentencesOf(code: FieldErrorCode): string {
+  const answering = methods.filter((method) => problems.some((problem) => canContain(method, problem, code)));
+  const containing = problems.filter((problem) => answering.some((method) => canContain(method, problem, code)));
+  const statuses = containing.map((problem) => errorTable[problem].status).join(", ");
+  const pages = containing.map((problem) => `\`${pageOf(problem)}#${code}\``).join(", ");
+  return `${statuses}. ${sentences(fieldCodes[code])}\n\nOperations: ${operations(answering)}. Page: ${pages}\n`;
+}
+
+function canContain(method: DescMethod, problem: ErrorCode, code: FieldErrorCode): boolean {
+  return codesOf(method)[problem]?.includes(code) === true;
+}
+
+/**
+ * The page of a Problem, with the operations that state its status. Every operation can return a 5xx. No operation
+ * states the statuses of requests that the HTTP server rejects.
+ */
+function ofProblem(code: ErrorCode): string {
+  const { status } = errorTable[code];
+  const answering = methods.filter((method) => status >= 500 || operationOf(method).errorStatuses.includes(status));
+  const named = answering.length === 0 ? "" : `Operations: ${operations(answering)}. `;
+  return `${named}Page: \`${pageOf(code)}\``;
+}
+
+function operations(answering: readonly DescMethod[]): string {
+  if (answering.length === methods.length) return "all";
+  if (answering.length <= MAX_NAMES) return answering.map(({ name }) => `\`${name}\``).join(", ");
+  const published = answering.filter(({ parent }) => isPublished(parent)).length;
+  return `${published} published, ${answering.length - published} clinic`;
+}
+
+/** The path of a Problem's page on the public listener. */
+function pageOf(problem: ErrorCode): string {
+  return `/problems/${errorTable[problem].slug}`;
 }
 
 function nameOf(code: Code): string {

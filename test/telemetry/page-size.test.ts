@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { mergePages } from "../../src/command-line/workers/merge-pages.js";
 import { servedServices } from "../../src/services/services.js";
 import { openLiveMetrics } from "../../src/telemetry/metrics/live-metrics.js";
 import { openTelemetry } from "../../src/telemetry/open-telemetry.js";
@@ -19,10 +20,12 @@ test("the page is below 300 kB after successful and failed calls of each operati
   }
   const page = await metrics.page();
   await metrics.close();
+  const merged = mergePages([1, 2, undefined].map((worker) => ({ worker, page })));
   expect([operations.length > 100, published.length]).toEqual([true, 20]);
   expect(page.match(/^rpc_server_calls_total/gm)?.length).toBe(operations.length * 3);
   expect(page.match(/^http_server_requests_total/gm)?.length).toBe(published.length * 3);
   expect(Buffer.byteLength(page)).toBeLessThan(300_000);
+  expect(Buffer.byteLength(merged)).toBeLessThan(300_000);
 });
 
 test("64 concurrent scrapes share one collection", async () => {

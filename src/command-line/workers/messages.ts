@@ -7,14 +7,14 @@ export interface WorkerStart extends DatabaseUrls {
   readonly workers: number;
 }
 
-/** Messages of a worker to the primary process. An answer has the `id` of its question. */
+/** Messages of a worker to the primary process. */
 export type WorkerMessage =
   /** The worker runs and waits for START. */
   | { readonly kind: "STARTED" }
   | { readonly kind: "LISTENING"; readonly publicUrl: string; readonly internalUrl: string }
-  /** Asks for the metrics of all workers. */
-  | { readonly kind: "ALL_METRICS"; readonly id: number }
-  /** Answers OWN_METRICS. `page` is undefined if the metrics could not be collected. */
+  /** Asks for the metrics of all workers. A worker asks again only after the answer. */
+  | { readonly kind: "ALL_METRICS" }
+  /** Answers OWN_METRICS with the same `id`. `page` is undefined if the metrics could not be collected. */
   | { readonly kind: "OWN_METRICS"; readonly id: number; readonly page: string | undefined };
 
 /** Messages of the primary process to a worker. */
@@ -22,7 +22,7 @@ export type PrimaryMessage =
   | { readonly kind: "START"; readonly start: WorkerStart }
   /** Asks for the worker's own metrics. */
   | { readonly kind: "OWN_METRICS"; readonly id: number }
-  /** Answers ALL_METRICS. */
-  | { readonly kind: "ALL_METRICS"; readonly id: number; readonly page: string }
+  /** Answers ALL_METRICS. `page` is undefined if the metrics could not be collected. */
+  | { readonly kind: "ALL_METRICS"; readonly page: string | undefined }
   /** Another worker has replaced this one. This worker then stops gracefully. */
   | { readonly kind: "REPLACED" };

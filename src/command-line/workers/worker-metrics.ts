@@ -1,9 +1,12 @@
 import type { Worker } from "node:cluster";
+import { cachedMeasurement } from "../../telemetry/metrics/cached-measurement.js";
 import { mergePages } from "./merge-pages.js";
 import type { PrimaryMessage, WorkerMessage } from "./messages.js";
 
 /** How long a worker may take to return its metrics, in milliseconds. */
 const PATIENCE_MS = 2_000;
+/** Limits of a merged page: how long it is reused, and how long a request waits for it. */
+const PAGE_PACE = { maxAgeMs: 1_000, timeoutMs: PATIENCE_MS + 1_000 };
 
 /** The metrics of all workers of a pool. Of workers that have ended, only counters and histograms are kept. */
 export class WorkerMetrics {
@@ -12,15 +15,23 @@ export class WorkerMetrics {
   readonly #pages = new Map<Worker, string>();
   /** The counters and histograms of the workers that have ended. */
   #ended = "";
+  readonly #workers: ReadonlyMap<Worker, number>;
+
+  /** `workers` maps each worker that listens to its number. */
+  constructor(workers: ReadonlyMap<Worker, number>) {
+    this.#workers = workers;
+  }
 
   /**
-   * Returns one page with the metrics of `workers` and of the workers that have ended. `workers` maps each worker to
-   * its number. If a worker does not answer in time, the page contains the last metrics that this worker returned.
+   * Returns one page with the metrics of the workers and of those that have ended; undefined if it could not be
+   * collected. The page is reused for a second. If a worker does not answer in time, the page contains the last metrics
+   * that this worker returned.
    */
-  async collect(workers: ReadonlyMap<Worker, number>): Promise<string> {
-    await Promise.all(Array.from(workers.keys(), (worker) => this.#ask(worker)));
-    const pages = Array.from(workers, ([each, worker]) => ({ worker, page: this.#pages.get(each) ?? "" }));
-    return mergePages([...pages, { worker: undefined, page: this.#ended }]);
+  readonly page = cachedMeasurement(() => this.#collect(), PAGE_PACE);
+
+  /** Asks each worker for its metrics. */
+  async refresh(): Promise<void> {
+    await Promise.all(Array.from(this.#workers.keys(), (worker) => this.#ask(worker)));
   }
 
   /** Keeps the counters and histograms that an ended worker returned last. Increases after that are lost. */
@@ -32,6 +43,12 @@ export class WorkerMetrics {
       { worker: undefined, page: this.#ended },
       { worker: undefined, page },
     ]);
+  }
+
+  async #collect(): Promise<string> {
+    await this.refresh();
+    const pages = Array.from(this.#workers, ([each, worker]) => ({ worker, page: this.#pages.get(each) ?? "" }));
+    return mergePages([...pages, { worker: undefined, page: this.#ended }]);
   }
 
   async #ask(worker: Worker): Promise<void> {

@@ -46,7 +46,8 @@ const REPLACE_AFTER_MS = 1_000;
  */
 export async function openWorkerPool(start: WorkerStart, logger: Logger): Promise<WorkerPool> {
   cluster.setupPrimary({ exec: PROGRAM, args: process.argv.slice(2) });
-  const pool: Pool = { start, logger, listening: new Map(), metrics: new WorkerMetrics(), isClosing: false };
+  const listening = new Map<Worker, number>();
+  const pool: Pool = { start, logger, listening, metrics: new WorkerMetrics(listening), isClosing: false };
   try {
     const urls = await startWorker(pool, 1);
     await Promise.all(Array.from({ length: start.workers - 1 }, (_, i) => startWorker(pool, i + 2)));
@@ -62,7 +63,7 @@ function startWorker(pool: Pool, number: number): Promise<Urls> {
   return new Promise((resolve, reject) => {
     worker.on("message", (message: WorkerMessage) => {
       if (message.kind === "STARTED") send(worker, { kind: "START", start: pool.start });
-      if (message.kind === "ALL_METRICS") void answerMetrics(pool, worker, message.id);
+      if (message.kind === "ALL_METRICS") void answerMetrics(pool, worker);
       if (message.kind !== "LISTENING") return;
       pool.listening.set(worker, number);
       resolve(message);
@@ -99,7 +100,7 @@ async function restart(pool: Pool): Promise<void> {
   for (const [old, number] of Array.from(pool.listening)) {
     if (pool.isClosing) return;
     await startWorker(pool, number);
-    await pool.metrics.collect(pool.listening);
+    await pool.metrics.refresh();
     if (!pool.listening.delete(old)) continue;
     const exited = once(old, "exit");
     send(old, { kind: "REPLACED" });
@@ -120,9 +121,8 @@ async function close(pool: Pool, drainMs: number): Promise<void> {
   await Promise.all(exits);
 }
 
-async function answerMetrics(pool: Pool, asking: Worker, id: number): Promise<void> {
-  const page = await pool.metrics.collect(pool.listening);
-  send(asking, { kind: "ALL_METRICS", id, page });
+async function answerMetrics(pool: Pool, asking: Worker): Promise<void> {
+  send(asking, { kind: "ALL_METRICS", page: await pool.metrics.page() });
 }
 
 function send(worker: Worker, message: PrimaryMessage): void {

@@ -1,14 +1,21 @@
-import { once } from "node:events";
+import { type EventEmitter, once } from "node:events";
+import { cachedMeasurement } from "../../telemetry/metrics/cached-measurement.js";
 import type { PrimaryMessage, WorkerMessage, WorkerStart } from "./messages.js";
+
+/** The channel over which a worker and the primary process exchange messages. */
+interface Channel extends EventEmitter {
+  send?(message: WorkerMessage): unknown;
+}
 
 /** The connection of a worker to the primary process. */
 export interface PrimaryLink {
   readonly start: WorkerStart;
   /**
-   * Returns the metrics of all workers. If the primary process does not answer within `patienceMs` milliseconds,
-   * returns the result of `own`: the metrics of this worker.
+   * Returns the metrics of all workers. Calls at the same time share one question to the primary process. If it does
+   * not answer within {@link PATIENCE_MS}, or could not collect the metrics, returns the result of `own`: the metrics
+   * of this worker.
    */
-  allMetrics(own: () => Promise<Buffer | undefined>, patienceMs: number): Promise<Buffer | undefined>;
+  allMetrics(own: () => Promise<Buffer | undefined>): Promise<Buffer | undefined>;
   /**
    * Reports to the primary process that the listeners are open, and starts to handle the messages of the primary
    * process.
@@ -19,48 +26,46 @@ export interface PrimaryLink {
   ): void;
 }
 
+/** How long the primary process may take to return the metrics of all workers, in milliseconds. */
+const PATIENCE_MS = 4_000;
+
 /**
  * Reports to the primary process that this worker runs, and waits for START. Returns the connection to the primary
- * process, with the start data. Throws if another message arrives first.
+ * process, with the start data. Throws if another message arrives first. `channel` defaults to that of this process.
  */
-export async function joinPrimary(): Promise<PrimaryLink> {
-  const answer = once(process, "message");
-  send({ kind: "STARTED" });
+export async function joinPrimary(channel: Channel = process): Promise<PrimaryLink> {
+  const answer = once(channel, "message");
+  channel.send?.({ kind: "STARTED" });
   const [first] = (await answer) as [PrimaryMessage];
   if (first.kind !== "START") throw new Error("the primary process did not start this worker");
-  const waiting = new Map<number, (page: string) => void>();
-  let lastId = 0;
+  const allMetrics = cachedMeasurement(() => askForMetrics(channel), { maxAgeMs: 0, timeoutMs: PATIENCE_MS });
   return {
     start: first.start,
-    async allMetrics(own, patienceMs) {
-      const id = (lastId += 1);
-      const page = await new Promise<string | undefined>((resolve) => {
-        const timer = setTimeout(resolve, patienceMs, undefined);
-        waiting.set(id, (answered) => {
-          clearTimeout(timer);
-          resolve(answered);
-        });
-        send({ kind: "ALL_METRICS", id });
-      });
-      waiting.delete(id);
-      return page === undefined ? own() : Buffer.from(page);
-    },
+    allMetrics: async (own) => (await allMetrics()) ?? own(),
     listening(urls, { ownMetrics, replaced }) {
-      process.on("message", (message: PrimaryMessage) => {
-        if (message.kind === "ALL_METRICS") waiting.get(message.id)?.(message.page);
-        if (message.kind === "OWN_METRICS") void answerMetrics(message.id, ownMetrics);
+      channel.on("message", (message: PrimaryMessage) => {
+        if (message.kind === "OWN_METRICS") void answerMetrics(channel, message.id, ownMetrics);
         if (message.kind === "REPLACED") replaced();
       });
-      send({ kind: "LISTENING", ...urls });
+      channel.send?.({ kind: "LISTENING", ...urls });
     },
   };
 }
 
-async function answerMetrics(id: number, ownMetrics: () => Promise<Buffer | undefined>): Promise<void> {
-  const page = await ownMetrics().catch(() => undefined);
-  send({ kind: "OWN_METRICS", id, page: page?.toString("utf8") });
+/** Asks the primary process for the metrics of all workers. */
+function askForMetrics(channel: Channel): Promise<Buffer | undefined> {
+  return new Promise((resolve) => {
+    const onMessage = (message: PrimaryMessage) => {
+      if (message.kind !== "ALL_METRICS") return;
+      channel.off("message", onMessage);
+      resolve(message.page === undefined ? undefined : Buffer.from(message.page));
+    };
+    channel.on("message", onMessage);
+    channel.send?.({ kind: "ALL_METRICS" });
+  });
 }
 
-function send(message: WorkerMessage): void {
-  process.send?.(message);
+async function answerMetrics(channel: Channel, id: number, ownMetrics: () => Promise<Buffer | undefined>) {
+  const page = await ownMetrics().catch(() => undefined);
+  channel.send?.({ kind: "OWN_METRICS", id, page: page?.toString("utf8") });
 }
