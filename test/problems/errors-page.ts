@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { type ErrorCode, errorTable, type FieldErrorCode } from "../../src/errors.js";
-import { isPublished, operationOf } from "../../src/operation.js";
+import { operationOf } from "../../src/operation.js";
 import type { CodeEntry } from "../../src/problems/code-entry.js";
 import { fieldCodes } from "../../src/problems/field-codes.js";
 import { codesOf } from "../../src/problems/operation-codes.js";
@@ -62,7 +62,7 @@ function sentencesOf(code: FieldErrorCode): string {
   const containing = problems.filter((problem) => answering.some((method) => canContain(method, problem, code)));
   const statuses = containing.map((problem) => errorTable[problem].status).join(", ");
   const pages = containing.map((problem) => `\`${pageOf(problem)}#${code}\``).join(", ");
-  return `${statuses}. ${sentences(fieldCodes[code])}\n\nOperations: ${operations(answering)}. Page: ${pages}\n`;
+  return `${statuses}. ${sentences(fieldCodes[code])}\n\n${operations(answering)}: ${pages}\n`;
 }
 
 function canContain(method: DescMethod, problem: ErrorCode, code: FieldErrorCode): boolean {
@@ -76,15 +76,14 @@ function canContain(method: DescMethod, problem: ErrorCode, code: FieldErrorCode
 function ofProblem(code: ErrorCode): string {
   const { status } = errorTable[code];
   const answering = methods.filter((method) => status >= 500 || operationOf(method).errorStatuses.includes(status));
-  const named = answering.length === 0 ? "" : `Operations: ${operations(answering)}. `;
-  return `${named}Page: \`${pageOf(code)}\``;
+  const named = answering.length === 0 ? "" : `${operations(answering)}: `;
+  return `${named}\`${pageOf(code)}\``;
 }
 
 function operations(answering: readonly DescMethod[]): string {
-  if (answering.length === methods.length) return "all";
+  if (answering.length === methods.length) return "All operations";
   if (answering.length <= MAX_NAMES) return answering.map(({ name }) => `\`${name}\``).join(", ");
-  const published = answering.filter(({ parent }) => isPublished(parent)).length;
-  return `${published} published, ${answering.length - published} clinic`;
+  return `${answering.length} operations`;
 }
 
 /** The path of a Problem's page on the public listener. */
