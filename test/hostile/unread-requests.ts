@@ -1,3 +1,4 @@
+import { connect as openSession } from "node:http2";
 import { connect, type Socket } from "node:net";
 
 /** A request that is sent many times without reading the answers. */
@@ -7,6 +8,10 @@ export interface UnreadRequest {
   /** If set, the request is a POST. */
   readonly body?: string;
 }
+
+/** Bytes that a slow client reads of a connection or of a stream in each {@link SLOW_MS}. */
+const SLOW_BYTES = 4;
+const SLOW_MS = 1_000;
 
 const HEADERS = 1;
 const DATA = 0;
@@ -24,6 +29,69 @@ export async function openUnread(url: string, connections: number, bytes: Buffer
     socket.pause().write(bytes);
   }
   return () => sockets.forEach((socket) => void socket.destroy());
+}
+
+/** Slow clients that are reading. */
+export interface SlowClients {
+  /** Number of connections (HTTP/1.1) or streams (HTTP/2) that are still open. */
+  open(): number;
+  close(): void;
+}
+
+/**
+ * Opens connections, sends these bytes and reads {@link SLOW_BYTES} a second of each. Also sends an empty line each
+ * second: HTTP/1.1 allows this before a request, and it reports a connection that the service has destroyed.
+ */
+export async function openSlow(url: string, connections: number, bytes: Buffer): Promise<SlowClients> {
+  const { hostname, port } = new URL(url);
+  const sockets: Socket[] = [];
+  for (let count = 0; count < connections; count++) {
+    const onread = { buffer: Buffer.alloc(SLOW_BYTES), callback: () => false };
+    const socket = connect({ port: Number(port), host: hostname, onread });
+    sockets.push(socket);
+    await new Promise((resolve) => socket.on("error", resolve).once("connect", resolve));
+    socket.write(bytes);
+  }
+  const reading = setInterval(() => sockets.forEach((socket) => socket.resume().write("\r\n")), SLOW_MS);
+  return {
+    open: () => sockets.filter(({ destroyed }) => !destroyed).length,
+    close() {
+      clearInterval(reading);
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/**
+ * Opens HTTP/2 sessions with this many streams each and reads {@link SLOW_BYTES} a second of each stream. Also sends a
+ * PING each second.
+ */
+export function openSlowSessions(url: string, sessions: number, streams: number, path: string): SlowClients {
+  let ended = 0;
+  const opened = Array.from({ length: sessions }, () =>
+    openSession(url, { settings: { initialWindowSize: 0 } }).on("error", () => {}),
+  );
+  for (const session of opened) {
+    for (let count = 0; count < streams; count++) {
+      const stream = session.request({ ":path": path }).on("error", () => {});
+      stream.resume().once("close", () => ended++);
+    }
+  }
+  let initialWindowSize = 0;
+  const reading = setInterval(() => {
+    initialWindowSize += SLOW_BYTES;
+    for (const session of opened.filter(({ closed, destroyed }) => !closed && !destroyed)) {
+      session.settings({ initialWindowSize });
+      session.ping(() => {});
+    }
+  }, SLOW_MS);
+  return {
+    open: () => sessions * streams - ended,
+    close() {
+      clearInterval(reading);
+      for (const session of opened) session.destroy();
+    },
+  };
 }
 
 /** Returns the bytes of an HTTP/2 session with this many streams. Their window is 0, so that no answer can be sent. */
