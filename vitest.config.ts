@@ -43,8 +43,7 @@ const PROGRAMS = [
 /** Files that take longest. They start early, so that no worker is idle at the end of a run. */
 const LONGEST = new RegExp(
   "/test/(?:deploy/reverse-proxy|examples/examples|faults/(?:(?:webhook-)?kill-storm|previous-release|replicas)|" +
-    "hostile/unread-answers|import/import-killed|jobs/summarize-waits|reference-page/reference-page|" +
-    "webhooks/stale-reminders)",
+    "hostile/unread-answers|jobs/summarize-waits|reference-page/reference-page|webhooks/stale-reminders)",
 );
 
 class LongFirst extends BaseSequencer {

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { builtProgram } from "../support/built-program.js";
-import { eventually } from "../support/eventually.js";
+import { patience } from "../support/eventually.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { writeDirtyFolder } from "./dirty-folder.js";
 import { countsOf, type ImportingClinic, invariantsOf, openImportingClinic } from "./rows-under-test.js";
@@ -43,7 +43,7 @@ test(
       const { process: importing } = await startImport();
       const exited = once(importing, "exit");
       const enough = Math.floor((all * (kills + 0.5)) / (KILLS + 1));
-      await eventually(async () => (await imported()) >= enough);
+      await vi.waitUntil(async () => (await imported()) >= enough, { ...patience, timeout: SLACK_MS });
       importing.kill("SIGKILL");
       expect(await exited).toEqual([null, "SIGKILL"]);
     }

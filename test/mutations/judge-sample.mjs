@@ -11,7 +11,7 @@ import { openJudge } from "../../scripts/mutations/judge-mutants.mjs";
 
 const [root = "", mutants = ""] = process.argv.slice(2);
 const settings = { globalSetup: [], setupFiles: [] };
-const judge = await openJudge({ root, settings, stalledMs: 2_000 });
+const judge = await openJudge({ root, settings, stalledMs: 10_000 });
 const outcomes = [];
 for (const { file, from, to, tests } of JSON.parse(mutants)) {
   const source = readFileSync(join(root, file), "utf8");
