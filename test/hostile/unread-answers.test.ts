@@ -19,8 +19,8 @@ const AT_ONCE = 100;
 const MAX_MIB = 300;
 /**
  * Memory that may remain after an attack, above the memory before it. Free pieces between live objects remain with the
- * allocators of V8 and C. A retained answer costs 16 KiB or more: of 2,000 answers, the limit of an address, half
- * exceed this.
+ * allocators of V8 and C. A retained answer costs 16 KiB or more. An address may have 2,000 unread answers. If half of
+ * them were retained, they would exceed this.
  */
 const MAX_KEPT_MIB = 40;
 /**
@@ -28,7 +28,7 @@ const MAX_KEPT_MIB = 40;
  * a second attack adds nothing, a third 17 MiB.
  */
 const MAX_KEPT_OF_HEADERS_MIB = 150;
-/** Number of connections of each attack when all attacks happen at once. Each one alone reaches the limits. */
+/** Number of connections of each attack if all happen at once. Each attack still reaches the limits alone. */
 const CONNECTIONS_OF_EACH = 20;
 /**
  * Number of requests from another client during the attack. Between two of them the process reads 64 KiB of each

@@ -17,13 +17,13 @@ New codes may be added: for an unknown code go by the HTTP status. \`detail\` ha
 others. It never repeats what was sent.
 
 The public listener serves these texts at the paths below, where the \`type\` of each Problem points. Up to eight operations are named.
-Of more, the page of a code in \`errors\` names the published ones. The OpenAPI documents list the codes of each operation as
+If there are more, the page of a code in \`errors\` names the published ones. The OpenAPI documents list the codes of each operation as
 \`x-error-codes\`. For gRPC and Connect see [rpc-errors.md](rpc-errors.md).
 
 \`npm run docs:errors\` makes this page from \`src/errors.ts\` and \`src/problems/\`.
 `;
 
-/** The most operations that the page names; of more it has the number. */
+/** The page names at most this many operations of a code. If there are more, it has their number. */
 const MAX_NAMES = 8;
 
 const methods = servedServices.flatMap(({ service }) => service.methods);
