@@ -29,9 +29,16 @@ interface Scope {
   bytes: number;
 }
 
+/** The scopes that an answer belongs to. */
+interface Scopes {
+  readonly connection: Scope;
+  readonly network: Scope;
+  readonly listener: Scope;
+}
+
 interface Held {
   readonly since: number;
-  readonly scopes: readonly Scope[];
+  readonly scopes: Scopes;
   readonly cutConnection: () => void;
   bytes: number;
 }
@@ -71,12 +78,12 @@ export class UnreadAnswers {
 
   /** Returns an account that counts the unread answers of a new connection. */
   accountOf({ network, cutConnection }: AccountOptions): AnswerAccount {
-    const own = openScope(this.limits.maxUnreadBytesOfConnection);
-    const scopes = () => [own, this.scopeOf(network), this.all];
+    const connection = openScope(this.limits.maxUnreadBytesOfConnection);
+    const scopes = () => ({ connection, network: this.scopeOf(network), listener: this.all });
     return {
-      admits: () => [own, this.networks.get(network), this.all].every((scope) => this.hasRoom(scope)),
+      admits: () => [connection, this.networks.get(network), this.all].every((scope) => this.hasRoom(scope)),
       hold: (answer, bytes) => {
-        const held = own.answers.get(answer);
+        const held = connection.answers.get(answer);
         if (held === undefined) this.hold(answer, { since: performance.now(), scopes: scopes(), cutConnection, bytes });
         else count(held, bytes - held.bytes);
         return held === undefined;
@@ -98,7 +105,7 @@ export class UnreadAnswers {
 
   private hold(answer: UnreadAnswer, init: Held): void {
     const held = { ...init, bytes: 0 };
-    for (const { answers } of held.scopes) answers.set(answer, held);
+    for (const { answers } of Object.values(held.scopes)) answers.set(answer, held);
     count(held, init.bytes);
     this.watch();
   }
@@ -107,7 +114,7 @@ export class UnreadAnswers {
     const held = this.all.answers.get(answer);
     if (held === undefined) return;
     count(held, -held.bytes);
-    for (const { answers } of held.scopes) answers.delete(answer);
+    for (const { answers } of Object.values(held.scopes)) answers.delete(answer);
   }
 
   private end(answer: UnreadAnswer, why: "cancelled" | "refused", cutConnection: () => void): void {
@@ -162,7 +169,16 @@ function openScope(maxBytes: number): Scope {
   return { maxBytes, answers: new Map(), bytes: 0 };
 }
 
+/**
+ * Adds to the size of an answer, and to the bytes of its scopes. Requests that arrive together are all admitted before
+ * their answers count, so a network can exceed its limit. The excess does not count for the listener: otherwise one
+ * network could exhaust the limit of all.
+ */
 function count(held: Held, bytes: number): void {
+  const { connection, network, listener } = held.scopes;
+  const before = Math.min(network.bytes, network.maxBytes);
   held.bytes += bytes;
-  for (const scope of held.scopes) scope.bytes += bytes;
+  connection.bytes += bytes;
+  network.bytes += bytes;
+  listener.bytes += Math.min(network.bytes, network.maxBytes) - before;
 }

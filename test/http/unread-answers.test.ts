@@ -149,6 +149,19 @@ describe("the unread answers of a connection", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test("do not make the listener reject other addresses, even if one address exceeds its limit", () => {
+    const unread = new UnreadAnswers(limits);
+    const [greedy, elsewhere] = [open(unread, "a"), open(unread, "b")];
+    const answers = [other(), other()];
+    for (const answer of answers) greedy.hold(answer, 50);
+    expect([greedy.admits(), elsewhere.admits()]).toEqual([false, true]);
+    elsewhere.hold(other(), 10);
+    expect(open(unread, "c").admits()).toBe(false);
+    for (const answer of answers) greedy.release(answer);
+    elsewhere.hold(other(), 19);
+    expect([greedy.admits(), open(unread, "c").admits()]).toEqual([true, true]);
+  });
+
   test.each<[string, (unread: UnreadAnswers) => AnswerAccount[]]>([
     ["a connection", (unread) => Array(4).fill(open(unread)) as AnswerAccount[]],
     ["an address", (unread) => Array.from({ length: 4 }, () => open(unread))],
