@@ -153,11 +153,11 @@ describe("the unread answers of a connection", () => {
     const unread = new UnreadAnswers(limits);
     const [greedy, elsewhere] = [open(unread, "a"), open(unread, "b")];
     const answers = [other(), other()];
-    for (const answer of answers) greedy.hold(answer, 50);
+    for (const each of answers) greedy.hold(each, 50);
     expect([greedy.admits(), elsewhere.admits()]).toEqual([false, true]);
     elsewhere.hold(other(), 10);
     expect(open(unread, "c").admits()).toBe(false);
-    for (const answer of answers) greedy.release(answer);
+    for (const each of answers) greedy.release(each);
     elsewhere.hold(other(), 19);
     expect([greedy.admits(), open(unread, "c").admits()]).toEqual([true, true]);
   });
