@@ -5,8 +5,8 @@ import type { Interceptor } from "@connectrpc/connect";
  * A function that defines one step in the handling of calls. It returns the interceptor for a method, or undefined if
  * calls of the method do not need the step.
  *
- * The function runs when a service is registered, not for each call. So everything that depends only on the method is
- * computed before the first request. A fault in the options of a proto prevents the start.
+ * The function runs at the first call of a method, not for each call. So everything that depends only on the method is
+ * computed once. A fault in the options of a proto fails the calls of that method.
  */
 export type Stage = (method: DescMethod) => Interceptor | undefined;
 

@@ -43,6 +43,11 @@ interface Method {
   readonly isStream: boolean;
   /** The HTTP methods by which the RPC can be called: POST, and GET if {@link isReadable} is true for it. */
   readonly allowed: readonly string[];
+  compiled(): CompiledMethod;
+}
+
+/** A method, compiled for answering its calls. */
+interface CompiledMethod {
   readonly connect: AnswerCall;
   readonly grpc: AnswerCall;
 }
@@ -53,7 +58,7 @@ const acceptStreamPost = "application/connect+json, application/connect+proto, a
 
 /**
  * Compiles services into a handler that serves them over Connect, gRPC and gRPC-Web. Throws for a method with client
- * streaming.
+ * streaming. The options' functions are called at the first call of a method.
  *
  * A call passes these steps in order:
  * - path (404), HTTP method (405) and media type (415)
@@ -70,7 +75,7 @@ const acceptStreamPost = "application/connect+json, application/connect+proto, a
  * - client streaming
  */
 export function createRpcHandler(options: RpcHandlerOptions): RpcHandler {
-  const methods = compileMethods(options);
+  const methods = methodsOf(options);
   const refuse = (request: NodeRequest, response: NodeResponse, status: number, headers = {}) =>
     sendResponse(request, response, { status, headers, body: "" }, options.maxBodyBytes);
   return async (request, response) => {
@@ -86,7 +91,8 @@ export function createRpcHandler(options: RpcHandlerOptions): RpcHandler {
       if (format === undefined) {
         return await refuse(request, response, 415, { "accept-post": method.isStream ? acceptStreamPost : acceptPost });
       }
-      const answer = format.protocol === "connect" ? method.connect : method.grpc;
+      const { connect, grpc } = method.compiled();
+      const answer = format.protocol === "connect" ? connect : grpc;
       await answer({ request, response, headers, values: options.openValues(request), ...format });
     } catch (error) {
       if (error instanceof RestError) await refuse(request, response, 400);
@@ -95,17 +101,31 @@ export function createRpcHandler(options: RpcHandlerOptions): RpcHandler {
   };
 }
 
-function compileMethods(options: RpcHandlerOptions): Map<string, Method> {
+function methodsOf(options: RpcHandlerOptions): Map<string, Method> {
   const methods = new Map<string, Method>();
   for (const { service, implementation } of options.services) {
     for (const spec of Object.values(createServiceImplSpec(service, implementation).methods)) {
-      methods.set(`/${service.typeName}/${spec.method.name}`, compileMethod(spec, options));
+      methods.set(`/${service.typeName}/${spec.method.name}`, openMethod(spec, options));
     }
   }
   return methods;
 }
 
-function compileMethod(spec: MethodImplSpec, options: RpcHandlerOptions): Method {
+/** Returns a method that is compiled at its first call. Compiling all methods at once would delay the start. */
+function openMethod(spec: MethodImplSpec, options: RpcHandlerOptions): Method {
+  const { kind, method } = spec;
+  if (kind !== "unary" && kind !== "server_streaming") {
+    throw new Error(`${method.name} has client streaming, which is not supported`);
+  }
+  let compiled: CompiledMethod | undefined;
+  return {
+    isStream: kind === "server_streaming",
+    allowed: isReadable(method) ? ["GET", "POST"] : ["POST"],
+    compiled: () => (compiled ??= compileMethod(spec, options)),
+  };
+}
+
+function compileMethod(spec: MethodImplSpec, options: RpcHandlerOptions): CompiledMethod {
   const { method } = spec;
   const interceptors = [
     options.translateErrors(method),
@@ -114,16 +134,11 @@ function compileMethod(spec: MethodImplSpec, options: RpcHandlerOptions): Method
     messageReading(method, options),
     ...options.interceptors(method),
   ];
-  const grpc = createGrpcMethod(spec, interceptors, options);
-  if (spec.kind === "unary")
-    return {
-      isStream: false,
-      allowed: isReadable(method) ? ["GET", "POST"] : ["POST"],
-      connect: createConnectMethod(spec, interceptors, options),
-      grpc,
-    };
-  if (spec.kind !== "server_streaming") throw new Error(`${method.name} has client streaming, which is not supported`);
-  return { isStream: true, allowed: ["POST"], connect: createConnectStream(spec, interceptors, options), grpc };
+  const createConnect = spec.kind === "unary" ? createConnectMethod : createConnectStream;
+  return {
+    connect: createConnect(spec, interceptors, options),
+    grpc: createGrpcMethod(spec, interceptors, options),
+  };
 }
 
 /** Whether Connect may call a method by GET: the method is unary and marked NO_SIDE_EFFECTS. */

@@ -4,6 +4,7 @@ import { type BindOptions, createBinder, type RoutedRequest } from "./bind-reque
 import { type EntityTag, type EntityTagOptions, entityTagOf, isKnownTag } from "./entity-tag.js";
 import { type Interceptors, interceptorsOf } from "./interceptors.js";
 import { createStreamInvoke, createUnaryInvoke, type InvocationInit } from "./invoke.js";
+import { lazily } from "./lazily.js";
 import { createRender, type Render } from "./render.js";
 import { requestProfile } from "./request-profile.js";
 import type { RestRequest, RestResponse } from "./rest-message.js";
@@ -47,7 +48,8 @@ const routedRequest = createContextKey<RoutedRequest | undefined>(undefined, { d
 /**
  * Compiles a route. A call runs through the `headerInterceptors`, the interceptor that builds the request message, the
  * `interceptors`, and the interceptors of the service. The path variables, the query and the body are not read before
- * the `headerInterceptors` accept the call.
+ * the `headerInterceptors` accept the call. The interceptors are created at the first call, because creating those of
+ * all routes would delay the start.
  *
  * Throws if `methods` has no implementation of the method, if the success status is not from 200 to 299, or if
  * `options` are invalid.
@@ -65,7 +67,7 @@ export function createEndpoint(
     throw new Error(`${method.parent.typeName}/${method.name}: ${status} is not a success status (200 to 299)`);
   }
   const eventIds = method.methodKind === "unary" ? undefined : compileEventIds(method, options);
-  const stages = [
+  const stages = () => [
     ...interceptorsOf(method, options.headerInterceptors),
     bindInterceptor(route, options, eventIds),
     ...interceptorsOf(method, options.interceptors),
@@ -91,13 +93,13 @@ interface UnaryParts {
 function unaryEndpoint(
   { status, render, tagOf }: UnaryParts,
   spec: MethodImplSpec,
-  stages: readonly Interceptor[],
+  stages: () => readonly Interceptor[],
 ): Endpoint {
-  const invoke = createUnaryInvoke(spec, stages, "rest");
+  const invoke = lazily(() => createUnaryInvoke(spec, stages(), "rest"));
   return {
     async answer(request, init) {
       init.values.set(routedRequest, request);
-      const { message } = await invoke(init);
+      const { message } = await invoke()(init);
       const { contentType, body } = render(message);
       const answer = { status, headers: { "content-type": contentType }, body };
       return tagOf === undefined ? answer : withTag(tagOf({ message, body }), answer, request.http);
@@ -114,9 +116,10 @@ function streamEndpoint(
   status: number,
   parts: Omit<StreamMethod, "invoke">,
   spec: MethodImplSpec,
-  stages: readonly Interceptor[],
+  stages: () => readonly Interceptor[],
 ): Endpoint {
-  const method = { ...parts, invoke: createStreamInvoke(spec, stages, "rest") };
+  const compiled = lazily(() => createStreamInvoke(spec, stages(), "rest"));
+  const method: StreamMethod = { ...parts, invoke: (init) => compiled()(init) };
   return {
     async answer(request, init, renderError) {
       init.values.set(routedRequest, request);

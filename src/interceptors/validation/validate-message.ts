@@ -45,9 +45,9 @@ interface Item {
 }
 
 /**
- * Returns the validator of a schema, compiled once. It checks messages by the rules of protovalidate, of
- * cupo/options/v1/rules.proto and of the options of the message. It also screens the texts that the proto marks for
- * screening.
+ * Returns the validator of a schema. It is compiled once, at its first use. It checks messages by the rules of
+ * protovalidate, of cupo/options/v1/rules.proto and of the options of the message. It also screens the texts that the
+ * proto marks for screening.
  *
  * - It returns one item per field and code, and an empty list for a valid message. For one field, the most specific
  *   item comes first. Otherwise the order is undefined.
@@ -57,7 +57,7 @@ interface Item {
  * - It throws for a rule that does not compile, fails while it runs, or has no entry in the table of codes.
  */
 export function messageValidatorOf<D extends DescMessage>(schema: D): (message: MessageShape<D>) => FieldError[] {
-  return compiledValidator(schema);
+  return (message) => compiledValidator(schema)(message);
 }
 
 const compiledValidator = memoized((schema: DescMessage) => {
