@@ -61,7 +61,7 @@ export interface Effect {
   readonly resourceId: string;
   /** OFFERED: a slot was offered to a waitlist entry. The entry did not change. */
   readonly action: "CREATE" | "UPDATE" | "DELETE" | "OFFERED";
-  /** The version after the change. Absent if there is none, and for a new WaitlistEntry or new UserAttentionCase. */
+  /** Version after the change. Absent for resources without versions, and a new WaitlistEntry or UserAttentionCase. */
   readonly version?: number;
   /**
    * The owner of the resource. Only callers who may see the resource receive the event of the change. Absent for
@@ -102,7 +102,7 @@ export interface Transaction {
   require(statement: RequiredStatement, refusal: () => unknown): void;
 }
 
-/** The request headers that the interceptors read. Each header has all values that were sent. */
+/** The request headers that the interceptors read. Each member contains all values that the caller sent. */
 export interface CallHeaders {
   readonly authorization: readonly string[];
   readonly idempotencyKey: readonly string[];

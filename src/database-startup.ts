@@ -152,8 +152,8 @@ export function createCallStore(
 
 /**
  * Rejects if row-level security does not apply to the role. Call this before the migration, so that a rejected role has
- * created nothing. `isMadeByMigration` states whether a later migration by another role may create this role. If it
- * may, the function does not reject when the server refuses the role.
+ * created nothing. If another role migrates next, its migration may create this role. `isMadeByMigration` is then true,
+ * and the function does not reject when the server refuses this role.
  */
 async function requireBoundRole(
   database: Database,

@@ -13,9 +13,9 @@ export interface DevelopmentKey {
 
 /**
  * Opens the ES256 key pair in `development-key.json` of a data folder. Creates the folder and the file if they are
- * missing. Only the owner can read the file. A hard link publishes the complete file in one step and fails if the file
- * exists. So processes that start together all use the first key. Rejects with an Error that names the file if its
- * content is not a key.
+ * missing. Only the operating-system user of the process can read the file. The complete file appears in one step: by a
+ * hard link, which fails if the file exists. So processes that start together all use the first key. Rejects with an
+ * Error that names the file if its content is not a key.
  */
 export async function openDevelopmentKey(dataDir: string): Promise<DevelopmentKey> {
   const path = join(dataDir, "development-key.json");

@@ -1,7 +1,7 @@
 /**
  * Parses a JSON object from bytes. It is stricter than JSON.parse. The bytes must be valid UTF-8 without a byte order
- * mark, and the value must be an object. Two members of the same name are rejected: another parser could use the value
- * that this parser ignores, which would be a security risk. RFC 7519 section 4 allows the rejection. Throws SyntaxError
+ * mark, and the value must be an object. Two members of the same name are rejected, because two parsers could use
+ * different values of them, which would be a security risk. RFC 7519 section 4 allows the rejection. Throws SyntaxError
  * or TypeError.
  */
 export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {

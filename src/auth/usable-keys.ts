@@ -3,11 +3,12 @@ import { isTokenAlgorithm, type KeyReference } from "./key-set.js";
 import { isJsonObject, parseJsonObject } from "./parse-json-object.js";
 
 /**
- * Returns the keys of a JSON Web Key Set document (RFC 7517) that can verify access tokens. Such a key is public, has a
- * `kid`, is for signatures, and is P-256 or RSA of at least 2048 bits. Other keys are ignored (RFC 7517 section 5):
- * symmetric and private keys, other curves, a `use` other than `sig`, malformed keys. A key is used only with its own
- * `alg`. Without `alg`, P-256 means ES256 and RSA means RS256. Of several usable keys with the same `alg` and `kid`,
- * the first is used. Returns an empty set if no key is usable. Rejects if the document is not a key set.
+ * Returns the usable keys of a JSON Web Key Set document (RFC 7517): those that can verify access tokens. Returns an
+ * empty set if no key is usable. Rejects if the document is not a key set.
+ * - A usable key is public, has a `kid`, is for signatures, and is P-256 or RSA of at least 2048 bits.
+ * - Other keys are ignored (RFC 7517 section 5), for example symmetric, private and malformed keys.
+ * - A key is used only with its own `alg`. Without `alg`, P-256 means ES256 and RSA means RS256.
+ * - Of several usable keys with the same `alg` and `kid`, the first is used.
  */
 export async function usableKeys(document: string): Promise<JSONWebKeySet> {
   const { keys } = parseJsonObject(Buffer.from(document));

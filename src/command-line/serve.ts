@@ -37,7 +37,8 @@ export interface ServeFlags {
 const HEAP_GROWING_PERCENT = 40;
 /**
  * Maps the configured log level to the level that applies while the demo tenants are filled. A level without an entry
- * stays the same. The level `warn` hides the log lines of requests, because the filling prints its own progress.
+ * stays the same. The level `warn` hides the log lines of requests: the filling sends many, and has its own progress
+ * lines.
  */
 const QUIET_LEVELS: Readonly<Record<string, string>> = { info: "warn" };
 /** Milliseconds for which a replaced worker drains, that is, asks its clients to disconnect. */

@@ -3,8 +3,8 @@ import type { OpportunityDefinition_DayKind } from "../gen/cupo/clinic/v1/opport
 
 /**
  * The content of a demo clinic. Items refer to each other by code. No value depends on the time of creation. So the ids
- * of the items, and the requests that create them, are the same in every database. The items of a list are created in
- * its order.
+ * of the items, and the requests that create them, are the same in every database. The items of each list are created
+ * in the order of the list.
  */
 export interface DemoClinic {
   /** UUID of the tenant. */
@@ -30,7 +30,7 @@ export interface DemoClinic {
   readonly payers: readonly (Named & { readonly taxId: string })[];
   readonly contracts: readonly DemoContract[];
   readonly patients: readonly DemoPatient[];
-  /** At least one program. A clinic is complete when the practitioners of its last program are set. */
+  /** At least one program. A clinic counts as complete when its last program has practitioners: they are set last. */
   readonly programs: readonly DemoProgram[];
 }
 

@@ -30,7 +30,8 @@ const FORMER_NAMES: Readonly<Record<string, string>> = {
 
 /**
  * Opens a transport that calls the service like any client, within its quotas. The idempotency key is a UUID of version
- * 5 of the tenant, the operation and the request. So a request has the same key in every process and takes effect once.
+ * 5, derived from the tenant, the operation and the request. So a request has the same key in every process and takes
+ * effect once.
  * A call is retried while the service sends Retry-After, with at most ten attempts. After a response that reports a
  * used-up quota, the transport waits until the quota is full again.
  *

@@ -13,12 +13,12 @@ const OPENAPI_VERSION = "3.1.1";
 /** The HTTP methods that OpenAPI 3.1 has. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"]);
 
-/** The first members of `components`, in their order. All other kinds of components follow. */
+/** The kinds of components that the document lists first, in this order. All other kinds follow. */
 const KINDS = ["securitySchemes", "parameters", "headers", "responses", "schemas"] as const;
 
 /**
  * Returns an OpenAPI 3.1 document that describes the routes. Paths, parameters and bodies come from the HTTP rules, and
- * schemas from the messages. Rules of protovalidate become keywords of the schemas, or sentences in descriptions. All
+ * schemas from the messages. Rules of protovalidate become keywords of the schemas, or sentences in descriptions. Most
  * other descriptions come from the options `comment` and `operation`.
  *
  * Throws for a route whose HTTP method OpenAPI does not have, and for a route outside of `basePath`. Also throws if two

@@ -24,8 +24,8 @@ export interface EndpointOptions extends BindOptions, EntityTagOptions, EventIdO
   successStatus?(method: DescMethod): number;
   /**
    * The format of streams: "ndjson" is one JSON object `{"result": …}` per line; "sse" is server-sent events. By
-   * default, the Accept header of the request decides. It selects "sse" if it names text/event-stream with a quality
-   * above 0 that is not below the quality of application/x-ndjson. Otherwise, it selects "ndjson".
+   * default, the Accept headers of the request decide. They select "sse" if they name text/event-stream, and if its
+   * quality is above 0 and at least the quality of application/x-ndjson. Otherwise, they select "ndjson".
    */
   readonly streamFormat?: StreamFormatName;
 }

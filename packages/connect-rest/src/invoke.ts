@@ -58,9 +58,9 @@ const openContext = createContextKey<HandlerContext | undefined>(undefined, { de
  * Each interceptor is applied once, when the method is compiled, and not for each call as in Connect. So an interceptor
  * must keep the state of a call inside the function that it returns. It must not replace the context values.
  *
- * The context is created without Connect's `createHandlerContext`. That function builds two abort controllers, for
- * deadlines and shutdown, and copies three header lists. Not every protocol has deadlines and shutdown. Connect does
- * not promise stability for the functions of `@connectrpc/connect/protocol`, so only this file uses them.
+ * This function does not call Connect's `createHandlerContext`, because that does more than is needed here: it builds
+ * two abort controllers, for deadlines and shutdown, and copies three header lists. Connect does not promise stability
+ * for the functions of `@connectrpc/connect/protocol`, so only this file uses them.
  */
 export function createUnaryInvoke(
   spec: MethodImplSpec,

@@ -54,8 +54,10 @@ interface Parameter extends FieldTarget {
  * request, because recursive messages have any number of paths.
  *
  * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding that clients' query builders
- * write. A name that is not an allowed field is a violation, unless `ignoredNames` or the profile ignores the name. Bad
- * percent-encoding and a value that its field rejects are violations too.
+ * write. The reader reports these violations:
+ * - a name that is not an allowed field, unless `ignoredNames` or the profile ignores the name
+ * - invalid percent-encoding
+ * - a value that its field rejects
  */
 export function createQueryReader(rules: QueryRules): ReadQuery {
   const { schema, ignoredNames, profile } = rules;

@@ -26,9 +26,9 @@ export interface RestRequest {
 }
 
 /**
- * The body of an answer, as a whole or in chunks. Adapters send a whole body with its Content-Length. They send a chunk
- * as soon as the iterator yields it and the caller can receive it. If the caller disconnects, they call `return` of the
- * iterator.
+ * The body of an answer, as a whole or in chunks. Adapters send a whole body with its Content-Length. They send each
+ * chunk when the iterator yields it, and request the next chunk when the connection can accept more data. If the caller
+ * disconnects, they call `return` of the iterator.
  */
 export type RestBody = string | Uint8Array | AsyncIterable<Uint8Array>;
 

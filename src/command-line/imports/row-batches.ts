@@ -13,8 +13,8 @@ const ROW_OVERHEAD = 4;
 
 /**
  * Groups rows into batches of at most {@link MOST_ROWS} rows and {@link MOST_BYTES} bytes. Rows with errors are part of
- * a batch but are not sent, so their bytes do not count. A row that needs more bytes is alone in its batch. The service
- * refuses this batch if the request is larger than 64 KiB.
+ * a batch but are not sent, so their bytes do not count. A row of more than {@link MOST_BYTES} bytes is alone in its
+ * batch. The service refuses this batch if the request is larger than 64 KiB.
  */
 export async function* batchesOf(rows: AsyncIterable<SourceRow>): AsyncGenerator<readonly SourceRow[]> {
   let batch: SourceRow[] = [];

@@ -46,10 +46,11 @@ export class SeenRows {
   }
 
   /**
-   * Returns the errors that a row would have after the import of the earlier rows. `errors` are the errors that the
-   * service found. Removes errors for references to earlier rows. Adds errors if an earlier row has the same id or the
-   * same identity document, or if the row's appointment overlaps the appointment of an earlier row. A row that equals
-   * an earlier one has no errors. Overlaps are checked only if the row has no other error and was not imported before.
+   * Returns the errors that a row would have after the import of the earlier rows; none if it equals an earlier row.
+   * `errors` are the errors that the service found. Removes errors for references to earlier rows. Adds errors:
+   * - if an earlier row has the same kind and id, or the same identity document
+   * - if the appointment in the row overlaps the appointment of an earlier row. This is checked only if the row has no
+   *   other error and was not imported before.
    */
   judge({ row }: SourceRow, errors: readonly RowError[], resourceId: string | undefined): RowError[] {
     const known = this.#rows.get(nameOf(row.resource.case, row.sourceId));

@@ -23,10 +23,13 @@ export interface RoutePath {
  * Returns the OpenAPI path of a route without its first `skipped` segments.
  *
  * In OpenAPI a parameter is one segment. A variable with several segments, such as `{name=shelves/*\/books/*}`, becomes
- * one parameter for each wildcard. A `*` after a literal of the variable gets the singular of the literal as its name
- * (AIP-122): `shelf` and `book`. Any other wildcard in a variable gets the name of the variable. A wildcard outside of
- * variables gets the singular of the literal directly before it, or the name `segment` if there is none. A name that is
- * already used gets a number.
+ * one parameter for each wildcard. The names of parameters:
+ * - A `*` directly after a literal of its variable has the singular of the literal (AIP-122): `shelf` and `book`.
+ * - Any other wildcard in a variable has the name of the variable.
+ * - A wildcard outside of variables has the singular of the literal directly before it. Without such a literal, it has
+ *   the name `segment`.
+ *
+ * A name that is already used gets a number.
  */
 export function routePath({ template, variables }: OpenApiRoute, skipped: number): RoutePath {
   const parameters: PathParameter[] = [];

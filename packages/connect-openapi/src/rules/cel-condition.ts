@@ -1,6 +1,6 @@
 /**
- * The parts of a CEL expression: conditions that must all be true, and the text that the expression returns if one is
- * false.
+ * The parts of a CEL expression: conditions that must all be true, and the text that the expression returns if a
+ * condition is false.
  */
 export interface CelCondition {
   readonly conditions: readonly string[];

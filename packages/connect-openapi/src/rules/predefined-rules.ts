@@ -23,7 +23,7 @@ const extensionsByFile = new WeakMap<DescFile, readonly DescExtension[]>();
 
 /**
  * Returns the predefined rules among the rules of a field. Predefined rules are extensions of protovalidate's messages.
- * They are found in `file` and in its direct and indirect imports. A rule with the value false is not returned.
+ * Finds only rules that are declared in `file` or in its direct and indirect imports. Omits rules with the value false.
  */
 export function predefinedRules({ message }: ReflectMessage, file: DescFile): PredefinedRule[] {
   return extensionsKnownTo(file)

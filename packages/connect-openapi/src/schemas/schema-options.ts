@@ -35,13 +35,13 @@ export interface SchemaOptions {
    */
   readonly schema?: (definition: DescMessage | DescField | DescEnum, generated: JsonObject) => JsonObject;
   /**
-   * Returns whether a field is required, or undefined for the default.
+   * Returns whether a field is required, or undefined for the default. By default:
+   * - OUTPUT_ONLY fields are not required in requests, and INPUT_ONLY fields are not required in responses.
+   * - Any other field is required if protovalidate's `required`, `google.api.field_behavior` or proto2 says so.
+   * - In responses, fields of implicit presence are also required, because `@cupo/connect-rest` writes them even with
+   *   their default value.
    *
-   * By default a field is required if protovalidate's `required`, `google.api.field_behavior` or proto2 says so. In
-   * responses, fields of implicit presence are also required, because `@cupo/connect-rest` writes them even with their
-   * default value. Connect's own JSON omits default values: to describe it, return false for fields of implicit
-   * presence in responses. OUTPUT_ONLY fields are not required in requests, and INPUT_ONLY fields are not required in
-   * responses.
+   * Connect's own JSON omits default values. To describe it, return false for fields of implicit presence in responses.
    */
   readonly isRequired?: (field: DescField, direction: Direction) => boolean | undefined;
   /** Returns the values of an enumeration that the document shows. Defaults to all. */

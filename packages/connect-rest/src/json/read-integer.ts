@@ -8,10 +8,11 @@ const parts = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 const mostDigits = 20;
 
 /**
- * Returns the exact integer value of a JSON number's text (`5`, `5.0`, `5e0`; -0 is 0). The value is a number if the
- * text has at most 15 digits and no fraction or exponent, or if the value is 0. Otherwise it is a bigint. Returns
- * "fraction" if the number is not an integer, and "large" if it is an integer with more than 20 digits. A large
- * exponent costs no extra time.
+ * Returns the exact integer value of a JSON number's text (`5`, `5.0`, `5e0`; -0 is 0):
+ * - a JavaScript number if the text has at most 15 digits and no fraction or exponent, and for 0 in any form
+ * - a bigint for any other integer of at most 20 digits
+ * - "large" for an integer of more than 20 digits. A large exponent costs no extra time.
+ * - "fraction" if the number is not an integer
  */
 export function integerOf(text: string): bigint | number | "fraction" | "large" {
   if (plain.test(text)) return Number(text) + 0;

@@ -3,8 +3,8 @@ import type { Route } from "./routes.js";
 /** Routes, indexed by the segments of their templates. */
 export interface Neighbourhood {
   /**
-   * Returns the added routes that may match a path that `route` also matches, in the order in which they were added.
-   * The result can also contain routes that match no path that `route` matches.
+   * Returns all added routes that match at least one path that `route` also matches. Can also return other routes. The
+   * routes are in the order in which they were added.
    */
   near(route: Route): Route[];
   add(route: Route): void;

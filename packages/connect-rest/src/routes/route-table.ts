@@ -51,11 +51,13 @@ export interface TableOptions extends BindingOptions {
    */
   readonly onInvalidRoute?: (problem: RouteProblem) => void;
   /**
-   * Receives each pair of routes that match the same request, if neither is narrower (see {@link findConflicts}). The
-   * handler then serves both routes. If a request matches both, a route with a custom verb (`:rename`) answers before a
-   * route without one. Otherwise, the leftmost segment at which the routes differ decides: a literal answers before
-   * `*`, and `*` before `**`. Of two equal routes only the first is served. Without this callback, the creation of the
-   * handler throws an Error that lists the first 100 conflicts.
+   * Receives each pair of routes that match the same request, if neither is narrower (see {@link findConflicts}).
+   * Without this callback, the creation of the handler throws an Error that lists the first 100 conflicts. With it, the
+   * handler serves both routes of a pair. A request that matches both is answered by one of them:
+   * - A route with a custom verb (`:rename`) answers before a route without one.
+   * - Otherwise, the leftmost segment at which the routes differ decides: a literal answers before `*`, and `*` before
+   *   `**`.
+   * - Of two equal routes, the first one answers.
    */
   readonly onConflict?: (problem: RouteProblem) => void;
 }

@@ -49,9 +49,9 @@ const sse: StreamFormat = {
 };
 
 /**
- * Returns the format of an answer: the format `name`, if there is one. Otherwise, returns server-sent events if the
- * Accept headers name text/event-stream with a quality above 0 and not below that of application/x-ndjson. Otherwise,
- * returns NDJSON.
+ * Returns the format `name`, if it is defined. Otherwise, the Accept headers of the request decide. They select
+ * server-sent events if they name text/event-stream, and if its quality is above 0 and at least the quality of
+ * application/x-ndjson. Otherwise, they select NDJSON.
  */
 export function streamFormat(name: StreamFormatName | undefined, rawHeaders: readonly string[]): StreamFormat {
   if (name !== undefined) return { ndjson, sse }[name];
