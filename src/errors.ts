@@ -1,8 +1,8 @@
 import { Code } from "@connectrpc/connect";
 
 /**
- * Every error that a caller can receive: Problem code (specification section 7), HTTP status, last segment of the
- * problem type URI, title and Connect/gRPC code. In some conflicts the first item of `errors` decides the Connect code.
+ * The errors of the service by Problem code (specification section 7): HTTP status, last segment of the problem type
+ * URI, title and Connect/gRPC code. In some conflicts the first item of `errors` decides the Connect/gRPC code.
  */
 export const errorTable = {
   INVALID_REQUEST: entry(400, "invalid-request", "Invalid request", Code.InvalidArgument),
@@ -185,8 +185,8 @@ export function serviceUnavailable(retryAfterSeconds: number, cause?: unknown): 
 }
 
 /**
- * 503 with the reason BUSY: other requests use a resource that this one needs, so it did not run or did not finish.
- * `message` states the cause. The only item of `errors` has an empty `field`: it concerns the whole request.
+ * 503 with the reason BUSY: the request did not run or did not finish, because other requests use what it needs.
+ * `message` states the cause. The `field` of the error item is empty, because the cause is not a field of the request.
  */
 export function busy(message: string, retryAfterSeconds: number, init: CupoErrorInit = {}): CupoError {
   const detail = `${message} Nothing was changed. Send the request again with the same Idempotency-Key.`;
@@ -208,7 +208,7 @@ export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCod
   return reason !== undefined && isExplainedByItem(code) ? reason.code : code;
 }
 
-/** Whether the first item of `errors` is the reason of an error with this code. Else, the items name faulty fields. */
+/** Whether the first item of `errors` is the reason of an error with this code. If not, each item names a bad field. */
 export function isExplainedByItem(code: ErrorCode): boolean {
   return code === "CONCURRENT_MODIFICATION" || code === "SERVICE_UNAVAILABLE";
 }

@@ -6,8 +6,8 @@ import type { ReadyCall, StreamCall } from "./call.js";
  * that authentication and all other stages have accepted. All required fields of the request are set. A method without
  * a function answers `unimplemented` over RPC and 404 over REST.
  *
- * A streaming method returns its messages as an async iterable. The next message is requested when the caller has taken
- * the previous one. The stream ends when `call.signal` aborts. The implementation should then also end, to release its
+ * A streaming method returns its messages as an async iterable. While the response's send buffer is full, no message is
+ * requested. The stream ends when `call.signal` aborts. The implementation should then also end, to release its
  * resources. Response headers are sent with the first message. So a stream that may be silent for long should send its
  * first message at once.
  */

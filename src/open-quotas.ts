@@ -13,9 +13,12 @@ export interface QuotaOptions extends RateQuotas {
   readonly replicas: number;
   /**
    * The longest wait for a connection to the shared quotas, and for each statement, in milliseconds. After this time or
-   * an error, the process counts only its own requests. Its share of each quota is then the number of requests that
-   * were left in the last answer of the database, divided by `replicas`, but at least one. If the database has not
-   * answered in the current window of the quota, the share is the whole quota divided by `replicas`, but at least one.
+   * an error, the process counts only its own requests. It then allows a share of each quota:
+   * - If the database has answered in the current window, the share is the number of requests that were then left,
+   *   divided by `replicas`.
+   * - Otherwise the share is the whole quota divided by `replicas`.
+   *
+   * A share is at least one request.
    */
   readonly withinMs: number;
 }

@@ -44,9 +44,8 @@ export interface WebhooksOptions {
 }
 
 /**
- * How long the service keeps the keys that it creates. It encrypts the stored secrets of webhooks with these keys.
- * Every 30 days, a new key replaces the current key for new secrets. Old keys stay for ever, because a secret lives as
- * long as its webhook. If the settings have keys, the service encrypts with the keys of the settings instead.
+ * Without keys in the settings, the service encrypts the stored secrets of webhooks with keys that it creates. Every 30
+ * days, it creates a new key for new secrets. Old keys stay for ever, because a secret lives as long as its webhook.
  */
 const KEY_LIFE = { rotationMs: 30 * 24 * 60 * 60 * 1_000, retentionMs: Number.POSITIVE_INFINITY };
 

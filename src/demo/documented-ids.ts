@@ -12,9 +12,10 @@ const TENANT_IDS: ReadonlySet<string> = new Set([largeClinic.tenantId, smallClin
 
 /**
  * Returns a copy of `entry`. In the copy, calls that fill the demo tenants create resources with the ids of
- * docs/reference/demo-ids.md. Other calls are unchanged. An id is a UUID of version 5 of the tenant, the idempotency
- * key and a counter. The key derives from the tenant, the operation and the request, so the ids are the same in every
- * database.
+ * docs/reference/demo-ids.md. Other calls are unchanged.
+ *
+ * Each id is a UUID of version 5. It derives from the tenant, the idempotency key of the call and a counter. The demo
+ * derives the key from the tenant, the operation and the request. So the ids are the same in every database.
  */
 export function withDocumentedIds<T extends ServiceEntry>(entry: T): T {
   const implementation: Record<string, unknown> = {};

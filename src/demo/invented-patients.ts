@@ -23,7 +23,7 @@ const NAMES = [
   "Sara Lucía Wilches Beltrán",
 ] as const;
 
-/** Types of Colombian documents: CC of citizens, CE of foreigners, TI of minors. */
+/** Types of Colombian documents: CC for citizens, CE for foreigners, TI for minors. Most patients get CC. */
 const DOCUMENT_TYPES = ["CC", "CC", "CC", "CE", "TI"] as const;
 
 /**

@@ -7,9 +7,9 @@ import { examineIssuer } from "./issuer-findings.js";
 import { examineTls } from "./tls-findings.js";
 
 /**
- * Checks everything that the service needs. Returns the findings of all checks, with advice if something is wrong.
- * Changes nothing: uses read-only transactions and starts no server. If settings are invalid, returns only the findings
- * about them.
+ * Checks the settings, the TLS certificate, the issuer and the database. Without DATABASE_URL, also checks the free
+ * disk space. Returns the findings, with advice if something is wrong. Changes nothing: uses read-only transactions and
+ * starts no server. If settings are invalid, returns only the findings about them.
  */
 export async function examine(options: DoctorOptions): Promise<Finding[]> {
   const config = readSettings(options.environment);

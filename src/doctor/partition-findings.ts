@@ -9,9 +9,10 @@ const REST =
 const RETENTION = "Run migrate with MIGRATION_DATABASE_URL to apply the setting, or change AUDIT_RETENTION_MONTHS here";
 
 /**
- * Checks the tables that are partitioned by month. Partitions for the next four weeks must exist. The default partition
- * must have no rows, and must have had none since its last vacuum. The audit trail must be kept for
- * `auditRetentionMonths` (undefined: forever). Returns no findings if the state of the tables cannot be read.
+ * Checks the tables that are partitioned by month. Returns no findings if the state of the tables cannot be read.
+ * - Partitions must exist for the next four weeks.
+ * - The default partition must be empty. A deleted row counts until the next vacuum.
+ * - The audit trail must be kept for `auditRetentionMonths` (undefined: forever).
  */
 export async function examinePartitions(
   inspection: Inspection,

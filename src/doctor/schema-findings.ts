@@ -37,7 +37,7 @@ export async function examineSchema(inspection: Inspection): Promise<Finding[]> 
 }
 
 /**
- * Returns the objects that are missing, added or changed. Ignores tables that no migration created, with their columns,
+ * Returns the objects that are missing, added or changed. Ignores tables that no migration created, and their columns,
  * indexes and other parts. Of a missing table, returns only the table itself, not its parts.
  */
 function compare(recorded: ReadonlyMap<string, RecordedObject>, found: ReadonlyMap<string, string>): Difference[] {
@@ -70,12 +70,12 @@ function judge(difference: Difference): Finding {
 }
 
 /**
- * Whether a difference is a failure. The other differences are warnings:
+ * Whether a difference is a failure. These differences are only warnings:
  * - a missing or changed index that is not unique, because it affects only speed
- * - an added function or an added index that is not unique, because an operator may have added it on purpose
+ * - an added function, or an added index that is not unique, because an operator may have added it on purpose
  * - for the same reason, an added column that an INSERT need not set
  *
- * Other added columns and added unique indexes are failures, because they can make the service's writes fail.
+ * All others are failures. For example, an added unique index can make the service's writes fail.
  */
 function isGuarantee({ kind, recorded, found = "" }: Difference): boolean {
   if (kind === "index") return (recorded?.definition ?? found).startsWith("CREATE UNIQUE");

@@ -7,7 +7,7 @@ const OLDEST_VERSION = 150_000;
 const NOTICED_MS = 1_000;
 /**
  * The maximum difference between the clocks of the database and of this machine, in milliseconds. A larger difference
- * is a failure. The checks of access tokens tolerate an issuer's clock that is ahead by this much.
+ * is a failure. This machine also accepts an access token if the issuer's clock is ahead of its own by this much.
  */
 const TOLERATED_MS = 5_000;
 /**
@@ -42,9 +42,9 @@ export function judgeClock({ clockAheadMs }: Pick<ServerFacts, "clockAheadMs">):
 }
 
 /**
- * Returns the finding about a connection pooler between this machine and PostgreSQL. A pooler in transaction mode can
- * lose prepared statements. The finding is then a warning, unless `url` disables named prepared statements. The finding
- * also says that such a pooler does not pass notifications.
+ * Returns the finding about a connection pooler between this machine and PostgreSQL. For a pooler in transaction mode,
+ * the finding says that the pooler does not pass notifications. It is a warning if `url` leaves named prepared
+ * statements on, because such a pooler can lose them.
  */
 export function judgePooler(pooler: Pooler, url: URL): Finding {
   if (pooler === "NONE") return ok("pooler", "none detected");

@@ -19,11 +19,11 @@ export interface FolderAccess {
 const ADVICE = "or set DATABASE_URL to use another PostgreSQL";
 
 /**
- * Returns the account that runs the server. Undefined means the account of this process.
- *
- * PostgreSQL does not run as root. So if this process is root, returns the owner of the cluster. If there is no
- * cluster, or if root owns the cluster, returns {@link unprivilegedAccount}. Rejects if the machine has no such
- * account. If this process is not root, rejects if the cluster belongs to a different user.
+ * Returns the account that runs the server. PostgreSQL does not run as root.
+ * - If this process is not root, returns undefined: the account of this process. Rejects if the cluster belongs to a
+ *   different user.
+ * - If this process is root, returns the owner of the cluster. If there is no cluster or if root owns it, returns
+ *   {@link unprivilegedAccount}. Rejects if the machine has no such account.
  */
 export async function chooseAccount(cluster: string): Promise<Account | undefined> {
   const self = process.getuid?.();
@@ -42,10 +42,11 @@ export async function chooseAccount(cluster: string): Promise<Account | undefine
 }
 
 /**
- * Returns the account `postgres` in the text of /etc/passwd. Without it, returns the account `nobody`. Returns
- * undefined if the text has neither. The account needs an entry in /etc/passwd, because initdb looks the account up.
- * By convention `nobody` owns no files. Here it would own one folder, which other users cannot enter. This is
- * acceptable, because the server is for evaluation and not for production.
+ * Returns the account `postgres` in the text of /etc/passwd, else the account `nobody`, else undefined. The account
+ * needs an entry in /etc/passwd, because initdb looks the account up. Ignores an account with the user id 0 (root).
+ *
+ * By convention, `nobody` owns no files, but here it would own the cluster. This is acceptable, because the embedded
+ * server is for evaluation and not for production.
  */
 export function unprivilegedAccount(passwd: string): Account | undefined {
   const entries = passwd.split("\n").map((line) => line.split(":"));
@@ -79,8 +80,9 @@ export async function requireReach(path: string, account: Account): Promise<void
 }
 
 /**
- * Returns the first folder that an account may not enter; undefined if the account may enter all. Only the permission
- * bits are checked. The account has no supplementary groups. Source: POSIX.1-2017 section 4.5, File Access Permissions.
+ * Returns the first folder that an account may not enter; undefined if the account may enter all. Checks only the
+ * permission bits, and only the account's user id and main group id. Source: POSIX.1-2017 section 4.5, File Access
+ * Permissions.
  */
 export function firstClosedFolder(
   folders: readonly FolderAccess[],

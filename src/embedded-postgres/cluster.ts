@@ -26,10 +26,11 @@ export interface Passwords {
 const ORDINARY = "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS";
 
 /**
- * Creates a cluster with the superuser `postgres` and two ordinary roles: `cupo_owner`, which owns the database `cupo`,
- * and `cupo` for the service. The function creates the cluster in a temporary folder and then renames the folder to
- * `folders.home`. So `folders.home` is complete or absent. Text sorts by code point with PostgreSQL's own C.UTF-8,
- * independent of the machine's locales. If a program fails, rejects with an Error that contains its output.
+ * Creates a cluster with the database `cupo` and three roles: `postgres` is the superuser, `cupo_owner` owns the
+ * database, and the service uses `cupo`. In the database, text sorts by code point on every machine.
+ *
+ * Creates the cluster in a temporary folder and then renames the folder to `folders.home`. So `folders.home` is
+ * complete or absent. If a program fails, rejects with an Error that contains its output.
  */
 export async function createCluster(context: ClusterContext): Promise<void> {
   const { folders } = context;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 export interface EmbeddedFolders {
   /** The data folder of the service, which also contains other files. */
   readonly root: string;
-  /** The lock file, held while a server is created, started or stopped. */
+  /** The lock file. A process holds the lock while it creates, starts or stops the server. */
   readonly lock: string;
   /** Prefix of the names of incomplete clusters. A cluster is renamed to `home` when it is complete. */
   readonly incompletePrefix: string;

@@ -34,8 +34,8 @@ async function acquire(path: string): Promise<void> {
 }
 
 /**
- * Removes the lock of a process that has ended. Only one process at a time may remove the lock, after it has checked
- * again that the owner has ended. Otherwise a slow process could remove the new lock of a faster process.
+ * Removes the lock of a process that has ended. Only one process at a time may do this, and it first checks again that
+ * the process of the lock has ended. Otherwise a slow process could remove the new lock of a faster process.
  */
 async function breakLock(path: string): Promise<void> {
   const breaker = breakerOf(path);

@@ -8,10 +8,12 @@ const STATE = 0;
 const STARTED_AT = 19;
 
 /**
- * Identifies a running process as `<pid>.<ticks from boot to its start>`. The start time distinguishes the process from
- * a later one with the same id. Reused ids are common after a container restarts. Returns undefined if the process does
- * not exist or, on Linux, is a zombie. Outside Linux, the second part is 0. There, a reused id counts as the same
- * process, and a zombie counts as running.
+ * Identifies a running process as `<pid>.<ticks from boot to its start>`. The ticks distinguish the process from a
+ * later one with the same id, which is common after a container restarts. Returns undefined if the process does not
+ * exist or is a zombie.
+ *
+ * Outside Linux, the ticks are 0. There, a later process with the same id counts as the same process, and a zombie
+ * counts as running.
  */
 export function identifyProcess(pid: number): string | undefined {
   const stat = readProc(pid, "stat");

@@ -98,8 +98,8 @@ async function removeLeftovers(folders: EmbeddedFolders): Promise<void> {
 }
 
 /**
- * Returns the passwords of the cluster's roles. First adds the role `cupo_owner` to a cluster without this role, but
- * not while a process uses the server. Without the role, its password is undefined.
+ * Returns the passwords of the cluster's roles. If the role `cupo_owner` is missing and no process uses the server,
+ * first adds the role. If it is missing and a process uses the server, the password of `cupo_owner` is undefined.
  */
 async function readyPasswords(context: ServerContext): Promise<Passwords> {
   const { folders } = context;

@@ -18,7 +18,7 @@ export interface Http1Connection {
   newest: WatchedResponse | undefined;
   /**
    * Value of `socket.bytesRead` when the connection last became idle. If `newest` is undefined, a larger `bytesRead`
-   * means that a new request has begun. Otherwise the new bytes can be the rest of the body of `newest`.
+   * means that a new request has begun. Otherwise the new bytes can be the rest of the newest request's body.
    */
   bytesWhenIdle: number;
   /** Sends the answer to unreadable input, after all earlier responses. Undefined until unreadable input arrives. */
@@ -102,10 +102,11 @@ export function endWith(connection: Http1Connection, lastWord: LastWord): void {
 }
 
 /**
- * Begins to end a connection. Sets `Connection: close` on its newest response, so that Node closes the connection after
- * it. If the headers of this response are already sent, or if no response is open, the response to the next request
- * gets the header. "draining" also closes the connection when its last open response ends. Does not close a connection
- * that is idle now.
+ * Begins to end a connection. A connection that is idle now stays open.
+ *
+ * Sets `Connection: close` on the newest response, so that Node closes the connection after it. If the headers of this
+ * response are already sent, or if no response is open, the response to the next request gets the header. "draining"
+ * also closes the connection when its last open response ends.
  */
 export function endConnection(connection: Http1Connection, ending: "announced" | "draining"): void {
   const { open, newest } = connection;

@@ -76,9 +76,9 @@ export interface ListenLimits {
    */
   readonly unreadMs: number;
   /**
-   * When a limit of unread bytes is reached, unread answers that have made no progress for this time end without their
-   * remaining bytes. After an answer has ended early, its client has this long to read the end, such as the reset of an
-   * HTTP/2 stream. Then the connection is destroyed.
+   * When a limit of unread bytes is reached, unread answers without progress for this time are ended early. The oldest
+   * is ended first, until the bytes are below the limit. After an answer has been ended early, its client has this long
+   * to read the end, such as the reset of an HTTP/2 stream. Then the connection is destroyed.
    */
   readonly unreadGraceMs: number;
   /**

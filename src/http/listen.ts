@@ -65,8 +65,8 @@ export interface Listener {
  * Listens for HTTP on one port. Rejects when the address is unavailable, when the certificate or key is unusable, or
  * when `answerAt` throws. If the address is unavailable, the message names it.
  *
- * No client can make the process fail. Requests that Node would refuse with an empty answer are answered by
- * `socketError` of the {@link Answerer}.
+ * Errors of a connection end only this connection. Requests that Node would refuse with an empty answer are answered
+ * by `socketError` of the {@link Answerer}.
  */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const tlsServer = options.tls && createTlsServer(options.tls);

@@ -22,7 +22,7 @@ export interface ProtocolServer {
   /**
    * Finishes the requests in progress, asks the clients to send no more, and ends each connection when its requests
    * are answered. Idle HTTP/1.1 connections stay open until the closing listener ends them. Idle HTTP/2 connections end
-   * soon.
+   * after the next poll of the event loop.
    */
   drain(): void;
   /** Stops the server's timers. Call this after its connections are closed. */

@@ -17,9 +17,10 @@ import type { AnswerAccount } from "./unread-answers.js";
 import { WatchedResponse } from "./watched-responses.js";
 
 /**
- * Serves HTTP/1.1 and 1.0. `socketError` renders every answer that the handler does not create. These are the answers
- * to parser errors, exceeded limits of time or size, too many answers that the client has not read yet, CONNECT, and
- * requests that {@link isWellFormed} rejects.
+ * Serves HTTP/1.1 and 1.0. `socketError` renders every answer that the handler does not create:
+ * - to input that Node cannot parse, to CONNECT and to requests that {@link isWellFormed} rejects
+ * - to requests that exceed a limit of time or size
+ * - to requests that arrive while clients have left too many answers unread
  *
  * `Upgrade`, and expectations other than 100-continue, are ignored (RFC 9110 sections 7.8 and 10.1.1).
  */

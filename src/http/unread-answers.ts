@@ -20,8 +20,8 @@ export interface AccountOptions {
 }
 
 /**
- * The unread answers that share one limit: all answers of a connection, of a network or of the listener. The answer
- * whose last progress is longest ago comes first.
+ * The unread answers that share one limit: all answers of a connection, of a network or of the listener. In `answers`,
+ * the answer that has made no progress for the longest time comes first.
  */
 interface Scope {
   readonly maxBytes: number;
@@ -29,7 +29,6 @@ interface Scope {
   bytes: number;
 }
 
-/** The scopes that an answer belongs to. */
 interface Scopes {
   readonly connection: Scope;
   readonly network: Scope;
@@ -47,7 +46,8 @@ interface Held {
 export interface AnswerAccount {
   /**
    * Returns whether another request may be answered: the connection, its network and the listener are below their
-   * limits of unread bytes. If a limit is reached, first ends answers that have made no progress for `unreadGraceMs`.
+   * limits of unread bytes. While a limit is reached, first ends the oldest answer that has made no progress for
+   * `unreadGraceMs`.
    */
   admits(): boolean;
   /**
@@ -157,8 +157,8 @@ export class UnreadAnswers {
 
 /**
  * Returns the maximum memory of the unread answers of one network, in bytes. If one network is allowed as many
- * connections as the whole listener, its clients are assumed to share a proxy. It is then also allowed the unread bytes
- * of the whole listener.
+ * connections as the whole listener, its clients are assumed to share a proxy. This network then has the same limit of
+ * unread bytes as the whole listener.
  */
 function maxBytesOfNetwork(limits: ListenLimits): number {
   const isShared = limits.maxConnectionsPerNetwork >= limits.maxConnections;
@@ -170,9 +170,9 @@ function openScope(maxBytes: number): Scope {
 }
 
 /**
- * Adds to the size of an answer, and to the bytes of its scopes. Requests that arrive together are all admitted before
- * their answers count, so a network can exceed its limit. The excess does not count for the listener: otherwise one
- * network could exhaust the limit of all.
+ * Adds `bytes` to the size of an answer and to the bytes of its scopes. Requests that arrive together are all admitted
+ * before their answers count, so a network can exceed its limit. The excess does not count for the listener. Otherwise
+ * one network could exhaust the listener's limit.
  */
 function count(held: Held, bytes: number): void {
   const { connection, network, listener } = held.scopes;

@@ -8,8 +8,8 @@ import type { AnswerAccount, UnreadAnswer } from "./unread-answers.js";
  */
 const ANSWER_BYTES = 16 * 1024;
 /**
- * Bodies above this size are written in pieces of this size. A piece is written when the socket has taken the previous
- * one. So the service sees the progress of the transfer, and TLS does not copy the whole body at once.
+ * Bodies above this size are written in pieces of this size. While the socket's buffer is full, no further piece is
+ * written. So the service sees the progress of the transfer, and TLS does not copy the whole body at once.
  */
 const PIECE_BYTES = 64 * 1024;
 

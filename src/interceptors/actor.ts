@@ -9,9 +9,9 @@ export const actorForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 128 } as const;
  * Reads the Actor-Id header: the opaque id of the person who uses the client. The value has 1 to 128 visible ASCII
  * characters and must not be a name. The service stores it with the principal and does not verify it.
  *
- * The header is optional. All operations of the internal listener and the clinic operations over REST read it. The
- * other REST operations ignore the header, because their published specification does not have it. Throws 400 if the
- * header is malformed or sent twice.
+ * The header is optional. The published operations over REST ignore it, because their specification does not have it.
+ * The published operations over RPC read it, and so do the clinic's own operations. Throws 400 if the header is
+ * malformed or sent twice.
  */
 export function actor(): Stage {
   return () => (next) => async (request) => {

@@ -3,8 +3,8 @@ import { operationName } from "../operation.js";
 import type { Stage } from "./stage.js";
 
 /**
- * Verifies an Authorization header and returns its principal. The argument is null without a header. Rejects with
- * INVALID_ACCESS_TOKEN and the reason, or with SERVICE_UNAVAILABLE if the keys of the issuer are not available.
+ * Verifies an Authorization header and returns its principal. The argument is null if the request has no such header.
+ * Rejects with INVALID_ACCESS_TOKEN and the reason, or with SERVICE_UNAVAILABLE if the issuer's keys are not available.
  */
 export type TokenVerifier = (authorization: string | null) => Promise<Principal>;
 

@@ -46,14 +46,17 @@ export interface ConcurrencyLimiter {
 export type PaceRejection = (rejection: PermitRejection, what?: "calls" | "streams") => Promise<CupoError>;
 
 /**
- * Runs a call if its principal, its tenant and the process are below their limits. A heavy call must also be below the
- * limits of heavy calls, for its tenant and for all tenants. A bulk call has its own limits instead of the limits of
- * its principal and tenant. A call above a limit may wait. A call that gets no permit is rejected. At the limit of the
- * principal, the error is a 429 (specification section 8). At any other limit, it is a 503 with the reason BUSY.
+ * Runs a call if it is below these limits:
+ * - the limit of its principal and the limit of its tenant, or for a bulk call the limits of bulk calls instead
+ * - for a heavy call, also the limits of heavy calls, for its tenant and for all tenants
+ * - the limit of the process
+ *
+ * A call above a limit may wait for a permit. A call that gets no permit is rejected: with 429 at the limit of its
+ * principal (specification section 8), with 503 and the reason BUSY at any other limit. Streams have their own limiter.
  *
  * This is the last stage before calls get their database connection. A call that an earlier stage rejects takes no
- * permit. A repeated call that gets a stored response takes a permit too. The permit is released when the call ends.
- * Streams have a separate limiter and hold their permit until they end.
+ * permit. A repeated call that gets a stored response takes a permit too. The permit is released when the call or
+ * stream ends.
  */
 export function concurrencyLimit(
   calls: ConcurrencyLimiter,
@@ -80,9 +83,9 @@ export function concurrencyLimit(
 }
 
 /**
- * Rejects a call when its headers are read, if {@link concurrencyLimit} would reject it at once. So an overloaded
- * process only authenticates the call and counts it for the quotas. The error is sent after a pause of 10 ms to 1 s.
- * Streams do not get this stage.
+ * Rejects a call when its headers are read, if {@link concurrencyLimit} would reject it at once. So the process does
+ * little work for a rejected call: it authenticates the call and counts it for the quotas. The error is sent after a
+ * pause of 10 ms to 1 s. Streams do not get this stage.
  */
 export function loadShedding(limiter: ConcurrencyLimiter, paceRejection: PaceRejection): Stage {
   return (method) => {

@@ -51,8 +51,8 @@ export type Outcome =
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
   /**
-   * Runs a read with `call.transaction`, without an idempotency key. A read may write access records. If `isReplicable`
-   * is true, the read writes nothing. A replica that has replayed all earlier commits may then run the read.
+   * Runs a read with `call.transaction`, without an idempotency key. If `isReplicable` is false, the read may write
+   * access records. If it is true, the read writes nothing, and a replica with all earlier commits may run it.
    */
   read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable?: boolean): Promise<T>;
 }

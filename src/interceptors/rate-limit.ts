@@ -39,9 +39,9 @@ const ROW_FIELDS = ["pageSize", "patientIds"];
 const MOST_ROWS = 200;
 
 /**
- * Limits the requests of a principal (specification section 8) over all operations and transports together. Throws 429
- * above a quota. Bulk operations count against separate quotas of the same size. From this stage on, every answer has
- * the quotas in RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers).
+ * Counts each request against the quotas of its principal (specification section 8), over RPC and REST together. Bulk
+ * operations count against separate quotas of the same size. Throws 429 above a quota. From this stage on, every answer
+ * has the quotas in RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers).
  */
 export function rateLimit(limiter: RateLimiter): Stage {
   return (method) => {

@@ -31,15 +31,16 @@ export interface ErasurePorts {
 
 /**
  * Deletes the rows of the tenants that are being erased. Each batch of rows is a transaction of its own. A tenant that
- * has no rows left is marked as erased. If a run is interrupted, the next run continues. If two runs delete rows of the
- * same tenant at the same time, one of them leaves the tenant to the other.
+ * has no rows left is marked as erased. Returns whether tenants are left to erase.
  *
- * A call that began before the tenant was suspended can still write a row. So the rows are deleted twice. If a
- * transaction that was running before the first deletion still runs, the tenant is left to a later run. Otherwise the
- * rows are deleted for the second time. While an older release serves the database, nothing is erased, because that
- * release does not know the state of tenants. After the signal is aborted, the run deletes at most one more batch.
+ * A call that began before the tenant was suspended can still write a row. So the rows are deleted a second time, when
+ * all transactions that ran before the first deletion have ended. If one of them still runs after the first deletion,
+ * the tenant is left to a later run.
  *
- * Returns whether tenants are left to erase.
+ * - If a run is interrupted, the next run continues.
+ * - If two runs delete rows of the same tenant at the same time, one of them leaves the tenant to the other.
+ * - While an older release serves the database, nothing is erased: that release does not know the state of tenants.
+ * - After the signal is aborted, the run deletes at most one more batch.
  */
 export async function eraseTenants(ports: ErasurePorts, signal?: AbortSignal): Promise<boolean> {
   const { database, logger } = ports;

@@ -25,15 +25,17 @@ const AFTER_LEASE_MS = 500;
 
 /**
  * Runs the jobs that send events to webhooks, until they are stopped. The jobs have workers of their own, so that slow
- * receivers do not delay other background jobs. A job sends for one webhook for about 10 s. If more may be left to send
- * now, the job queues itself again, after the jobs of other webhooks. If the next attempt is due later, the job queues
- * itself for that time.
+ * receivers do not delay other background jobs. Returns a function that stops the jobs, see {@link runQueue}.
  *
- * Each job holds a lease on its webhook, so that only one process sends to the webhook. Before it sends, the job queues
- * a second job, its successor, for the end of the lease. So if the process is killed, another process continues at most
- * about 25 s later. If the receiver accepted nothing or the job failed, the successor tries again. Otherwise the job
- * removes the successor at its end. At the start and every minute, a job finds webhooks that have something to send and
- * no lease, and queues a job for each. Returns a function that stops the jobs, see {@link runQueue}.
+ * At the start and every minute, a job finds the webhooks that have events to send and no lease. It queues a job for
+ * each. Such a job leases its webhook, so that only one process sends to the webhook, and sends for about 10 s. Then:
+ * - If more may be left to send now, the job queues itself again, after the jobs of other webhooks.
+ * - If the next attempt is due later, the job queues itself for that time.
+ * - If another process has the lease, the job sends nothing and queues itself for 1 s later.
+ *
+ * Before it sends, the job queues a second job, its successor, for the end of the lease, about 25 s later. The
+ * successor continues if the process is killed, if the job fails or if the receiver accepts nothing. Otherwise the job
+ * removes its successor.
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
   return runQueue(queue, {

@@ -15,8 +15,8 @@ export interface TendingPorts {
 /**
  * Creates partitions for the coming months and drops partitions that are past their retention, each in its own
  * transaction. Returns a text for each change. If calls hold a lock on a table for too long, the next run makes the
- * remaining changes. An aborted signal stops the job after the current partition. Rejects if the only changes left are
- * partitions that {@link tendNextPartition} cannot create.
+ * remaining changes. An aborted signal stops the job after the current partition. Rejects with any other error of
+ * {@link tendNextPartition}.
  */
 export async function tendPartitions({ database, now, logger }: TendingPorts, signal?: AbortSignal): Promise<string[]> {
   const all: string[] = [];

@@ -57,14 +57,12 @@ interface Due extends TimeEvent {
  * progress. The progress is the time up to which these events are written. Writes nothing for a tenant without stored
  * progress.
  *
- * Calls do not lock the progress. But a call takes less time than has passed since `until`, so every call that began
- * before `until` has ended. So if a call books or moves an appointment after this function has read the appointments,
- * that call began after `until`. Events of this appointment that were due by `until` must not be written: they became
- * due before the booking or the move.
+ * Calls do not lock the progress. So `until` must be long ago: every call that began before `until` must have ended. If
+ * this function does not see a booking or move yet, its call began after `until`. Events of that appointment that were
+ * due by `until` are not written, because they became due before the booking or the move.
  *
- * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. A read with
- * a lock returns the newest committed version of a row. So the events of a row enter the feed in the order of its
- * versions.
+ * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. They read
+ * the newest committed version of each row. So the events of a row enter the feed in the order of its versions.
  */
 export async function writeSpan(transaction: Transaction, limits: SpanLimits): Promise<WrittenSpan> {
   const [through, settings] = await Promise.all([lockProgress(transaction), findTenantSettings(transaction)]);

@@ -29,8 +29,8 @@ export interface ListenerParts {
   readonly observe: ErrorObserver;
   readonly log: (listener: "public" | "internal", handler: HttpHandler) => HttpHandler;
   /**
-   * Called when the listener closes a new connection because too many are open, in all or from one network. Also called
-   * when it refuses a request because too many answers are waiting for clients to read them.
+   * Called when the listener closes a new connection, because too many connections are open in all or from one network.
+   * Also called when it refuses a request, because clients have left too many answers unread.
    */
   readonly onRefused: () => void;
   readonly metricsPage: () => Promise<Buffer | undefined>;

@@ -22,9 +22,10 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
 
 /**
  * Returns the examples of a method for an OpenAPI document. An example can need a value from the answer of another
- * method. The description of the example then states the path of this value in the response message. `members` maps a
- * method to the member of its response message that is its whole REST answer. If the other method has an entry, the
- * path begins inside that member, without the member's name.
+ * method. The description of the example then states the path of this value in that answer.
+ *
+ * If `members` has no entry for the other method, the answer is the response message. Otherwise the answer is the
+ * member that the entry names, and the path omits the name of this member.
  */
 export function documentExamples(
   method: DescMethod,
@@ -42,9 +43,9 @@ export function documentExamples(
 }
 
 /**
- * Returns the description of the method's first example. It names the methods whose answers contain values that the
- * example needs, and has the note of the example. Returns undefined if the example needs no such values and has no
- * note, or if there is no example.
+ * Returns the description of the method's first example. It states the values that the request needs from the answers
+ * to other methods, and the note of the example. Returns undefined if the example has neither such values nor a note,
+ * or if there is no example.
  */
 export function exampleNote(method: DescMethod, examples: RequestExamples, members: AnswerMembers): string | undefined {
   const [first] = examplesOf(method, examples);

@@ -24,8 +24,8 @@ export interface SealedOption {
 export type OpenedToken =
   | { readonly kind: "OPTION"; readonly option: OptionClaims }
   /**
-   * The text is not a token of this service, was altered or belongs to another holder. Or its key or layout is no
-   * longer supported.
+   * The text is not a token of this service, was altered or belongs to another holder. Also returned if the token's key
+   * or layout is no longer supported.
    */
   | { readonly kind: "INVALID" }
   /** The token belongs to the holder and was not altered, but has expired. */

@@ -19,9 +19,8 @@ const headers = new WeakMap<KeyObject, Map<TokenForm, Header>>();
  * Seals bytes as a token: JWE in compact form (RFC 7516), encrypted directly with a key of the ring (`dir`, `A256GCM`).
  *
  * Uses Node's synchronous cipher, which seals a page of options in a fifth of the time of WebCrypto. {@link openBytes}
- * uses the same cipher, so it waits for no other thread if the key is known. A call that uses an option can then claim
- * its idempotency key and lock the rows of the option in the same turn of the event loop. Both statements share one
- * round trip to the database.
+ * uses the same cipher, so it waits for no other thread if the key is known. So a call that uses an option can send two
+ * statements in one round trip to the database: the claim of its idempotency key and the lock on the option's rows.
  */
 export function sealBytes(keyRing: KeyRing, form: TokenForm, bytes: Uint8Array): string {
   const key = keyRing.current();

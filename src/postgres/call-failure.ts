@@ -9,8 +9,8 @@ const RETRY_AFTER_SECONDS = 1;
  * out, or the database was unavailable. Returns undefined for other errors. `statementTimeoutMs` is the statement
  * timeout that applied.
  *
- * Nothing was changed, with one exception: if the connection was lost, the call may have been committed. A retry with
- * the same idempotency key then shows the result.
+ * If the connection was lost, the call may have been committed: a retry with the same idempotency key shows the result.
+ * In all other cases, nothing was changed.
  */
 export function unavailabilityOf(error: unknown, statementTimeoutMs: number): CupoError | undefined {
   const failure = classifyFailure(error);
@@ -30,8 +30,8 @@ export function noConnection(cause: unknown): CupoError {
 }
 
 /**
- * Returns a 503 with the code TIMEOUT. Retry-After is the statement timeout, because the same request may time out
- * again. A client that waits this long uses a connection for at most half of the time.
+ * Returns a 503 with the reason TIMEOUT. Retry-After is the statement timeout, because the same request may time out
+ * again. Clients that repeat it sooner would keep a database connection busy for most of the time.
  */
 function timedOut(limitSeconds: number, cause: unknown): CupoError {
   const message = `A statement reached the service's limit of ${limitSeconds} s, or an operator cancelled it.`;

@@ -2,8 +2,8 @@
  * Shares a resource equally between tenants: start-time fair queueing (Goyal, Vin and Cheng, 1996).
  *
  * Each call gets a start tag, and calls with lower tags run first. The virtual time is the highest start tag of a call
- * that has begun to run. The start tag of a tenant's next call is one more than its previous tag, but at least the
- * virtual time minus one. So only the first call of an idle tenant runs before all waiting calls of busy tenants.
+ * that has begun to run. A new tag is one more than the previous tag of the same tenant, but at least the virtual time
+ * minus one. So only the first call of an idle tenant runs before all waiting calls of busy tenants.
  */
 export class FairQueue {
   #virtualTime = 0;
@@ -27,9 +27,9 @@ export class FairQueue {
   }
 
   /**
-   * Advances the virtual time to the start tag of a call that begins to run. Forgets the first tenants in `#nextTags`
-   * while their next tag is below the virtual time. This does not change the tag that {@link startTagOf} returns for
-   * them.
+   * Advances the virtual time to the start tag of a call that begins to run. Then removes tenants from the beginning of
+   * `#nextTags`, up to the first tenant whose next tag is not below the virtual time. {@link startTagOf} returns the
+   * same tags for the removed tenants as before.
    */
   advance(startTag: number): void {
     this.#virtualTime = Math.max(this.#virtualTime, startTag);
@@ -40,7 +40,7 @@ export class FairQueue {
   }
 
   /**
-   * Takes back an unused start tag. If it was the newest tag of the tenant, the next call of the tenant gets it again.
+   * Takes back an unused start tag. If it was the newest tag of the tenant, the tenant's next call can get it again.
    */
   revoke(tenantId: string, startTag: number): void {
     if (this.#nextTags.get(tenantId) === startTag + 1) this.#nextTags.set(tenantId, startTag);

@@ -9,10 +9,10 @@ export interface MeasuredMessage<D extends DescMessage> {
 }
 
 /**
- * Compiles a function that measures the lists and single texts of a message. The function returns the message without
- * those that are too large, and the limits that they exceed. If nothing is too large, it returns the message itself,
- * not a copy. It runs before validation, so the size limits also limit the work on a request. It does not measure
- * nested messages.
+ * Compiles a function that measures the lists and single texts of a message, but not of nested messages. The function
+ * returns the message without the lists and texts that are too large, and the limits that they exceed. If none is too
+ * large, it returns the message itself, not a copy. It runs before validation, so that no work is spent on the content
+ * of these lists and texts.
  */
 export function createMeasure<D extends DescMessage>(schema: D): (message: MessageShape<D>) => MeasuredMessage<D> {
   const limits = sizeLimits(schema);

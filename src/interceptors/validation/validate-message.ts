@@ -29,7 +29,6 @@ const validator = createValidator({ registry: createRegistry(projectRules), rege
 
 const LAST_RANK = Number.MAX_SAFE_INTEGER;
 
-/** A broken rule and its path. */
 interface BrokenRule {
   readonly path: Path;
   readonly ruleId: string;
@@ -142,7 +141,7 @@ function messageOf(violation: Violation, { message }: RuleCode): string {
   return message.replace(/\{(\w+)\}/g, (_, name: string) => limitBeside(violation, name));
 }
 
-/** Returns the value of the rule `name` of the field. The rule is in the same group of rules as the broken rule. */
+/** Returns the value of a rule of the field, such as 200 for `max_len`. The rule is of the type of the broken rule. */
 function limitBeside({ field: path, rule }: Violation, name: string): string {
   const rules = messageAt(reflect(FieldRulesSchema, fieldRulesOf(lastField(path))), rule.slice(0, -1));
   const limit: unknown = rules.get(fieldNamed(rules.desc, name));

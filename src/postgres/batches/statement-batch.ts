@@ -70,10 +70,9 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  * client. For pg's client the whole batch is one query, so it has one Sync. The batch asks for the columns of a named
  * statement only once on each connection.
  *
- * If a statement fails, the server skips all later statements, including COMMIT. The skipped statements fail with
- * 25P02, as in an aborted transaction. The transaction must then be rolled back. If a value of a statement cannot be
- * encoded, this statement and all later ones are not sent. This statement fails with the error of the encoding, the
- * later ones with 25P02.
+ * If a statement fails, the server skips all later statements, including COMMIT. If a value of a statement cannot be
+ * encoded, the statement fails with that error. Then neither it nor the later statements are sent. In both cases, the
+ * later statements fail with 25P02, as in an aborted transaction. The transaction must then be rolled back.
  */
 export class StatementBatch extends Query {
   /**
