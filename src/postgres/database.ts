@@ -23,7 +23,7 @@ export interface DatabaseOptions {
   readonly onUnreachable?: ((isUnreachable: boolean) => void) | undefined;
   /** For tests: functions that replace the network and the clock of the reachability check. */
   readonly reachability?: Pick<ReachabilityOptions, "probe" | "pause">;
-  /** Called with how long `acquire` waited in ms and whether it succeeded; not while the database is unreachable. */
+  /** Called after each `acquire` while the database is reachable, with the wait in ms and whether it succeeded. */
   readonly onAcquired?: ((ms: number, isGiven: boolean) => void) | undefined;
 }
 
@@ -42,8 +42,8 @@ export interface Database {
    */
   readonly plansOnce: boolean;
   /**
-   * Returns a connection for one transaction. Its method `release` returns it to the pool. Rejects if no connection is
-   * available within `acquireTimeoutMs`, and at once while the database is unreachable.
+   * Returns a connection for one transaction. The connection's `release` returns it to the pool. Rejects if no
+   * connection is available within `acquireTimeoutMs`, and at once while the database is unreachable.
    */
   acquire(): Promise<PoolClient>;
   /**

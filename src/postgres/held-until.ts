@@ -1,8 +1,9 @@
 /*
- * SQL for the times at which holds end. A row that limits the number of holds, such as a row of `day_counters`, has an
- * array of these times in ascending order. So a statement that locks the row counts the holds in the same row. A count
- * of rows in another table could be outdated: after PostgreSQL has waited for a row lock, it reads only the locked row
- * again.
+ * The functions of this file return SQL for the times at which holds end. A row that limits the number of holds, such
+ * as a row of `day_counters`, has an array of these times in ascending order.
+ *
+ * A statement that locks the row counts the holds in the same row. A count of rows in another table could be outdated:
+ * after PostgreSQL has waited for a row lock, it reads only the locked row again.
  *
  * The SQL uses width_bucket, which returns the number of elements up to a time. This function is built into PostgreSQL,
  * so the workers of Citus have it. The SQL has no subquery, because Citus rejects some subqueries.
@@ -24,8 +25,8 @@ export function withHold(held: string): string {
 }
 
 /**
- * Returns SQL for the array in the column `held` without its first element equal to `:until`; for the unchanged array
- * if no element equals `:until`.
+ * Returns SQL for the array in the column `held` without its first element equal to `:until`. If no element equals
+ * `:until`, the array is unchanged.
  */
 export function withoutHold(held: string): string {
   const place = `array_position(${held}, :until::timestamptz)`;

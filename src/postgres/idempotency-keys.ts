@@ -88,8 +88,8 @@ export class DeferredResponse {
  * all statements sent after the claim. If another open transaction has claimed the key, the statement waits for the end
  * of that transaction.
  *
- * With `lockTimeoutMs`, the statement also sets the lock timeout of all later statements of the transaction. Citus
- * rejects a statement that does this.
+ * With `lockTimeoutMs`, the statement also sets the lock timeout of all later statements of the transaction. Leave it
+ * undefined on Citus, because Citus rejects a statement that sets the timeout in this way.
  */
 export function claimKey(claim: IdempotencyClaim, response: DeferredResponse, lockTimeoutMs?: number): Statement {
   const row = {

@@ -50,8 +50,8 @@ export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueueP
 }
 
 /**
- * Returns a function that destroys the queue's open connections. The queue's statements have no time limit. Without
- * this function, they could wait until TCP gives up the connection after a network failure that loses packets.
+ * Returns a function that destroys the queue's open connections. The queue's statements have no time limit. If a
+ * network failure loses packets, they would otherwise wait until TCP gives up the connection.
  */
 export function breakerOf(pool: JobQueuePool): () => void {
   const open = new Set<PoolClient>();

@@ -19,10 +19,11 @@ export type Bound<Name extends string> = Readonly<Record<Name, string | Paramete
  * Compiles a statement once, when its module is loaded, and returns a function that binds values to the statement. With
  * Knex, building and compiling a statement takes longer than all other work of a call before the statement is sent.
  *
- * `build` receives a parameter for each name and never sees a value, so the text cannot depend on values. A statement
- * whose columns or conditions depend on values must be built for each call. A comparison with a null value does not
- * become IS NULL. So pass null only for columns that are written, or for conditions that handle null themselves. A name
- * becomes one parameter of the statement, so all places that use it must have the same type.
+ * - `build` receives a parameter for each name and never a value, so the text cannot depend on values. A statement
+ *   whose columns or conditions depend on values must be built for each call.
+ * - A comparison with a null value does not become IS NULL. So pass null only for columns that are written, or for
+ *   conditions that handle null themselves.
+ * - A name becomes one parameter of the statement, so all places that use the name must have the same type.
  *
  * Throws if the statement does not bind the parameter of each name. The returned function throws if a value is
  * undefined, as Knex does.

@@ -87,9 +87,9 @@ async function takeShares(
 }
 
 /**
- * Returns one statement that adds the wanted requests of each demand to the quota window of the demand's policy. If a
- * window has expired, a new one begins. Demands always have the same order of policies, so two processes cannot
- * deadlock.
+ * Returns one statement that counts the requests of each demand (`wanted`) in the quota window of the demand's policy.
+ * If the window has expired, a new one begins. The demands always have the same order of policies, so two processes
+ * cannot deadlock.
  */
 function takeStatement(tenantId: string, principal: Buffer, demands: readonly QuotaDemand[]): Statement {
   const values = demands.map(() => "(?, ?, ?, ?, now() + ? * interval '1 second', now())");

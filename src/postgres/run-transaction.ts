@@ -19,8 +19,8 @@ const BACKGROUND_LIMITS: TransactionLimits = {
 
 /**
  * Runs work in one transaction on its own connection, commits the transaction and returns the result of the work. If
- * anything fails, rolls the transaction back and rejects with the error. If that error only says that an earlier
- * statement aborted the transaction, rejects with the failure of that statement instead.
+ * anything fails, rolls the transaction back and rejects with the error. If the error only reports that an earlier
+ * statement aborted the transaction, rejects with the failure of the earlier statement instead.
  *
  * `instead` receives the error of failed work. It returns other work for a new transaction on the same connection, or
  * rejects. The ROLLBACK of the failed transaction is sent with the first statements of the new one.
@@ -87,8 +87,8 @@ async function attempt<T>(
 }
 
 /**
- * Runs background work of one tenant in one transaction and returns its result. If any part of the work fails, rejects
- * and changes nothing. Exception: if the connection is lost during COMMIT, the changes may have been committed.
+ * Runs background work of one tenant in one transaction and returns the result of the work. If the work fails, rolls
+ * back all changes and rejects. If the connection is lost during COMMIT, rejects although the changes may be committed.
  */
 export function runAsTenant<T>(
   source: TransactionSource,

@@ -115,7 +115,9 @@ export function condemnsConnections(failure: DatabaseFailure): boolean {
   return failure === "LOST" || failure === "READ_ONLY";
 }
 
-/** Matches the name of a constraint in a message, in the quotation marks of any language of PostgreSQL's messages. */
+/**
+ * Matches the name of a constraint in a message. The quotation marks depend on the language of PostgreSQL's messages.
+ */
 const QUOTED = /["“„«]\s?([a-z0-9_]+)\s?["”“»]/;
 /** The suffix that Citus appends to names of objects in a shard: the number of the shard. */
 const SHARD = /_\d{6,}$/;

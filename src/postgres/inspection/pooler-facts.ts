@@ -9,10 +9,11 @@ export type Pooler = "NONE" | "SESSIONS" | "TRANSACTIONS";
 const SERVED_BY = "SELECT pg_backend_pid() AS pid";
 
 /**
- * Returns the kind of pooler at `url`. Compares the connection `first` with a second connection that is open at the
- * same time. If one server process serves both, returns TRANSACTIONS. A pooler sends a process id of its own when a
- * connection opens. So if the id that `first` received is not the id of its server process, returns SESSIONS. Otherwise
- * returns NONE.
+ * Returns the kind of pooler at `url`. Opens a second connection while the connection `first` is open.
+ * - If one server process serves both connections, returns TRANSACTIONS.
+ * - When a connection opens, a pooler sends a process id of its own. So if the id that `first` received is not the id
+ *   of its server process, returns SESSIONS.
+ * - Otherwise returns NONE.
  */
 export async function findPooler(url: string, first: Inspection): Promise<Pooler> {
   const second = await openInspection(url);

@@ -16,13 +16,15 @@ interface Row {
 const MISSING = new Set(["42P01", "3F000", "42501"]);
 
 /**
- * Returns whether the database has exactly the migrations of this release, the job queue is up to date, and the audit
- * trail is kept for `auditRetentionMonths` (undefined: without limit). The retention is not compared if the role has no
- * right to set it. Runs only one statement, on the service's own connections, because most starts have nothing to
- * migrate.
+ * Returns true if all these conditions are met:
+ * - The database has exactly the migrations of this release.
+ * - The job queue is up to date.
+ * - The audit trail is kept for `auditRetentionMonths` (undefined: without limit). This condition is not checked if the
+ *   role has no right to change the retention.
  *
- * Also returns false if a table or schema is missing or the role may not read it. Then `migrate` reports what to do.
- * Rejects with any other error.
+ * Returns false if a table or schema is missing or the role may not read it. Then `migrate` reports what to do. Rejects
+ * with any other error. Runs only one statement, on the service's own connections, because most starts have nothing to
+ * migrate.
  */
 export async function isUpToDate(connections: Pool | ClientBase, auditRetentionMonths?: number): Promise<boolean> {
   const known = await knownMigrations();

@@ -42,8 +42,8 @@ const MAX_TRIES = 400;
 
 /**
  * Brings the schema up to date. Several processes may call it at the same time: an advisory lock lets one work while
- * the others wait. The lock belongs to a transaction. So PostgreSQL releases the lock if the process dies, even with a
- * connection pooler between them.
+ * the others wait. The lock belongs to a transaction. So PostgreSQL releases the lock if the process dies, even if the
+ * process connects through a pooler.
  *
  * Each migration is one transaction, so an interrupted migration leaves nothing behind and runs again. If a migration
  * does not get a table lock within 0.3 s, it rolls back and tries again, so that waiting calls can run. The job queue

@@ -17,9 +17,10 @@ export interface UpgradeOptions {
   /** Called with a line about the oldest release that may keep serving, and with a line before each migration. */
   readonly onProgress?: ((text: string) => void) | undefined;
   /**
-   * Called with a line for each serving release that may be too old. Also called if no serving release is visible in
-   * PostgreSQL, but an invisible one may be too old. With `despiteOlder`, also called for each serving release that is
-   * too old.
+   * Called with a line in each of these cases:
+   * - A serving release may be too old.
+   * - PostgreSQL shows no serving release, but one that it does not show may be too old.
+   * - A serving release is too old and `despiteOlder` is set.
    */
   readonly onWarning?: ((text: string) => void) | undefined;
 }
@@ -48,11 +49,11 @@ const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
  * migration is pending, or if the database has no migration yet.
  *
  * Two kinds of older releases do not report their last migration:
- * - Some show only that they are connected. The database has every migration that such a release has. So if the
- *   database lacks migration `oldest`, the release lacks it too and is too old. Otherwise the release may be too old,
- *   and the function calls `onWarning`.
- * - The first releases show nothing. So they may be serving although no release is seen. If no release is seen and the
- *   database lacks migration `oldest`, the function calls `onWarning`.
+ * - Some show only that they are connected. The database has every migration of such a release. So if the database
+ *   lacks the migration `oldest`, the release is too old. Otherwise it may be too old, and the function calls
+ *   `onWarning`.
+ * - The first releases show nothing, so they may be serving although no release is seen. If no release is seen and the
+ *   database lacks the migration `oldest`, the function calls `onWarning`.
  */
 export async function checkServingReleases(database: Knex, upgrade: Upgrade): Promise<void> {
   const { applied, oldest, despiteOlder = false, onProgress, onWarning } = upgrade;

@@ -49,11 +49,15 @@ const PAUSES_MS = [0, 1, 4, 15, 40];
  * costs the primary little. The replica runs the read after it has replayed the log to that position. So a read sees
  * every earlier commit of every process.
  *
- * The primary runs the read if the replica is behind, too slow, unreachable, promoted, or on another timeline. It also
- * runs the read if it does not return its position, or if row-level security is not active for the replica's role. The
- * same applies if the read fails on the replica with an error that is no {@link CupoError}. A replica that is too slow,
- * unreachable or promoted, or that stays behind, gets no reads for a while (see {@link createReplicaPause}). If an
- * operation tried to write or lock on the replica, only the primary runs that operation from then on.
+ * The primary runs the read instead in these cases:
+ * - The replica is behind, too slow, unreachable, promoted, or on another timeline.
+ * - The primary does not return its log position.
+ * - Row-level security is not active for the replica's role.
+ * - The read fails on the replica with an error that is no {@link CupoError}.
+ *
+ * A replica that is too slow, unreachable or promoted, or that stays behind, gets no reads for a while.
+ * {@link createReplicaPause} decides for how long. If an operation tried to write or lock on the replica, only the
+ * primary runs that operation from then on.
  */
 export function createReplicaReads({ primary, replica, onOutcome }: ReplicaOptions): ReplicaReads {
   const readIndex = createReadIndex(() => askPosition(primary));

@@ -23,11 +23,10 @@ export interface CapacityTerms {
 
 /**
  * Takes a unit of the capacity of the day `wanted` for an appointment. A unit is the capacity for one appointment or
- * hold. Frees a unit of the day `old`, if `old` is defined. If the appointment comes from a hold (`terms.heldUntil`),
- * the hold's unit becomes the unit of the appointment.
- *
- * If `wanted` and `old` are the same day of the same rule, the appointment keeps its unit. The function then frees only
- * the unit of the hold, if there is a hold.
+ * hold. Frees a unit of the day `old`, if `old` is defined.
+ * - If the appointment comes from a hold (`terms.heldUntil`), the hold's unit becomes the unit of the appointment.
+ * - If `wanted` and `old` are the same day of the same rule, the appointment keeps its unit. Only the hold's unit is
+ *   freed, if there is a hold.
  *
  * Does not wait for the result. If no unit is left, the RPC fails later with the error that `refusal` returns.
  *

@@ -15,9 +15,9 @@ export interface LockedAppointments {
 /** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether extends LockedAppointments {
   /**
-   * Two groups of slots, together ordered by start: the slots that the appointments occupy, and scheduled slots of the
-   * practitioners `practitionerIds` (see {@link lockAllInOrder}). Slots of the second group lie within the time of an
-   * appointment and belong to its program.
+   * The slots of two groups, in one list that is ordered by start: the slots that the appointments occupy, and
+   * scheduled slots of the practitioners `practitionerIds` (see {@link lockAllInOrder}). Slots of the second group lie
+   * within the time of an appointment and belong to its program.
    */
   readonly slots: readonly SlotRecord[];
 }

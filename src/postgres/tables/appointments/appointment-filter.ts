@@ -13,8 +13,9 @@ export interface AppointmentFilter {
   readonly programId: string | undefined;
   readonly locationId: string | undefined;
   /**
-   * Practitioner ids without duplicates. Empty for any practitioner, and empty if `practitionerId` is defined. The same
-   * rules apply to `locationIds` and `locationId`. `serviceIds` is empty for any service.
+   * Practitioner ids without duplicates. Empty if the list includes any practitioner, or if `practitionerId` is
+   * defined. The same rules apply to `locationIds` and `locationId`. `serviceIds` is empty if the list includes any
+   * service.
    */
   readonly practitionerIds: readonly string[];
   readonly locationIds: readonly string[];
@@ -50,16 +51,16 @@ const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column)
  * or later count. A retained slot is no longer in the schedule and exists only for its appointment. A list with this
  * condition shows each appointment once. The placeholders are the instant (null for no limit) and the tenant.
  *
- * The condition aggregates the slots of one appointment. For NOT EXISTS, PostgreSQL might plan a join with every
- * retained slot.
+ * The condition aggregates the slots of one appointment. With NOT EXISTS instead, PostgreSQL might plan a join with
+ * every retained slot.
  */
 export const IS_FIRST_RETAINED = `(SELECT bool_and(NOT e.retained OR e.starts_at >= s.starts_at OR COALESCE(e.starts_at < ?::timestamptz, false))
   FROM slots e WHERE e.tenant_id = ? AND e.appointment_id = s.appointment_id) IS NOT FALSE`;
 
 /**
  * SQL for whether the appointment `a` is displaced: it has a retained slot, which is no longer in the schedule. The
- * placeholder is the tenant. The condition aggregates the slots of one appointment. For EXISTS, PostgreSQL might plan a
- * join with every retained slot.
+ * placeholder is the tenant. The condition aggregates the slots of one appointment. With EXISTS instead, PostgreSQL
+ * might plan a join with every retained slot.
  */
 const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
   WHERE s.tenant_id = ? AND s.appointment_id = a.id), false)`;
@@ -73,9 +74,9 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
  * and has no patient and no series, `listed_at` is the start of the first retained slot that starts at `filter.from` or
  * later. A retained slot is no longer in the schedule.
  *
- * The query reads an index in the order of the list and stops after the page. If `listed_at` is the start of a retained
- * slot, the query finds the appointments by these slots, which are few. Otherwise it reads separately for each status
- * and practitioner of the filter, because an index is ordered only within one status and one practitioner.
+ * The query reads an index in the order of the list and stops after the page. An index is ordered only within one
+ * status and one practitioner, so the query reads separately for each status and practitioner of the filter. If
+ * `listed_at` is the start of a retained slot, the query reads the retained slots instead, because they are few.
  */
 export function wantedAppointments(
   transaction: Transaction,
@@ -112,8 +113,8 @@ const IS_WANTED = `(SELECT (a.location_id = ANY(?::uuid[]) OR ?::integer = 0)
 /**
  * Returns a query for one page of displaced appointments, with the columns of {@link wantedAppointments}. The query
  * reads retained slots in order. If the filter has locations, services or statuses, a subquery reads these attributes
- * of the appointment of each slot. A join might read all appointments. CASE makes PostgreSQL check these attributes
- * before {@link IS_FIRST_RETAINED}, because they exclude most slots.
+ * of the appointment of each slot. With a join instead, PostgreSQL might read all appointments. CASE makes PostgreSQL
+ * check these attributes before {@link IS_FIRST_RETAINED}, because they exclude most slots.
  */
 function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
   const { practitionerId, programId, practitionerIds, serviceIds, statuses } = filter;

@@ -59,9 +59,9 @@ export type RecordedWait = Partial<
 >;
 
 /**
- * The reason of a correction, or of a visit or step that is recorded afterwards (EnterLateVisit, EnterLateSteps). In
- * the second case, `happenedAt` is the time at which the visit or step really happened. With `isOfWait`, the change
- * stores the previous {@link RecordedWait}. With `isOfVisit`, it stores the previous {@link RecordedVisit}.
+ * The reason of a correction, or of a visit or step that is recorded afterwards (EnterLateVisit, EnterLateSteps). For
+ * such a visit or step, `happenedAt` is the time at which it really happened. With `isOfWait`, the change stores the
+ * previous {@link RecordedWait}. With `isOfVisit`, it stores the previous {@link RecordedVisit}.
  */
 export interface ChangeTopic {
   readonly reason?: string;
@@ -106,9 +106,9 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 
 /**
  * Appends a change to the history of an appointment. Also appends rows to `opportunity_changes` if the appointment is
- * new, or if its values for the indicators of opportunity change (see {@link insertCounts}). `before` is undefined for
- * a new appointment. `topic` is defined only for a correction, for EnterLateVisit or EnterLateSteps, or for a change of
- * the visit's attributes.
+ * new, or if a value changes that the indicators of opportunity use (see {@link insertCounts}). `before` is undefined
+ * for a new appointment. `topic` is defined only for a correction, for EnterLateVisit or EnterLateSteps, or for a
+ * change of the visit's attributes.
  */
 export function insertAppointmentChange(
   transaction: Transaction,

@@ -67,8 +67,8 @@ export interface DisplacedFilter {
 }
 
 /**
- * Returns one page of the tenant's displaced appointments (see {@link Displacement}). The order is the start of the
- * first retained slot at `from` or later, then the id.
+ * Returns one page of the tenant's displaced appointments (see {@link Displacement}), ordered by the start of the first
+ * retained slot at `from` or later, then by id.
  */
 export async function listDisplacedAppointments(
   transaction: Transaction,

@@ -22,7 +22,7 @@ export interface AppointmentPlacement {
 
 /**
  * Returns when the visit of an appointment ends: at `visitEndsAt`, or at `endsAt` if `visitEndsAt` is undefined or
- * outside the appointment. Older releases move an appointment without changing `visitEndsAt`.
+ * outside the appointment. It can be outside: older releases move an appointment without changing `visitEndsAt`.
  */
 export function visitEndOf({ startsAt, endsAt, visitEndsAt }: VisitTime): Date {
   return visitEndsAt !== undefined && visitEndsAt > startsAt && visitEndsAt < endsAt ? visitEndsAt : endsAt;

@@ -20,9 +20,12 @@ export async function findBookedPractitioners(
 }
 
 /**
- * Returns SQL for an array with the ids of all practitioners who can have slots of a program in a time range. These are
- * the practitioners of the program, `others`, and practitioners whose live appointments ({@link isLive}) in the program
- * start in the range. With this SQL in a query, no earlier query for the ids is needed.
+ * Returns SQL for an array with the ids of all practitioners who can have slots of a program in a time range:
+ * - the practitioners of the program;
+ * - the ids in `others`;
+ * - the practitioners whose live appointments ({@link isLive}) in the program start in the range.
+ *
+ * A query that contains this SQL needs no earlier query for the ids.
  */
 export function everybodyOf(
   { tenantId }: Transaction,

@@ -57,10 +57,10 @@ export async function findBusyBeside(
 
 /**
  * Returns whether the practitioner of the slots of `run` is busy at the time of these slots, and whether a patient is
- * busy before the visit ends. A person is busy with another live appointment ({@link isLive}) or an unexpired hold.
- * Ignores the appointment to move and the hold `holdId`. Nobody is busy if the slots no longer exist. Call this after
- * sending the statements that lock both people. The query can share their round trip, and reads the data after both are
- * locked.
+ * busy between the start of the first slot and the end of the visit. A person is busy with another live appointment
+ * ({@link isLive}) or an unexpired hold. Ignores the appointment to move and the hold `holdId`. Nobody is busy if the
+ * slots no longer exist. Call this after sending the statements that lock both people. The query can share their round
+ * trip, and reads the data after both are locked.
  */
 export async function findBusyInRun(
   transaction: Transaction,
@@ -78,8 +78,8 @@ export async function findBusyInRun(
 }
 
 /**
- * Returns whether the practitioner of an appointment has another live appointment ({@link isLive}) or an unexpired hold
- * at its time, and whether its patient has one. Nobody is busy if the appointment does not exist.
+ * Returns whether the practitioner or the patient of an appointment is busy at its time. A person is busy with another
+ * live appointment ({@link isLive}) or an unexpired hold. Nobody is busy if the appointment does not exist.
  */
 export async function findBusyAgain(
   transaction: Transaction,

@@ -37,14 +37,14 @@ export function visitEnd(row: string): string {
  * Returns SQL that selects the id of one live appointment ({@link isLive}) or unexpired hold of a person that overlaps
  * a time. The SQL selects no row if the person is free.
  *
- * Two appointments overlap if each begins before the other ends; adjacent ones do not overlap. The exclusion
- * constraints use ranges for the same rule. This query compares instants: range operators are not leakproof, so no
- * index serves them under row-level security. No appointment lasts longer than 24 hours, so the query reads only
- * appointments that start in the 24 hours before the time, or during it.
+ * Two appointments overlap if each begins before the other ends. The exclusion constraints use ranges for the same
+ * rule. This query compares instants, because under row-level security no index serves range operators: they are not
+ * leakproof. No appointment lasts longer than 24 hours, so the query reads only appointments that start in the 24 hours
+ * before the time, or during it.
  *
- * The constraints forbid overlaps of a person's appointments, except overbooked ones of a practitioner. So if any
- * appointment of the person overlaps the time, the last one that begins before the end of the time also overlaps it.
- * The query reads only this last one. For a practitioner, it reads overbooked appointments separately.
+ * The constraints allow no overlap of a person's appointments, except overbooked ones of a practitioner. So it is
+ * enough to read the last appointment that begins before the end of the time. If this one does not overlap the time, no
+ * earlier one does. For a practitioner, the query reads overbooked appointments separately.
  */
 export function busyTime(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);
@@ -68,10 +68,11 @@ export function isBusyAt(person: Person, time: ComparedTime): string {
 type Person = "patient_id" | "practitioner_id";
 
 /**
- * Returns three parts of the SQL of {@link busyTime} and {@link isBusyAt}. `live`: the conditions on live appointments
- * `a`, except `exceptId`, that can overlap the time. `end`: the time until which such an appointment makes the person
- * busy. `holds`: the FROM clause and the conditions that select live holds `h` (not ended, not expired), except
- * `exceptHoldId`, that overlap the time.
+ * Returns three parts of the SQL of {@link busyTime} and {@link isBusyAt}:
+ * - `live`: the conditions on live appointments `a`, except `exceptId`, that can overlap the time.
+ * - `end`: the time until which such an appointment makes the person busy.
+ * - `holds`: the FROM clause and the conditions that select live holds `h` (not ended, not expired) that overlap the
+ *   time, except `exceptHoldId`.
  */
 function partsOf(person: Person, time: ComparedTime) {
   const { tenantId, personId, startsAt, endsAt, exceptId, now, exceptHoldId } = time;

@@ -4,12 +4,9 @@ import type { DayOfRule } from "./day-counters.js";
 
 /** The conditions of a search for free slots. */
 export interface OptionQuery {
-  /** The patient who must be free at the time. If undefined, only the practitioner must be free. */
+  /** The patient who must be free during an option. If undefined, only the practitioner must be free. */
   readonly patientId: string | undefined;
-  /**
-   * The appointment that is to be moved. The patient and the practitioner do not count as busy because of this
-   * appointment.
-   */
+  /** The appointment that is to be moved. It makes neither its patient nor its practitioner busy. */
   readonly appointmentId: string | undefined;
   /** The rule and date whose capacity the appointment to move already uses; undefined if it uses none. */
   readonly heldDay: DayOfRule | undefined;
@@ -76,7 +73,10 @@ export function namesOf({ isWindowed, isOfOne }: SearchShape): readonly SlotName
 /** The time range and the number of slots that one statement of a search reads. */
 export interface Reach {
   readonly from: Date;
-  /** The approximate number of slots to read in each time range; for one practitioner, in each range and program. */
+  /**
+   * The approximate number of slots to read in each time range, in all programs together. In a search for one
+   * practitioner, this is the number for each program.
+   */
   readonly wanted: number;
   /** The statement reads slots that start less than this many seconds after the first free slot. */
   readonly stretch: number;
@@ -134,8 +134,8 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
  *   those of previous pages. No row if `next` has no row.
  *
  * For each program and each time range of the search, `found` has the earliest slots, up to the number in the CTE
- * `share`. So the cost depends on the page size. `found` also has all slots with the same start as the last of these,
- * because it does not order slots with the same start.
+ * `share`. So the cost depends on the page size. If several slots have the same start as the last of these, `found` has
+ * all of them.
  */
 export function freeSlots(shape: SearchShape): string {
   const slots = `slots s WHERE s.tenant_id = :tenantId AND s.program_id = p.id AND s.appointment_id IS NULL

@@ -45,9 +45,10 @@ const MAX_GROWTH = 4;
 const DAY = 86_400;
 
 /**
- * Returns at most `query.limit` options, the earliest first. Their slots are free and bookable at `query.now`, their
- * day has capacity left, and their program offers the service to the principal. Their practitioner is active. Neither
- * practitioner nor patient has another appointment or an unexpired hold that overlaps the option.
+ * Returns at most `query.limit` options, the earliest first. Each option meets these conditions:
+ * - Its slots are free and bookable at `query.now`, and its day has capacity left.
+ * - Its program offers the service to the principal, and its practitioner is active.
+ * - Neither practitioner nor patient has another appointment or an unexpired hold that overlaps the option.
  *
  * One statement usually fills the page. If many people are busy or many days are full, further statements continue
  * where the last one stopped. If a statement finds very few options, the next one covers a longer time. So the cost
@@ -152,9 +153,9 @@ function compile(shape: SearchShape): SearchStatement {
 }
 
 /**
- * Returns SQL for the options among the free slots. The query sorts the slots. Then it checks in order whether the
- * practitioner is active and free and the patient is free, until the page is full. The rows are {@link FoundRow}s.
- * OFFSET 0 keeps the planner from merging the two steps.
+ * Returns SQL for the options among the free slots. The query sorts the slots. Then it checks one slot after the other
+ * until the page is full: the practitioner must be active and free, and the patient must be free. Each row is a
+ * {@link FoundRow}. OFFSET 0 keeps the planner from merging the two steps.
  */
 function options(shape: SearchShape): string {
   const sorted = `SELECT f.*, uuid_hash_extended(f.id, :seed) AS spread FROM found AS f

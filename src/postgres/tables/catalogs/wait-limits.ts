@@ -57,9 +57,9 @@ export type WaitLimitSubject =
  * Returns the wait limit of a subject, for waits that begin on a local date from `from` to `through`. The limit comes
  * from the active opportunity definition of the subject. Returns undefined if there is no such definition.
  *
- * Several definitions can have the `caseCategory` of a subject. A definition of the company of `owner` then has
- * precedence, then a definition of the organization of `owner`, then one without an owner. Definitions of other owners
- * do not count.
+ * If several definitions have the `caseCategory` of a subject, returns the limit of the first in this order: a
+ * definition of the company of `owner`, one of the organization of `owner`, one without an owner. Definitions of other
+ * owners do not count.
  *
  * The holidays of the result are after `from`. Omits holidays more than 100 + 3 × `maxWaitDays` days after `through`. A
  * wait in business days ends before then, unless more than half of the workdays are holidays.

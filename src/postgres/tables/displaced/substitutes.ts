@@ -23,9 +23,9 @@ const BUSY = busyTime("practitioner_id", {
 });
 
 /**
- * SQL that adds up the lengths of a practitioner's free slots within the time of the appointment `t`, separately for
- * each rule, and returns the greatest sum. Free slots of a practitioner in one program never overlap. So they cover the
- * whole appointment if the sum is as long as the appointment.
+ * SQL for the greatest total length of a practitioner's free slots of one rule within the time of the appointment `t`.
+ * Free slots of a practitioner in one program never overlap. So they cover the whole appointment if this total is as
+ * long as the appointment.
  */
 const FREE_TIME = `(SELECT max(of_rule.length) FROM (SELECT sum(s.ends_at - s.starts_at) AS length FROM slots s
   WHERE s.tenant_id = :tenantId AND s.program_id = t.program_id AND s.practitioner_id = m.practitioner_id
@@ -46,10 +46,10 @@ const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
 
 /**
  * Returns the active practitioners who can take over at least one of the appointments `ids` from another practitioner
- * of the same program. The practitioner's free slots of one rule in this program must cover the appointment's time. No
- * appointment or unexpired hold of the practitioner may overlap this time. Omits practitioners whom the principal
- * cannot see. Also omits appointments that are neither PENDING nor CONFIRMED. The practitioner who can take the most
- * appointments comes first.
+ * of the same program. The practitioner who can take over the most appointments comes first.
+ * - The practitioner's free slots of one rule in this program must cover the appointment's time.
+ * - No appointment or unexpired hold of the practitioner may overlap this time.
+ * - Omits practitioners whom the principal cannot see, and appointments that are neither PENDING nor CONFIRMED.
  */
 export async function findSubstitutes(
   transaction: Transaction,

@@ -16,13 +16,14 @@ export interface WantedOption {
 export type WantedBy = { readonly patientId: string } | { readonly appointmentId: string };
 
 /**
- * Returns the id of the first slot of an option that seems free; undefined if no option seems free. Prefers the first
- * option whose slot no other transaction has locked, and locks this slot until the transaction ends. So concurrent
- * calls with the same options get different slots. Never waits for a lock: if all free slots are locked, returns the
- * first free slot. The caller then locks the slot in the order of `locks.ts`, and checks the option again.
+ * Returns the id of the first slot of an option that seems free; undefined if no option seems free. The caller then
+ * locks the slots of the option in the order of `locks.ts`, and checks the option again.
  *
- * Locks a slot only if its option has one slot. Several slots of an option must be locked in the order of their ids. So
- * if the first free option has several slots, returns its first slot without a lock.
+ * - Prefers the first option whose slot no other transaction has locked, and locks this slot until the transaction
+ *   ends. So concurrent calls with the same options get different slots.
+ * - Never waits for a lock. If other transactions have locked all free slots, returns the first free slot.
+ * - Locks only the slot of an option with one slot, because several slots must be locked in the order of their ids. If
+ *   the first free option has several slots, returns its first slot without a lock.
  */
 export async function findFreeOption(
   transaction: Transaction,

@@ -148,11 +148,13 @@ export async function findOfferableSlot(
 }
 
 /**
- * Returns open waitlist entries to which a freed slot can be offered: the slot meets the wishes of the entry and was
- * not offered to it yet. Their patients are active, free at the time of the slot, and have fewer than `maxHolds` live
- * holds. If there are more than {@link MOST_RANKED} of these entries, returns only those with the earliest request
- * dates. The first entry in the order of `waitingOrder` is always among them. Returns none if `freed_slots` has no row
- * for the slot.
+ * Returns the open waitlist entries to which a freed slot can be offered. Each entry meets these conditions:
+ * - The slot suits the wishes of the entry and was not offered to it yet.
+ * - The patient is active, is free at the time of the slot, and has fewer than `maxHolds` live holds.
+ *
+ * If more than {@link MOST_RANKED} entries meet the conditions, returns only those with the earliest request dates. The
+ * first entry in the order of `waitingOrder` is always among them. Returns none if `freed_slots` has no row for the
+ * slot.
  */
 export async function findWaitingEntries(
   transaction: Transaction,

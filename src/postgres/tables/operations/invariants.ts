@@ -70,11 +70,13 @@ const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.start
  * security already rejects invalid patients, appointments and slots. The queries check them too, because a superuser
  * can bypass row-level security.
  *
- * A replay creates new deliveries of old events. So WEBHOOK_ORDER_WRONG compares a pending delivery only with DELIVERED
- * ones that were created at the same time or later. An overbooked appointment may overlap other appointments and holds
- * of its practitioner, and no counter of a day includes it. All other invariants apply to overbooked appointments. A
- * hold may overlap the appointment that it reschedules. An offer has the patient and the service of its waitlist entry.
- * A series belongs to one patient.
+ * The queries follow these rules:
+ * - An overbooked appointment may overlap other appointments and holds of its practitioner, and no counter of a day
+ *   includes it. All other invariants apply to it.
+ * - A hold may overlap the appointment that it reschedules.
+ * - An offer has the patient and the service of its waitlist entry. A series belongs to one patient.
+ * - WEBHOOK_ORDER_WRONG compares a pending delivery only with DELIVERED ones that were created at the same time or
+ *   later, because a replay creates new deliveries of old events.
  */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_INVALID: `SELECT a.id FROM appointments a WHERE a.tenant_id = :tenant AND NOT (a.version >= 1

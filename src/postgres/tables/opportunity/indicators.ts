@@ -52,9 +52,9 @@ export interface GroupRecord extends Group {
 }
 
 /**
- * Returns the sums of at most `query.limit` groups, ordered by the attributes of the group. The sums come from the rows
- * of `opportunity_summaries` and from the rows of `opportunity_changes`, which are not in the summaries yet. While the
- * summaries of the tenant are incomplete, the sums come from the tenant's appointments instead.
+ * Returns the sums of at most `query.limit` groups, ordered by the attributes of the group. Adds up the rows of
+ * `opportunity_summaries` and the changes in `opportunity_changes`. These changes are not in the summaries yet. While
+ * the summaries of the tenant are incomplete, the sums come from the tenant's appointments instead.
  */
 export function readGroups(transaction: Transaction, query: IndicatorQuery): Promise<GroupRecord[]> {
   const text = `WITH counted AS (${COUNTED_CHANGES} AND ${IS_COMPLETE}

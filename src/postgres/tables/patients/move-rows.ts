@@ -9,8 +9,7 @@ export interface MovedRow {
 
 /**
  * The tables whose rows {@link moveRows} moves. A merge moves appointments separately, because their history records
- * the merge. It also moves holds separately, because it ends them, and this locks counters that come late in the lock
- * order.
+ * the merge. It also moves holds separately: it ends them, which locks counters that come late in the lock order.
  */
 export type TableOfPatients = "waitlist_entries" | "user_attention_cases" | "notes";
 

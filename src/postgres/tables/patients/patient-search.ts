@@ -41,9 +41,9 @@ const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 const LAST = "\u{10ffff}";
 
 /**
- * Returns the item of `beginnings` with which the fewest search words of the tenant's patients begin. If there are
- * several such items, returns the longest. A word counts once for each patient who has it. Each count stops at 1,000.
- * Returns an empty text if `beginnings` is empty.
+ * Returns the item of `beginnings` that is the beginning of the fewest search words of the tenant's patients. If
+ * several items have the same number of words, returns the longest. A word counts once for each patient who has it.
+ * Each count stops at 1,000. Returns an empty text if `beginnings` is empty.
  */
 export async function rarestBeginning(transaction: Transaction, beginnings: readonly string[]): Promise<string> {
   const [only = ""] = beginnings;

@@ -133,7 +133,7 @@ export async function findActivePatient(
   return readRecord(transaction, sql("patients").where(key).whereRaw("status = 'ACTIVE'").select(patientColumns));
 }
 
-/** Returns one page of the tenant's patients that were not erased, ordered by id, optionally of one status. */
+/** Returns one page of the patients that match `filter` and were not erased, ordered by id. */
 export async function listPatients(
   transaction: Transaction,
   filter: { readonly status: string | undefined },
@@ -174,9 +174,9 @@ export function writePatient(transaction: Transaction, before: PatientRecord, af
  * tenant has the same document, writes nothing, and the call fails with the error that `refusal` returns.
  *
  * A condition of the UPDATE avoids a unique violation, because PostgreSQL would log the document number with the
- * violation. The condition does not see patients that are not committed yet. If another transaction has written such a
- * patient with the same document, the unique index waits for that transaction. If that transaction commits, the call
- * fails with a conflict on documentNumber.
+ * violation. The condition does not see patients that are not committed yet. If an open transaction has written an
+ * ACTIVE patient with the same document, the unique index waits for this transaction. If it commits, the call fails
+ * with a conflict on documentNumber.
  */
 export function writeActivePatient(
   transaction: Transaction,

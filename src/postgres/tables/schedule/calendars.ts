@@ -3,7 +3,7 @@ import { sql } from "../../sql.js";
 
 /**
  * Locks the tenant's row in `calendars` FOR SHARE until the transaction ends, so that holidays and blocks cannot change
- * meanwhile. Transactions that create slots from rules take this lock or that of {@link ownCalendar}. Any number of
+ * meanwhile. Transactions that create slots from rules take this lock or the lock of {@link ownCalendar}. Any number of
  * transactions can hold this lock at the same time. In the order of `tables/locks.ts`, this row comes before programs.
  */
 export function shareCalendar(transaction: Transaction): void {

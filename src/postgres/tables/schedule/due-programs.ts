@@ -44,8 +44,8 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 }
 
 /**
- * Finds the programs of the tenant that are due for a job. Locks the one whose schedule ends first, and returns its id.
- * Skips programs that other transactions have locked. Returns undefined if no other program is due.
+ * Finds the programs of the tenant that are due for a job. Skips programs that other transactions have locked. Locks
+ * the program whose schedule ends first, and returns its id. Returns undefined if no program is left.
  *
  * An active program is due if it has outdated slots. It is also due if it has a service, its location is active, and
  * its requested schedule ends less than {@link PLANNED_DAYS} days after `today`. `today` is a local date.
