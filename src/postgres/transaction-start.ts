@@ -14,9 +14,9 @@ export interface TransactionStart {
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
   /**
-   * Whether each batch of statements is sent with a COMMIT. This stops at the first batch that contains a
-   * statement other than a plain query ({@link isPlainQuery}). This batch and all later batches are sent without
-   * COMMIT until the work ends. Set this only for work that does not need one transaction for all its batches.
+   * Whether each batch of statements ends with a COMMIT, as long as all statements are plain queries
+   * ({@link isPlainQuery}). From the first batch with another statement on, only the end of the work commits. Set this
+   * only for work that does not need one transaction for all its batches.
    */
   readonly endsEarly?: boolean;
 }
@@ -67,7 +67,7 @@ function settingsOf(start: TransactionStart): BatchedStatement {
   return { ...constantStatement(SETTINGS, start), values };
 }
 
-/** Returns a statement without values. With `namedStatements`, the statement has the name of {@link statementName}. */
+/** Returns a statement without values. With `namedStatements`, {@link statementName} decides its name. */
 export function constantStatement(text: string, { namedStatements }: TransactionStart): BatchedStatement {
   return { text, values: [], name: namedStatements ? statementName(text) : undefined };
 }

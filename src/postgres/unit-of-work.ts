@@ -60,15 +60,15 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs the work under an idempotency key. The claim of the key is sent first and not awaited. If the key was used
-   * before, the claim fails. PostgreSQL then runs no statement of the work, and the result of the work is discarded.
-   * The outcome is then the stored response, or the reason why there is none. If the work awaits no query result, its
-   * response is stored with the claim in one round trip.
+   * Runs `work` under an idempotency key. `work` uses `call.transaction` and returns the bytes to store. The claim of
+   * the key is sent first and not awaited, so one round trip can also store the response. If the key was used before,
+   * the claim fails and PostgreSQL runs no statement of the work. The outcome is then the stored response, or the
+   * reason why there is none.
    *
-   * `work` uses `call.transaction` and returns the bytes to store. It may run again: up to three times after conflicts
-   * (serialization failure, deadlock, {@link RaceLost}), once after a lost connection, and once if a pooler lost named
-   * statements. After a lost connection, the key shows whether the first run committed. Rejects with the error of the
-   * work, with a conflict for a violated unique constraint or an inactive tenant, or with a 503.
+   * `work` may run again: up to three times after conflicts (serialization failure, deadlock, {@link RaceLost}), once
+   * after a lost connection, and once if a pooler lost named statements. After a lost connection, the key shows whether
+   * the first run committed. Rejects with the error of the work, with a conflict for a violated unique constraint or an
+   * inactive tenant, or with a 503.
    */
   async execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work): Promise<Outcome> {
     const outcome = await this.#repeat((isRerun) => this.#attempt(claim, call, principal, work, isRerun));
@@ -78,9 +78,9 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs a read without an idempotency key. If `isReplicable`, it first tries the replica, if any. Otherwise, or if the
-   * replica did not run the read, it runs on the primary with the retries of {@link execute}. On the primary, the
-   * transaction has `endsEarly`, see `TransactionStart`.
+   * Runs a read without an idempotency key: on the replica if there is one and `isReplicable` is true, otherwise on the
+   * primary. The primary also runs the read if the replica did not run it. On the primary, the read is repeated like
+   * the work of {@link execute}, and the transaction has `endsEarly`, see `TransactionStart`.
    */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
     const { tenantId } = principal;
@@ -176,7 +176,7 @@ function bind(call: Call, transaction: Transaction): void {
 /**
  * Handles a failed transaction of {@link UnitOfWork.execute}. If the key was used before, or another open transaction
  * claims it, returns work for a new transaction. This work returns the outcome for the caller. Otherwise rejects: with
- * a conflict if the tenant is not active, with any other error of the claim, or with `error` if the claim did not fail.
+ * a conflict if the tenant is not active, with the error of the claim, or with `error` if the claim did not fail.
  */
 async function explainClaim(
   claim: IdempotencyClaim,

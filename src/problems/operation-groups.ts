@@ -8,9 +8,9 @@ export const seriesBookings = ["BookSeries", "BookTogether"];
 export const bookings = ["BookAppointment", "BookAppointmentAt", "OverbookAppointment", ...seriesBookings];
 /** RPCs that record past visits, or past steps of visits, for example after an outage. */
 export const lateEntries = ["EnterLateVisit", "EnterLateSteps"];
-/** RPCs that move an appointment to an option from a search. */
+/** RPCs that move an appointment to an appointment option from a search. */
 export const moves = ["RescheduleAppointment", "MoveAppointment"];
-/** RPCs that search for options. */
+/** RPCs that search for appointment options. */
 export const searches = ["SearchAppointmentOptions", "MatchWaitlistEntry"];
 /** RPCs that change an appointment's status with a reason. */
 export const reasonSteps = ["CancelAppointment", "CancelSeries", "MarkAppointmentNoShow", ...lateEntries];

@@ -46,14 +46,15 @@ const AWAY_MS = 5_000;
 
 /**
  * Creates a rate limiter whose quotas are shared by several processes. Each process takes parts of a quota from the
- * store and allows requests from its part, so that most requests do not wait. Each part is a fraction of the requests
- * that are left. So a process that stops receiving requests holds only a small part of the quota. While the store
- * answers, all processes together never allow more than the quota in a window.
+ * store and allows requests from its part, so that most requests do not wait. A part is small, so a process that stops
+ * receiving requests holds little of the quota. When a quota is used up, requests are rejected without asking the store
+ * until the window ends.
  *
- * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
- * not answer, each process takes one more part of the quota in each window. If the store has answered in this window,
- * the part is the number of requests that were then left, divided by the number of processes. Otherwise it is the whole
- * quota divided by the number of processes. The part is at least one request.
+ * While the store answers, all processes together never allow more than the quota in a window. While it does not
+ * answer, each process takes one more part of the quota in each window, of at least one request:
+ * - If the store has answered in this window: the requests that were left at its last answer, divided by the number of
+ *   processes.
+ * - Otherwise: the whole quota, divided by the number of processes.
  */
 export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
   const elapsed = ports.elapsed ?? (() => performance.now());

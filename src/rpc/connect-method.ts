@@ -28,13 +28,13 @@ export interface AnsweringOptions {
 }
 
 /**
- * Compiles a unary method for the Connect protocol. The message is the body of a POST, or in the query of a GET. The
- * answer is the response message, or an error as JSON with the status of its code (connectrpc.com/docs/protocol,
+ * Compiles a unary method for the Connect protocol. The request message is the body of a POST or a parameter of a GET.
+ * The answer is the response message, or an error as JSON with the status of its code (connectrpc.com/docs/protocol,
  * "Unary-Request" and "Unary-Get-Request").
  *
- * Connect's own handler decodes the body before any interceptor runs, so it is not used. Trailers become headers with
- * the prefix `trailer-`. An error answer contains the metadata that the call set before the error, and the metadata of
- * the error, which takes precedence.
+ * Connect's own handler is not used, because it decodes the body before any interceptor runs, and so before the caller
+ * is authenticated. Trailers become headers with the prefix `trailer-`. An error answer contains the metadata that the
+ * call set before the error, and the metadata of the error. The metadata of the error takes precedence.
  */
 export function createConnectMethod(
   spec: MethodImplSpec,

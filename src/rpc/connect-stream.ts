@@ -33,7 +33,7 @@ const endOfStream = createEndStreamSerialization(undefined);
  * (connectrpc.com/docs/protocol, "Streaming-RPCs").
  *
  * Connect's own handler is not used: the message must be read after the header interceptors, and JSON must be written
- * by this service's writer. Headers are sent together with the first message. The end of the stream is not compressed.
+ * by this service's writer. Headers are sent together with the first envelope. The last envelope is not compressed.
  */
 export function createConnectStream(
   spec: MethodImplSpec,

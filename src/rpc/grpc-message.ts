@@ -16,10 +16,10 @@ const messageLine = /^grpc-message: (.*)$/m;
 const encoded = /%|[^\x20-\x7e]+|^ +| +$/gu;
 
 /**
- * Returns the answer with `grpc-message` encoded by gRPC's specification (PROTOCOL-HTTP2.md, Percent-Encoded). gRPC's
- * encoding changes only `%` and characters outside printable ASCII. This function also encodes blanks at both ends,
- * because HTTP would remove them. Connect's library encodes more characters, as in a URI. Clients such as grpc-js do
- * not decode all these characters. So the message is encoded again.
+ * Returns the answer with `grpc-message` encoded by gRPC's specification (PROTOCOL-HTTP2.md, Percent-Encoded), which
+ * changes only `%` and characters outside printable ASCII. Connect's library encodes more characters, as in a URI, and
+ * clients such as grpc-js do not decode all of them. This function also encodes blanks at both ends, because HTTP would
+ * remove them.
  */
 export function specifyMessage(answered: UniversalServerResponse): UniversalServerResponse {
   const { body, header, trailer } = answered;

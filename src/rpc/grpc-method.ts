@@ -18,7 +18,7 @@ const emptyEnvelope = new Uint8Array(5);
  * Connect's handler decodes the body before any interceptor runs, so before the caller is authenticated. Therefore the
  * handler receives an empty message and no compression header, and the {@link messageReading} interceptor reads the
  * real message later. The time limit of the handler is the result of {@link readTimeLimit}. The handler is created at
- * the first call, because creating those of all methods would delay the start.
+ * the first call, because creating the handlers of all methods would delay the start.
  */
 export function createGrpcMethod(
   spec: MethodImplSpec,

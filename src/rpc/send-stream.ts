@@ -3,9 +3,10 @@ import { type NodeResponse, plainHeaders } from "@cupo/connect-rest/node";
 
 /**
  * Sends an answer of many messages. While the send buffer of the response is full, no further message is read or sent.
- * Stops when the caller disconnects. The HTTP server ends an answer that its client does not read in time. This
- * function replaces the function of Connect's library. That function does not notice if the response closes while it
- * waits for the send buffer, and then never returns.
+ * Stops when the caller disconnects. If a client does not read its answer in time, the HTTP server ends the answer.
+ *
+ * The function of Connect's library is not used: if the response closes while that function waits for the send buffer,
+ * it never returns.
  */
 export async function sendStream(
   { status, header, body, trailer }: UniversalServerResponse,

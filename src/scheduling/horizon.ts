@@ -25,13 +25,13 @@ export function horizonFrom(nowMs: number, days = HORIZON_DAYS): DateSpan {
   return { from: today, through: addCalendarDays(today, days) };
 }
 
-/** How many days ahead a program can be booked, and a date after which it has no slots made from its rules. */
+/** How many days ahead a program can be booked, and the last date that existing slots of its rules can have. */
 export interface Reach {
   /** For how many days after today the program can be booked. */
   readonly horizonDays: number;
   /**
-   * No slot made from the program's rules is after this local date, YYYY-MM-DD. If undefined, no such slot is after the
-   * default horizon.
+   * No existing slot that was made from the program's rules is after this local date, YYYY-MM-DD. If undefined, none is
+   * after the default horizon.
    */
   readonly slotsThrough: string | undefined;
 }
@@ -62,10 +62,10 @@ export function widestSpan(nowMs: number): DateSpan {
 }
 
 /**
- * Returns the dates whose slots are updated in the transaction that changes the rules or practitioners of a program.
- * These are today and the {@link HORIZON_DAYS} days after it. Jobs update the slots on later dates, so that a change
- * does not take longer with a longer horizon. If no schedule is made for later dates, returns all dates that can have
- * slots.
+ * Returns the dates whose slots are updated in the transaction that changes the rules or practitioners of a program:
+ * - If the schedule is made for more than {@link HORIZON_DAYS} days after today: today and these {@link HORIZON_DAYS}
+ *   days. Jobs update the later dates, so that a change does not take longer with a longer horizon.
+ * - Otherwise: all dates whose slots can change ({@link changeableSpan}).
  */
 export function datesChangedAtOnce(reach: Reach, nowMs: number): DateSpan {
   const near = horizonFrom(nowMs);

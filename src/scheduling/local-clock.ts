@@ -42,10 +42,11 @@ export function endOfLocalDay(date: string): string {
 }
 
 /**
- * Returns the milliseconds since the epoch at a second of a local day; 86,400 is the end of the day. A local time that
- * a clock change skips becomes the instant of the change. A local time that occurs twice becomes its first instant.
- * Both rules keep local times in order, so that windows without a local overlap have no overlap in UTC. The latest
- * result is the last second that RFC 3339 and a Timestamp can represent.
+ * Returns the milliseconds since the epoch at a second of a local day; 86,400 is the end of the day. The result is at
+ * most the last second that RFC 3339 and a Timestamp can represent.
+ *
+ * A local time that a clock change skips becomes the instant of the change. A local time that occurs twice becomes its
+ * first instant. So windows that do not overlap in local time do not overlap in UTC either.
  */
 export function instantMsOf(date: string, secondOfDay: number): number {
   const startMs = startOfEvenDay(date);

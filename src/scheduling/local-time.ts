@@ -29,8 +29,8 @@ export function formatLocalTime(secondOfDay: number): string {
 }
 
 /**
- * Returns the window between two local times. A local time cannot be 24:00. So every end from 23:59 to 23:59:59 means
- * the end of the day. If only 23:59 meant that, the end 23:59:30 would make a shorter window than 23:59. The caller has
+ * Returns the window between two local times. A local time cannot be 24:00, so the end 23:59 means the end of the day.
+ * Every later end also means the end of the day, so that a later end never makes a shorter window. The caller has
  * checked that the start is before the end. Throws RangeError for text that is not a local time.
  */
 export function localWindow(startsAtLocal: string, endsAtLocal: string): LocalWindow {

@@ -4,10 +4,12 @@ import { localWindow } from "./local-time.js";
 import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
 /**
- * Whether two rules of a program overlap: both are active, their windows share time, and there is a date that both
- * rules open. Adjacent windows do not overlap. A date in the `holidayDates` of a SKIP rule is closed. The tenant's
- * holidays are ignored, so that a change of holidays never makes a valid rule invalid. The cost depends on the number
- * of `holidayDates`. It does not depend on the length of the validities, which may end in 9999.
+ * Whether two rules of a program overlap: both are active, their local times overlap, and at least one date is open in
+ * both rules. If one rule ends when the other starts, their times do not overlap.
+ *
+ * A date in the `holidayDates` of a SKIP rule is closed. The tenant's holidays are ignored, so that a change of these
+ * holidays never makes two valid rules overlap. The function does not visit each date, because rules can be valid until
+ * 9999.
  */
 export function overlaps(a: ProgramRuleAttributes, b: ProgramRuleAttributes): boolean {
   return a.active && b.active && shareTime(a, b) && shareDate(a, b);

@@ -16,13 +16,13 @@ interface Stretch {
 }
 
 /**
- * Returns about the largest number of slots that the active rules make for one practitioner within `days` + 1
- * consecutive dates from today on. Compares only some of these ranges: those that begin today or on the first day of a
- * rule, and those that end on the last day of a rule. A rule opens only certain weekdays, so a range that begins a few
- * days earlier or later can have more slots. So the result can be too low, by at most the slots of six dates.
+ * Returns about the largest number of slots that the active rules make for one practitioner in a range of `days` + 1
+ * consecutive dates, today or later. Examines only ranges that begin today, begin on the first day of a rule, or end on
+ * the last day of a rule. Because a rule opens only certain weekdays, a range that begins a few days earlier or later
+ * can have more slots. So the result can be too low, by at most the slots of six dates.
  *
- * Holidays are ignored: the result also counts the slots on holidays, so removing a holiday does not change it. The
- * cost grows with the square of the number of rules.
+ * The result also counts slots on holidays, so removing a holiday does not change it. The time of the calculation grows
+ * with the square of the number of rules.
  */
 export function largestPlan(rules: readonly ProgramRuleAttributes[], today: string, days = HORIZON_DAYS): number {
   const first = dayNumberOf(today);

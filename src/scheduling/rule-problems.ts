@@ -14,10 +14,10 @@ const highestDailyCapacity = 10_000;
 const sunday = 7;
 
 /**
- * Returns the problems of a complete rule, in the order of its fields, or none for a valid rule. For an update, pass
- * the rule after the change. Source: specification section 4.7, rule 1 (invalid ranges and capacities). The rule may
- * hold any text and any number. Where a field is invalid by itself, checks that depend on it are omitted. Does not
- * check whether the rule overlaps another one: see `overlaps`.
+ * Returns the problems of a complete rule, in the order of its fields, or none for a valid rule (specification section
+ * 4.7, rule 1). For an update, pass the rule after the change. The fields may contain any texts and numbers. If a field
+ * is invalid by itself, it is not compared with other fields. Does not check whether the rule overlaps another one: see
+ * `overlaps`.
  */
 export function ruleProblems(rule: ProgramRuleAttributes): RuleProblem[] {
   return [

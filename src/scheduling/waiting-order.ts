@@ -25,8 +25,11 @@ export function isOfferable(startsAtMs: number, nowMs: number, minutes: number):
 
 /**
  * Returns a compare function for sort(). It sorts waitlist entries in the order in which they are offered a slot on
- * `slotDate`. The earlier request date comes first, then the earlier due date (entries without a due date last), then
- * the `dateFrom` that is closer to `slotDate`, then the lower id. Entries with different ids are never equal.
+ * `slotDate`. If two entries are equal in one of these, the next one decides:
+ * - `requestedOn`: the earlier date comes first.
+ * - `dueOn`: the earlier date comes first. Entries without a due date come last.
+ * - `dateFrom`: the date that is closer to `slotDate` comes first.
+ * - `id`: the lower id comes first.
  */
 export function waitingOrder(slotDate: string): (one: Waiting, other: Waiting) => number {
   const slotDay = dayNumberOf(slotDate);

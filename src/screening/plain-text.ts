@@ -1,9 +1,10 @@
 /**
- * Converts a text to the form that the patterns read: compatibility decomposition (Unicode NFKD) without marks, format
- * characters and other ignorable characters. Digits become ASCII digits. Adjacent white space becomes one space, or one
- * line feed if it contains a line break. The function keeps upper and lower case. Accents, full-width characters,
- * digits of other scripts and invisible characters make no difference. The result is at most 18 times as long as the
- * text.
+ * Converts a text to the form that the patterns read. The result is at most 18 times as long as the text.
+ * - Applies compatibility decomposition (Unicode NFKD). For example, full-width letters become ordinary letters.
+ * - Removes accents and other marks, format characters and other invisible characters.
+ * - Converts the digits of all scripts to ASCII digits.
+ * - Replaces adjacent white space by one space, or by one line feed if it contains a line break.
+ * - Keeps upper and lower case.
  */
 export function toPlainText(text: string): string {
   return text

@@ -20,10 +20,11 @@ export const recognizers: readonly Recognizer[] = [
 
 /**
  * Returns the codes of the forbidden content in a text, each at most once, in the order of {@link ScreeningCode}.
- * Returns none if the text is allowed. Screening keeps out sensitive data that people write without thinking. If words
- * alone cannot decide, the text is allowed. For example, a room number can look like a diagnosis code, and a complaint
- * that contains one must not be rejected. The time grows linearly with the length of the text: every pattern looks only
- * a fixed number of characters before or after.
+ * Returns none if the text is allowed. If the words do not clearly show forbidden content, the text is allowed. For
+ * example, a room number can look like a diagnosis code, and a complaint with a room number must not be rejected.
+ *
+ * The time grows linearly with the length of the text: every pattern looks only a fixed number of characters before or
+ * after.
  */
 export function screenText(text: string): readonly ScreeningCode[] {
   return codesOf(toScreenedForm(text), recognizers);

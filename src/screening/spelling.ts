@@ -33,11 +33,13 @@ export function soundOf(word: string): string {
 export type MeantWord = (sound: string) => string | undefined;
 
 /**
- * Creates a search among known phonetic spellings ({@link soundOf}). A known spelling that is equal matches. A spelling
- * of 6 to 24 letters also matches a known spelling of at least 6 letters if a single letter is missing, superfluous,
- * wrong or moved. The first letter must be the same. The search leaves out one letter of each spelling and compares the
- * remaining letters (symmetric-delete spelling correction). The number of known spellings does not change the number of
- * steps of a search.
+ * Creates a search among known phonetic spellings ({@link soundOf}). A spelling matches a known spelling if:
+ * - they are equal
+ * - or they differ by a single letter, which is missing, superfluous, wrong or moved and is not the first letter. The
+ *   spelling must have 6 to 24 letters, and the known spelling at least 6.
+ *
+ * The search leaves out one letter of each spelling and compares the remaining letters (symmetric-delete spelling
+ * correction). So a search with many known spellings takes no more steps than a search with few.
  */
 export function createMeantWord(known: Iterable<string>): MeantWord {
   const words = new Set(known);

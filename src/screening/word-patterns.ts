@@ -6,8 +6,10 @@ export const wordEnd = "(?![a-z0-9])";
 
 /**
  * The separators that may stand between a word and its value. They exclude currency signs and the end of a sentence. A
- * line break is allowed only after a colon or an equals sign. Every pattern source in this file is for text from
- * `toPlainText`, with the flags `iu`, or `u` for text in lower case.
+ * line break is allowed only after a colon or an equals sign.
+ *
+ * Like every pattern source in this file, it is for text from `toPlainText`. Use the flags `iu`, or `u` for text in
+ * lower case.
  */
 export const gap = String.raw`(?:[:=]\s?|\.(?!\s)|[ #°"'()\[\]*_/>\p{Pd}]){0,4}`;
 

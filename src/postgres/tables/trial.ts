@@ -9,8 +9,8 @@ const end = prepared([], () => sql.raw("ROLLBACK TO SAVEPOINT trial"))({});
 
 /**
  * Does the work and returns its result. Undoes all changes of the work in the database and releases the locks that the
- * work took. Rejects if the work rejects, or if one of its statements fails. Then nothing is undone here: the caller
- * must roll back the transaction.
+ * work took. Rejects if the work rejects, or if one of its statements fails. The function then undoes nothing itself,
+ * so the caller must roll back the transaction.
  */
 export async function onTrial<T>(transaction: Transaction, work: () => Promise<T>): Promise<T> {
   transaction.send(begin);

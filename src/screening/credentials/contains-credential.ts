@@ -122,9 +122,9 @@ export function containsCredential(plain: string): boolean {
 
 /**
  * Whether a name, code or document number contains a credential. In a name such as `Clave 1001`, the number is part of
- * the name and not a secret. So a value after a word such as `clave` counts only if a sign or a verb stands between
- * them (`clave: 1001`). There is one exception: after a word of the kind `password`, such as `contraseña`, a MIXED
- * value counts even without a sign or a verb.
+ * the name and not a secret. So a value after a word such as `clave` counts only in two cases:
+ * - A sign or a verb stands between the word and the value: `clave: 1001`.
+ * - The word is of the kind `password`, such as `contraseña`, and the value is MIXED.
  */
 export function statesCredential(plain: string): boolean {
   return containsKeyFormat(plain) || containsLogin(plain) || containsNamedSecret(plain, kindsOfNames);

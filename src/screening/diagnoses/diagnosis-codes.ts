@@ -32,7 +32,7 @@ const FILLERS = `es era fue son is was de del of el la los un una mi su the my c
 const SERVICES = anyOf(`apoyo ayudas? imagen imagenes imagenologia centros? unidad(?:es)? laboratorios? pruebas? examen
   examenes salas? servicios? areas? equipos? consultorios? oficinas? medios? procedimientos? estudios? sede`);
 
-/** Words after which a text like an ICD-10 code is the number of a place, a document or the like: `consultorio A20`. */
+/** Words before numbers of places, documents and other things, which can look like ICD-10 codes: `consultorio A20`. */
 const PLACES = anyOf(`consultorios? salas? pisos? torre oficina turnos? habitacion cama camilla puerta modulo ventanilla
   bloque ruta rutas bus buses buseta fila ficha vitamina vit caja local apto apartamento casa interior edificio
   pabellon sector silla cubiculo estacion parada paradero portal tiquete ticket formulario formato factura pedido

@@ -46,9 +46,9 @@ function isStated(text: Text, condition: Condition): boolean {
 
 /**
  * Whether a word for a diagnosis stands before the condition, with at most seven words between (three for UNCLEAR).
- * Returns false if the word means a service (`centro de diagnóstico`) or an aim (`diagnóstico temprano`). Also returns
- * false if a service or a topic stands between the word and the condition. Words of {@link is.bystander} do not count
- * as topics here.
+ * Returns false if:
+ * - the word means a service (`centro de diagnóstico`) or an aim (`diagnóstico temprano`)
+ * - a word of {@link is.topic} that is not in {@link is.bystander} stands between that word and the condition
  */
 function isDiagnosed({ words }: Text, { kind, start }: Condition): boolean {
   const reach = kind === "UNCLEAR" ? CLOSE : NEAR;
@@ -124,8 +124,8 @@ function hasCondition(words: readonly Word[], at: number, start: number): boolea
  * - `es`, `era`, `fue`, `son` or `que`, at `at` or between `at` and the condition
  * - a word of {@link is.telling}, such as `dijo`, at `at` or at most NEAR words before it, in the same sentence
  *
- * Returns false if one of the words from that word of {@link is.telling} to `at` is a topic, such as `charla`. Words of
- * {@link is.bystander} do not count as topics here.
+ * Returns false if a topic, such as `charla`, is among the words from the word of {@link is.telling} to the word at
+ * `at`. Words of {@link is.bystander} do not count as topics here.
  */
 function isExplained(words: readonly Word[], at: number, start: number): boolean {
   const path = words.slice(at, start);

@@ -134,7 +134,7 @@ export function diagnosis(word: Word | undefined): boolean {
   return word !== undefined && /^(?:diagnos[a-z]{1,12}|i?dxs?|diagn?)$/.test(word.text);
 }
 
-/** Words after which a text like an ICD-10 code is the number of a place, a document or the like: `consultorio A20`. */
+/** Words before numbers of places, documents and other things, which can look like ICD-10 codes: `consultorio A20`. */
 export const numbered = oneOf(`consultorio consultorios sala salas piso torre oficina turno turnos ficha habitacion cama
   camilla puerta modulo ventanilla bloque ruta bus silla cubiculo parada formulario formato placa zona sotano nivel aula
   salida caja apartamento apto casa interior edificio lote referencia radicado vitamina la el`);

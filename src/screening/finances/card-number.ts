@@ -31,10 +31,13 @@ interface Group {
 
 /**
  * Whether a plain text contains a payment card number. The number must be in an issuer's range and have a valid check
- * digit (Luhn, ISO/IEC 7812-1 annex B). Its digits can be in one piece, or in groups as on cards, even beside other
- * numbers. A number of 15 or 16 digits can also be in other groups of at most 6 digits. Then all separators must be
- * equal, and no other number may stand beside it. One in ten arbitrary numbers has a valid check digit. So the rules
- * about groups are needed to exclude most dates, telephone numbers and identity documents.
+ * digit (Luhn, ISO/IEC 7812-1 annex B). Its digits must be:
+ * - in one piece, or in groups as on cards. Other numbers may stand beside it.
+ * - or in other groups of at most 6 digits, 15 or 16 digits in all. All separators must be equal, and no other number
+ *   may stand beside it.
+ *
+ * One in ten arbitrary numbers has a valid check digit. So the rules about groups are needed to exclude most dates,
+ * telephone numbers and identity documents.
  */
 export function containsCardNumber(plain: string): boolean {
   return Array.from(withoutUuids(plain).matchAll(chainPattern), ([chain]) => groupsOf(chain)).some(

@@ -17,9 +17,10 @@ const LEAST_DIGITS = 6;
 
 /**
  * Whether a plain text contains an IBAN: a country code of the registry, the length for this country, and valid check
- * digits (ISO 7064 mod 97-10). After the check digits, there must be at least {@link LEAST_DIGITS} digits. Only a
- * country code in capitals may have separators after it. Letters may follow the check digits only if the IBAN is in one
- * piece or in groups of four. Otherwise a common word such as `de` before numbers or words could start an IBAN.
+ * digits (ISO 7064 mod 97-10). Three more rules exclude a common word such as `de` before numbers or words:
+ * - There must be at least {@link LEAST_DIGITS} digits after the check digits.
+ * - There must be no separator after a country code that is not in capitals.
+ * - If there are letters after the check digits, the IBAN must be in one piece or in groups of four.
  */
 export function containsIban(plain: string): boolean {
   const text = withoutUuids(plain);

@@ -40,8 +40,8 @@ export function isTelephoneWithCard(plain: string): boolean {
 
 /**
  * Whether a document number contains a payment card number. A number in groups can be of any issuer. A number in one
- * piece counts only if it is a Visa number with 16 digits (it starts with 4). National document numbers of 14 to 18
- * digits can look like numbers of the other issuers, so those do not count.
+ * piece counts only if it is a Visa number with 16 digits (it starts with 4), because national document numbers of 14
+ * to 18 digits can look like card numbers of other issuers.
  */
 export function isDocumentWithCard(plain: string): boolean {
   const text = withoutUuids(plain);

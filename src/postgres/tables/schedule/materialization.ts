@@ -6,14 +6,13 @@ import { type ColumnsOf, readOnlyRow, readRecord, readRecords } from "../../colu
 import { sql } from "../../sql.js";
 import { HORIZON_OF_PROGRAM, withSettings } from "./booking-windows.js";
 
-/**
- * The numbers of slots of a program that have not begun. `open` slots have no appointment; a hold may reserve them.
- * `retained` slots are not in the schedule and exist only for displaced appointments. `booked` slots are all other
- * occupied slots, also those of overbooked appointments.
- */
+/** The numbers of a program's future slots. */
 export interface SlotCounts {
+  /** Slots without an appointment. A hold may reserve them. */
   readonly open: number;
+  /** Occupied slots that are not `retained`, including those of overbooked appointments. */
   readonly booked: number;
+  /** Slots that are no longer in the schedule and exist only for displaced appointments. */
   readonly retained: number;
 }
 
@@ -28,9 +27,9 @@ export interface MaterializationState extends Reach {
    */
   readonly through: string | undefined;
   /**
-   * The slots of one date can be created in several steps. Each step creates the slots of the next active practitioners
-   * in the program's list of practitioners. This is the number of practitioners who already have all their slots on the
-   * first date with slots after `through`.
+   * The number of practitioners who already have their slots on the first date after `through` that has slots. It is
+   * above 0 only if the slots of this date are created in several steps. Each step creates the slots of the next active
+   * practitioners in the program's list.
    */
   readonly staff: number;
   /** When the schedule was last created or extended, even if no slot was missing; undefined if it never was. */
@@ -109,7 +108,8 @@ export function markOutdated(transaction: Transaction, programId: string, from: 
 }
 
 /**
- * Stores that a program has no outdated slots. The transaction must have locked the program and compared these slots.
+ * Stores that a program has no outdated slots. The transaction must have locked the program, and must have compared the
+ * slots that were outdated with the program's rules.
  */
 export function markUpToDate(transaction: Transaction, programId: string): void {
   setOutdatedFrom(transaction, programId, null);
@@ -148,9 +148,9 @@ export function rewindMaterialization(transaction: Transaction, programIds: read
 }
 
 /**
- * Increases the `generation` of these programs. Also sets `staff` to 0, so that the first incomplete date begins again
- * with the first practitioner ({@link MaterializationState}). Each new slot gets the current generation of its program.
- * So the service recognizes an appointment option whose slots were replaced.
+ * Increases the `generation` of these programs. Each new slot gets the current generation of its program. With this
+ * number, the service recognizes an appointment option whose slots were replaced. Also sets `staff` to 0, so that jobs
+ * begin again with the first practitioner on the first incomplete date ({@link MaterializationState}).
  */
 export function startNewGeneration(transaction: Transaction, programIds: readonly string[]): void {
   const query = sql("programs")

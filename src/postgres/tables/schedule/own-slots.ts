@@ -8,10 +8,10 @@ type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "l
  * Inserts a slot at the time of an appointment. The appointment occupies the slot. Call this for an appointment that
  * cannot take free slots: it is overbooked, or its status was corrected and it needs its time again.
  *
- * The slot is marked as `retained`, which displaces the appointment, in two cases. The names are the stored causes:
- * - BLOCK: a block overlaps the slot. `isAccepted` says whether staff accepted this; it is ignored in other cases.
- * - RULES: no block overlaps the slot, and the appointment has a rule. Another slot with a rule already has the same
- *   program, practitioner and start, and is not `retained`.
+ * In two cases, the slot is marked as `retained`, so the appointment is displaced. The stored cause is:
+ * - BLOCK if a block overlaps the slot. `isAccepted` says whether staff accepted this. It is ignored in other cases.
+ * - RULES if no block overlaps the slot, the appointment has a rule, and the schedule already has another slot of the
+ *   same program, practitioner and start.
  */
 export function insertOwnSlot(
   transaction: Transaction,

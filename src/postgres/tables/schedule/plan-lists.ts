@@ -42,17 +42,19 @@ export function planBindings(
 }
 
 /**
- * The statement that turns off JIT compilation in the transaction. Send it before the statements of a plan. PostgreSQL
- * estimates 1,000 rows for each `generate_series`. Even for a few slots, the estimate is 83 million rows. With JIT,
- * PostgreSQL would compile for seconds a statement that runs for milliseconds.
+ * The statement that turns off JIT compilation in the transaction. Send it before the statements of a plan. For each
+ * `generate_series` in these statements, PostgreSQL estimates 1,000 rows. So it estimates 83 million rows even for a
+ * plan with few slots. With JIT, it would compile such a statement for seconds, although it runs for milliseconds.
  */
 export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 
 /**
- * The beginning of a WITH clause: CTEs with the lists of a {@link SlotPlan}. `lists` is one row of arrays. `blocks` has
- * a row for each block. `places` has a row for each program, with four indexes into the arrays, counted from 1. They
- * are the indexes of the program's first and last run of adjacent slots, and of its first and last practitioner. With
- * these indexes, statements need no join.
+ * The beginning of a WITH clause: three CTEs with the lists of a {@link SlotPlan}.
+ * - `lists` is one row of arrays.
+ * - `blocks` has a row for each block.
+ * - `places` has a row for each program. It contains the indexes of the program's first and last run of adjacent slots,
+ *   and of its first and last practitioner, in the arrays of `lists`. Indexes count from 1. With them, statements need
+ *   no join.
  */
 export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
     SELECT :runRules::uuid[] AS rules, :runDates::date[] AS dates, :runStarts::timestamptz[] AS firsts,

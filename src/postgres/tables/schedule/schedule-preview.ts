@@ -50,8 +50,8 @@ export async function previewSlots(
 
 /**
  * SQL for {@link SlotChanges}. The number of added slots is the number of slots of the plan minus the number of
- * existing slots that fit the plan. The SQL does not look for each missing slot. That would be a join, and PostgreSQL
- * chooses a slow join for a tenant without statistics.
+ * existing slots that fit the plan. The SQL does not look for each missing slot, because it would need a join for this.
+ * For a tenant without statistics, PostgreSQL chooses a slow join.
  */
 const PREVIEW = `${PLAN},
   going AS MATERIALIZED (SELECT s.appointment_id, s.starts_at, CASE WHEN s.appointment_id IS NULL THEN false

@@ -1,8 +1,8 @@
 import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
 
 /**
- * SQL fragments that compare a `SlotPlan` with existing slots. `slot-plan.ts` applies the plan with them.
- * `previewSlots` counts the changes with them.
+ * SQL fragments that compare a `SlotPlan` with existing slots. `slot-plan.ts` uses them to apply the plan, and
+ * `previewSlots` uses them to count the changes.
  *
  * No statement joins slots with another table. PostgreSQL has no statistics of a new tenant and expects only one slot.
  * For a join, it would therefore choose a nested loop, which is slow for many slots. Instead, each statement reads the
@@ -15,9 +15,10 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
 
 /**
  * SQL for whether a slot `s` is in the scope of a plan: the slot starts after `:now`, and its program and local date
- * are among those of the plan. If the plan covers only one practitioner, the slot belongs to that practitioner. The
- * condition always names the programs and limits the start, because an index on slots has the columns tenant, program
- * and start.
+ * are among those of the plan. If the plan covers only one practitioner, the slot belongs to that practitioner.
+ *
+ * The condition on the start repeats the condition on the local date. PostgreSQL needs it to use the index on tenant,
+ * program and start.
  */
 export const IN_SCOPE = `s.tenant_id = :tenant AND s.program_id = ANY(:programs::uuid[])
   AND s.local_date BETWEEN :from::date AND :through::date AND s.starts_at > :now AND ${isOnDates("s")}

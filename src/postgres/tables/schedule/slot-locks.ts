@@ -15,9 +15,9 @@ export interface SlotRun {
 }
 
 /**
- * Locks the slots of `run`, and the slots that the appointment `occupiedBy` occupies, until the transaction ends. Locks
- * in the order of the slots' ids. Returns the slots ordered by start. Slots that are `retained` or have no rule do not
- * belong to `run`. If the first slot of `run` does not exist, locks no slots of `run`.
+ * Locks slots until the transaction ends, in the order of their ids. Returns them ordered by start. These slots are:
+ * - the slots of `run`, except slots that are `retained` or have no rule; none if the first slot does not exist
+ * - the slots that the appointment `occupiedBy` occupies
  *
  * The SQL computes the ids as an ARRAY, because PostgreSQL evaluates an ARRAY only once. It would evaluate a subquery
  * again after it has waited for a row lock. The result would then lack a slot that another call booked during the wait.
@@ -70,9 +70,9 @@ const lockRunAndOccupied = lockThose(
 );
 
 /**
- * Returns SQL that joins slots as `r`: the slot `f` and the later slots that start less than `minutes` after its start.
- * All have the program, practitioner and rule of `f`, and none is `retained`. Joins no slot if `f` has no rule. Gaps
- * between the slots are not checked. `minutes` is SQL.
+ * Returns SQL that joins slots as `r`: the slot `f`, and the later slots that start less than `minutes` after `f`. All
+ * have the program, practitioner and rule of `f`, and none is `retained`. Joins no slot if `f` has no rule. Does not
+ * check for gaps between the slots. `minutes` is SQL.
  */
 function followers(minutes: string): string {
   return `CROSS JOIN LATERAL (
@@ -87,9 +87,8 @@ const IDS_OF_RUNS = `SELECT r.id FROM unnest(:firstSlotIds::uuid[], :minutes::in
 const lockRuns = lockThose(["tenantId", "firstSlotIds", "minutes", "occupiedBy"], IDS_OF_RUNS);
 
 /**
- * Locks the slots of `runs`, and the slots that the appointments `occupiedBy` occupy, until the transaction ends. Locks
- * in the order of the slots' ids. Returns the slots ordered by start. Slots that are `retained` or have no rule do not
- * belong to `runs`. If the first slot of a run does not exist, locks no slots of this run.
+ * Like {@link lockSlots}, for several runs and several appointments. If the first slot of a run does not exist, locks
+ * no slots of this run.
  */
 export async function lockSlotsOfRuns(
   transaction: Transaction,
@@ -135,11 +134,12 @@ const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_
 const lockFormer = lockThose(["tenantId", "appointmentId"], IDS_OF_FORMER);
 
 /**
- * Locks two groups of slots: the slots that the appointments `appointmentIds` occupy, and slots of the practitioners
- * `practitionerIds`. A slot of the second group belongs to the program of one of the appointments and lies within the
- * time of this appointment. It is free or occupied, but not `retained`, and it has a rule. Locks in the order of the
- * slots' ids, until the transaction ends. Returns the slots ordered by start. Call this after the transaction has
- * locked the appointments.
+ * Locks slots until the transaction ends, in the order of their ids. Returns them ordered by start. These slots are:
+ * - the slots that the appointments `appointmentIds` occupy
+ * - free and occupied slots of the practitioners `practitionerIds` that belong to the program of one of these
+ *   appointments and lie within its time, except slots that are `retained` or have no rule
+ *
+ * Call this after the transaction has locked the appointments.
  */
 export async function lockSlotsOf(
   transaction: Transaction,

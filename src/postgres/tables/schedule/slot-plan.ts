@@ -16,7 +16,7 @@ interface ChangingSlots {
    */
   readonly unfitOccupied: boolean;
   /**
-   * Whether at least one `retained` slot is in the plan again. {@link withdrawSlots} removes the mark of such slots.
+   * Whether at least one `retained` slot is in the plan again. {@link withdrawSlots} removes this mark from such slots.
    */
   readonly fitting: boolean;
 }
@@ -31,15 +31,17 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
 }
 
 /**
- * Adapts the existing future slots to a {@link SlotPlan}. Deletes free slots that the plan does not have. Marks
- * occupied slots as `retained` if the plan does not have them, and stores the `DisplacementCause`. If the plan has a
- * `retained` slot again, removes this mark, and deletes a free slot with the same program, practitioner and start. If
- * the cause of a displacement changes, the displacement is no longer marked as accepted by staff.
+ * Adapts the existing future slots to a {@link SlotPlan}:
+ * - Deletes free slots that the plan does not have.
+ * - Marks occupied slots that the plan does not have as `retained`, and stores the `DisplacementCause`. If the stored
+ *   cause changes, staff must accept the displacement again.
+ * - If the plan has a `retained` slot again, removes the mark. Also deletes a free slot with the same program,
+ *   practitioner and start.
  *
  * Call this after the transaction has locked the tenant's row in `calendars` and the programs, which come before slots
- * in the order of `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. The
- * statements after the lock compare the slots with the plan again, because other calls may have booked or freed slots
- * in the meantime. The number of statements does not depend on the number of slots.
+ * in the order of `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. While it
+ * waits for these locks, other calls may book or free slots. So the later statements compare the slots with the plan
+ * again.
  */
 export async function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<void> {
   withdrawLockedSlots(transaction, plan, now, await lockChangingSlots(transaction, plan, now));
@@ -115,7 +117,7 @@ const DELETE_REPLACED = `${PLAN} DELETE FROM slots s
 const FIT_AGAIN = `${PLAN} UPDATE slots s
   SET retained = false, retained_by = NULL, retained_by_id = NULL, retention_accepted = false
   WHERE ${IN_SCOPE} AND s.retained AND ${FITS}`;
-/** The index of the first random digit in the text of a UUID of version 7, after its time and version. */
+/** The index of the first random digit in the text of a UUID of version 7. The time and the version stand before it. */
 const UUID_RANDOM_AT = "01234567-89ab-7".length;
 /**
  * All ids that one statement makes begin with the same digits, so the inserts change few pages of the primary key's

@@ -94,8 +94,10 @@ export async function findOccupiedSlots(transaction: Transaction, appointmentId:
 /**
  * Returns the slot of a practitioner in a program, free or occupied, that starts at `at`; undefined if there is none.
  * With `begunSince`, the slot may start earlier: returns the last slot that starts at or after `begunSince` and
- * contains `at`. Ignores slots that are no longer in the schedule and exist only for their appointment (`retained`),
- * slots that were made for an overbooked appointment, and slots that are not up to date ({@link IS_UP_TO_DATE}).
+ * contains `at`. Ignores slots that:
+ * - are no longer in the schedule and exist only for their appointment (`retained`)
+ * - were made for an overbooked appointment
+ * - are not up to date ({@link IS_UP_TO_DATE})
  */
 export async function findSlotAt(
   transaction: Transaction,

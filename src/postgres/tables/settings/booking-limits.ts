@@ -86,10 +86,11 @@ export async function findBookingLimits(
 }
 
 /**
- * Returns the tenant's settings for a reschedule to the day of the slot `slotId`. `onDay` counts the patient's
- * appointments for the same service on the day of that slot, except cancelled ones and no-shows. The count is 0 if the
- * appointment is already on that day, or if `slotId` is undefined. Call this right after the statement that locks the
- * patient, so that one round trip sends both statements.
+ * Returns the tenant's settings for moving the appointment `appointmentId` to the slot `slotId`. `onDay` counts the
+ * patient's other appointments for the same service on the day of this slot, except cancelled ones and no-shows. The
+ * count is 0 if the move does not change the day, or if `slotId` is undefined.
+ *
+ * Call this right after the statement that locks the patient, so that one round trip sends both statements.
  */
 export async function findMoveLimits(
   transaction: Transaction,

@@ -8,7 +8,7 @@ const INACTIVE = "SELECT tenant_id AS id FROM tenants WHERE state <> 'ACTIVE'";
 
 /**
  * Finds the virtual ids of the other running transactions of this database. Each transaction locks its virtual id from
- * beginning to end, even if it writes only to other servers. So every running transaction has a row in pg_locks.
+ * beginning to end, even if it writes only to other servers of a Citus cluster. So each has a row in pg_locks.
  */
 const RUNNING = `SELECT l.virtualxid AS id FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
   WHERE l.locktype = 'virtualxid' AND l.granted AND a.datname = current_database() AND a.pid <> pg_backend_pid()`;
@@ -43,15 +43,17 @@ export interface ErasedRows {
 }
 
 /**
- * Deletes at most `most` rows of a table, in the order of their keys and after the key `after`. Adds their number to
- * the record of the tenant. Returns this number and the last key of the batch. Returns undefined if the tenant is not
- * being erased, or if another transaction is deleting rows of the tenant or has locked its record.
+ * Deletes at most `most` rows of the tenant from a table, in the order of their keys and after the key `after`. Adds
+ * the number of deleted rows to the record of the tenant.
+ *
+ * Returns undefined and deletes nothing if the tenant is not being erased, or if another transaction has locked the
+ * record of the tenant, for example to delete rows.
  *
  * Skips a row to which another row of the same table refers. So the caller must start again at the first key until a
  * pass through the table deletes nothing.
  *
- * The transaction must not write anything else. Another role deletes the rows, and Citus does not let two roles change
- * rows of a tenant in one transaction.
+ * The transaction must not write anything else. The SQL function deletes the rows with another role, and Citus does not
+ * let two roles change rows of a tenant in one transaction.
  */
 export async function eraseRows(
   transaction: Transaction,

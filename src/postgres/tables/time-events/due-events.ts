@@ -64,9 +64,10 @@ const placedStatement = prepared(["tenant", "ids"], ({ tenant, ids }) =>
 
 /**
  * Locks and returns the pending and confirmed appointments for which an event becomes due in the window, ordered by id.
- * An event becomes due when the number of minutes until the start is one of `minutes`. A negative number stands for
- * minutes after the start. If another call has just rescheduled an appointment, the returned start is the new one,
- * which can be outside the window.
+ * `minutes` says how many minutes before the start an event becomes due. Negative numbers are minutes after the start.
+ *
+ * If another call reschedules an appointment while this one waits for its lock, the returned start is the new start. An
+ * event for the new start may be due outside the window.
  */
 export function lockDueAppointments(
   transaction: Transaction,
@@ -82,8 +83,8 @@ export function lockExpiredEntries(transaction: Transaction, from: string, today
 }
 
 /**
- * Returns for each of these appointments the instant of its booking, or of the last change of its start if there is
- * one. Omits appointments with neither in their history.
+ * Returns for each of these appointments when its start was last set: by the booking, or by the last change of the
+ * start. Omits an appointment if its history has neither.
  */
 export async function findPlacedTimes(
   transaction: Transaction,

@@ -21,14 +21,13 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
 /**
  * Selects the tenants, among the given ids, that may have due events.
  *
- * The limits for `starts_at` are sums of an instant and an interval. They are computed outside the subquery of
- * appointments, because this addition is not leakproof. Inside the subquery, row-level security would evaluate the
- * addition after its own conditions, and no index could serve the comparison.
- *
- * Each reminder offset and the no-show grace is a number of minutes. With the LIMIT, PostgreSQL searches the index of
- * appointments once for each of these numbers. Without it, PostgreSQL would scan all appointments of the tenant.
- * `tenant_settings` is joined in the innermost subquery, because Citus does not push down unnest() over a table with a
- * row-level security policy.
+ * Three parts of this SQL are there for speed or for Citus:
+ * - The limits for `starts_at` (`after`, `until`) are computed outside the subquery of appointments. Their addition is
+ *   not leakproof, so with row-level security PostgreSQL could use no index if the subquery contained it.
+ * - `LIMIT 1` makes PostgreSQL search the index of appointments once for each number in `minutes`: the reminder offsets
+ *   and the no-show grace. Without LIMIT, it would scan all appointments of the tenant.
+ * - `tenant_settings` is joined in the innermost subquery, because Citus does not push down unnest() over a table with
+ *   a row-level security policy.
  */
 const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
   WHERE p.tenant_id = ANY(?::uuid[]) AND (
@@ -87,9 +86,9 @@ export interface DueTenants {
  * is before `until`. Returns the tenants that may have due events. Sets the progress of the other tenants of the batch
  * to `until`.
  *
- * Use this function only after all calls of operations that began before `until` have ended. Calls that began later are
- * harmless, even if they still book or move appointments. Events of these appointments that were due by `until` must
- * not be written, because they were due before the booking or the move.
+ * Use this function only after every API call that began before `until` has ended. Otherwise such a call could still
+ * book an appointment that has an event due by `until`, and this event would never be written. Calls that began at
+ * `until` or later may still run: an event that is due before its appointment is booked or moved is not written.
  */
 export function advanceIdleTenants(
   source: TransactionSource,

@@ -13,7 +13,7 @@ export interface DueDeliveries {
    * event feed.
    */
   readonly heads: readonly DeliveryRecord[];
-  /** The number of all pending deliveries of the webhook, also of those that cannot be sent yet. */
+  /** The number of all pending deliveries of the webhook, including those that cannot be sent yet. */
   readonly pending: number;
 }
 

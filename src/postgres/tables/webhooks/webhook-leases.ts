@@ -33,7 +33,7 @@ export interface LeasedWebhook {
   readonly leasedUntil: Date;
 }
 
-/** BUSY: the lease of another run has not expired. INACTIVE: the webhook is not active or does not exist. */
+/** BUSY: the webhook has a lease that has not expired. INACTIVE: the webhook is not active or does not exist. */
 export type NoLease = "BUSY" | "INACTIVE";
 
 /** The lease begins with the transaction (`now()`), because Citus rejects clock_timestamp in an UPDATE. */
