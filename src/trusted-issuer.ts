@@ -28,9 +28,10 @@ type IssuerSettings = Pick<Config, "issuer" | "tokenTypes" | "tokenClaims" | "da
 
 /**
  * Opens the configured issuer: a real one, with its keys at a URL or in a file, or the development issuer. `fetch`
- * loads keys from a URL. `onError` is called for each load that fails or returns no usable key. There is one exception:
- * if the first load from a file fails or returns no usable key, this function rejects. `onRefused` is called each time
- * a token is rejected or missing, also during a stream.
+ * loads keys from a URL. `onRefused` is called each time a token is rejected or missing, also during a stream.
+ *
+ * If a load of the keys fails or returns no usable key, `onError` is called. If this is the first load from a file, the
+ * function rejects instead.
  */
 export async function openTrustedIssuer(
   config: IssuerSettings,
@@ -80,9 +81,9 @@ async function openKeySet(
 }
 
 /**
- * Returns a function that returns whether a principal is an operator. An operator may manage all tenants. Operators are
- * the principals of the tenant `operatorTenantId`. Without this setting, a real issuer has no operators. Without it,
- * all principals of the development issuer are operators, because anybody can get tokens of this issuer.
+ * Returns a function that returns whether a principal is an operator, who may manage all tenants. Operators are the
+ * principals of the tenant `operatorTenantId`. Without this setting, a real issuer has no operators. All principals of
+ * the development issuer are then operators, because anybody can get its tokens.
  */
 export function operatorsOf({
   operatorTenantId,

@@ -48,7 +48,7 @@ export interface Config extends LimitsConfig {
   readonly waitSeconds: number;
   /** How many seconds a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
-  /** Allowed webhook targets besides https URLs with public addresses, and the keys that encrypt webhook secrets. */
+  /** Webhook targets that are allowed in addition to public https URLs, and the keys that encrypt webhook secrets. */
   readonly webhooks: {
     readonly allowHttp: boolean;
     readonly allowAddresses: readonly string[];

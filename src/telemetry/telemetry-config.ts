@@ -21,10 +21,12 @@ const EVERY_MS = 60_000;
 
 /**
  * Reads the environment variables for OpenTelemetry's exporters (OpenTelemetry specification, "Environment Variable
- * Specification" and "OTLP Exporter Configuration"). The signals are traces and metrics. A signal is exported if the
- * variable of its exporter (such as OTEL_TRACES_EXPORTER) is `otlp`. If this variable is not set, the signal is
- * exported if an endpoint is set. Nothing is exported if OTEL_SDK_DISABLED is `true`. The SDK itself reads the other
- * variables, such as headers, time limits and samplers.
+ * Specification" and "OTLP Exporter Configuration"). The SDK itself reads the other variables, such as headers, time
+ * limits and samplers.
+ *
+ * Unless OTEL_SDK_DISABLED is `true`, a signal (traces or metrics) is exported in these cases:
+ * - The variable of its exporter, such as OTEL_TRACES_EXPORTER, is `otlp`.
+ * - This variable is not set, but an endpoint is set.
  *
  * An unknown value causes a warning. A signal with an unknown exporter is not exported. For an unknown protocol or
  * interval, the default is used.

@@ -31,9 +31,10 @@ export interface DeliveryHooks {
  * Sends the events of a webhook for about 10 s, or until nothing is left. Only the process that holds the lease of the
  * webhook sends. A lease expires after 25 s. Nothing is sent for a suspended tenant.
  *
- * If `stop` aborts, sending ends. Events that were being sent are then sent again later. If the receiver accepts
- * nothing, sending ends early and the lease is kept. Nothing is sent until the lease expires, so the webhook takes
- * little time of the workers.
+ * If `stop` aborts, sending ends. The events that were being sent are sent again later.
+ *
+ * If the receiver accepts nothing, sending ends early and the lease is kept. Nothing is sent until the lease expires.
+ * So such a webhook takes little time of the workers.
  */
 export async function deliverWebhook(
   tenantId: string,

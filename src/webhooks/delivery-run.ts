@@ -22,11 +22,11 @@ const RUN_MS = 10_000;
 const MARGIN_MS = 4_000;
 /** The highest number of events of different resources that are sent to a webhook at the same time. */
 const PARALLEL = 8;
-/** The highest number of due events that one query reads. */
+/** The highest number of events that one query reads, of those whose next attempt may begin now. */
 const FETCHED = 64;
 /** With this many pending deliveries, a webhook gets no new deliveries. */
 const MAX_PENDING = 500;
-/** Milliseconds between two queries for due events, while every fetched event waits for the receiver's answer. */
+/** Milliseconds between two queries for events to send, while every fetched event waits for the receiver's answer. */
 const LOOK_MS = 500;
 
 /**
@@ -78,9 +78,13 @@ export class DeliveryRun {
   }
 
   /**
-   * Sends until nothing is left, the time of this run is over, `stop` aborts, {@link FanOut.isLost} becomes true, the
-   * webhook is disabled, the receiver accepts nothing or an error occurs. Then waits for the attempts in progress, and
-   * throws the first error, if any.
+   * Sends until nothing is left. Ends early in these cases:
+   * - the time of this run is over
+   * - `stop` aborts, or {@link FanOut.isLost} becomes true
+   * - the webhook is disabled, or the receiver accepts nothing
+   * - an error occurs
+   *
+   * Then waits for the attempts in progress, and throws the first error, if any.
    */
   async send(): Promise<void> {
     const signer = await openSigner(this.tenantId, this.webhook, this.ports);
@@ -110,8 +114,8 @@ export class DeliveryRun {
   }
 
   /**
-   * Reads due events. If no event is due, creates deliveries of new events of the feed and reads again. Creates no
-   * deliveries while the webhook has {@link MAX_PENDING} pending ones.
+   * Reads events whose next attempt may begin now. If there are none, creates deliveries of new events of the feed and
+   * reads again. Creates no deliveries while the webhook has {@link MAX_PENDING} pending ones.
    */
   async #refill(): Promise<void> {
     for (;;) {

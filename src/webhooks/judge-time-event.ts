@@ -25,9 +25,11 @@ const HOLDS: ReadonlyMap<string, Holds> = new Map([
 ]);
 
 /**
- * Returns a function that drops outdated events of three types. A `reminder_due` or `no_show_due` event is dropped if
- * the start of its appointment has changed since the event, or if the appointment is no longer pending or confirmed. An
- * `expired` event is dropped if its waitlist entry was closed, or if the last date of the entry has not passed yet.
+ * Returns a function that drops outdated events of three types:
+ * - `reminder_due` and `no_show_due`: dropped if the start of the appointment has changed since the event, or the
+ *   appointment is no longer pending or confirmed
+ * - `expired`: dropped if the waitlist entry was closed, or its last date has not passed yet
+ *
  * `now` returns milliseconds since the epoch.
  */
 export function createTimeEventJudge(database: TransactionSource, now: () => number): JudgeDelivery {

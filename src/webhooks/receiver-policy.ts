@@ -4,8 +4,8 @@ import { isPublicAddress } from "./blocked-addresses.js";
 /** Decides to which receivers events may be sent. */
 export interface ReceiverPolicy {
   /**
-   * Returns undefined if events may be sent to a URL. Otherwise returns the end of the message "the URL must …". Host
-   * names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their addresses.
+   * Returns undefined if events may be sent to a URL. Otherwise returns the end of the message "the URL must …". Does
+   * not resolve host names: {@link ReceiverPolicy.allowsAddress} checks their addresses.
    */
   refusalOf(url: string): string | undefined;
   /** Whether connections to an address are allowed. */
@@ -14,7 +14,7 @@ export interface ReceiverPolicy {
 
 /** The settings of a {@link ReceiverPolicy}. */
 export interface ReceiverSettings {
-  /** Whether http is allowed besides https. */
+  /** Whether http is allowed in addition to https. */
   readonly allowHttp: boolean;
   /**
    * Networks in CIDR notation that are allowed although they are not public. If the list is not empty, names of hosts
@@ -25,16 +25,17 @@ export interface ReceiverSettings {
 
 const HTTPS_PORT = 443;
 const HTTP_PORT = 80;
-/** The lowest port of receivers besides 443 and 80. Lower ports belong to other protocols, such as mail and SSH. */
+/** The lowest allowed port other than 443 and 80. Lower ports belong to other protocols, such as mail and SSH. */
 const FIRST_USER_PORT = 1_024;
 /** Host names that no public DNS has: names without a dot, and names for local networks (RFC 6761, RFC 6762). */
 const LOCAL_NAME = /^[^.]*$|(^|\.)(localhost|local|internal|home\.arpa)$/;
 
 /**
  * Creates a {@link ReceiverPolicy}. It allows https to public addresses, at port 443 or a port from 1024. The settings
- * can also allow other networks, names of hosts in local networks, and http. With http, port 80 is allowed too. A URL
- * must have no user, password or fragment. The URL parser of Node.js turns decimal, octal and hexadecimal addresses
- * into the usual form before the check.
+ * can also allow other networks, names of hosts in local networks, and http. With http, port 80 is allowed too.
+ *
+ * A URL must have no user, password or fragment. The URL parser of Node.js turns decimal, octal and hexadecimal
+ * addresses into the usual form before the check.
  */
 export function createReceiverPolicy({ allowHttp, allowAddresses }: ReceiverSettings): ReceiverPolicy {
   const allowed = networksOf(allowAddresses);

@@ -103,8 +103,8 @@ async function firstVisitAt(
 }
 
 /**
- * Moves the appointment to the taken slots, frees its previous slots and returns the moved appointment. Its id and
- * status stay the same.
+ * Moves the appointment to the slots of `TakenSlots`, frees its previous slots (`held`) and returns the moved
+ * appointment. Its id and status stay the same.
  */
 async function move(
   appointment: AppointmentRecord,

@@ -20,7 +20,10 @@ import { earliestStepMs, marginsOf, type VisitMargins } from "../../scheduling/v
 import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
 import { requireActive, requireInTime } from "./appointment-preconditions.js";
 
-/** A status change of an appointment. A change to CANCELLED or NO_SHOW frees its slots and its unit of capacity. */
+/**
+ * A status change of an appointment. A change to CANCELLED or NO_SHOW frees the slots of the appointment and its unit
+ * of the day's capacity.
+ */
 export interface Transition {
   readonly from: readonly AppointmentStatus[];
   readonly to: AppointmentStatus;
@@ -29,8 +32,8 @@ export interface Transition {
 }
 
 /**
- * The current time, and the margins that limit how early an appointment can become CHECKED_IN, ATTENDED or NO_SHOW. In
- * {@link moveOn}, each margin is a default for tenants that have not set it.
+ * The current time, and the margins that limit how early an appointment can become CHECKED_IN, ATTENDED or NO_SHOW.
+ * {@link moveOn} uses a margin only if the tenant has not set its own.
  */
 export interface VisitClock {
   readonly nowMs: number;
@@ -169,7 +172,7 @@ function isEarlyCancellation({ status }: AppointmentRecord, { to }: Transition):
   return to === "CANCELLED" && isMovable(status);
 }
 
-/** Frees the slots of an appointment and the unit of capacity that they use. */
+/** Frees the slots of an appointment and its unit of the day's capacity. An overbooked appointment has no such unit. */
 export function release(transaction: Transaction, slots: readonly SlotRecord[]): void {
   const day = countedDay(slots[0]);
   if (day !== undefined) giveCapacityBack(transaction, day);

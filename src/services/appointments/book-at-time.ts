@@ -15,12 +15,11 @@ import { isAny, patientOverlap, timeConflicts } from "./time-conflicts.js";
  * Books free adjacent slots of a practitioner from a given time and returns the appointment. The slots must cover the
  * visit and its buffer.
  *
- * Throws 404 for unknown references, and 422 for references or a start that cannot be booked ({@link lockTime}). Throws
- * 422 if no slots begin at that time, or if these slots are too short or have gaps. Throws 409 with all conflicts:
- * - the patient is not active, is busy or has reached a limit
- * - the waitlist entry is closed
- * - a slot is taken, or the practitioner is busy
- * - the day has no capacity left
+ * Throws:
+ * - 404 for unknown references; 422 for references or a start that cannot be booked ({@link lockTime})
+ * - 422 if no slots begin at that time, or if these slots are too short or have gaps
+ * - 409 with all conflicts: the patient is not active, is busy or has reached a limit; the waitlist entry is closed; a
+ *   slot is taken; the practitioner is busy; or the day has no capacity left
  */
 export async function bookAppointmentAt(
   request: TimedBooking,
@@ -46,10 +45,11 @@ export async function bookAppointmentAt(
  * appointment. That slot may overlap other slots of the practitioner, and it uses no capacity of the day. Returns the
  * appointment.
  *
- * Throws 404 for unknown references, and 422 for references or a start that cannot be booked ({@link lockTime}). Throws
- * 422 if the new slot would end on another day. Throws 409 if the patient is not active or the waitlist entry is
- * closed. Also throws 409 if the patient has another appointment or a hold at that time. Overbooking cannot override
- * these conflicts.
+ * Throws:
+ * - 404 for unknown references; 422 for references or a start that cannot be booked ({@link lockTime})
+ * - 409 if the patient is not active, or the waitlist entry is closed
+ * - 409 if the patient has another appointment or a hold at that time
+ * - 422 if the new slot would end on another day
  */
 export async function overbookAppointment(
   request: TimedBooking & { readonly reason: string },

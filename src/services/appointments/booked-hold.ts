@@ -4,8 +4,9 @@ import { endHold, type HoldRecord } from "../../postgres/tables/holds/holds.js";
 
 /**
  * Ends a hold because a booking or a reschedule has used its option. Does nothing without a hold. Does not change the
- * capacity of the day. If the hold used a unit of capacity, the appointment already has that unit, or the unit was
- * freed. Because of the lock order, call this after the statements that change the counters of days, and before
+ * capacity of the day: if the hold used a unit of it, `takeTime` passes this unit to the appointment or frees it.
+ *
+ * Because of the lock order, call this after the statements that change the counters of days, and before
  * `noteFreedSlots`.
  */
 export function endBookedHold(

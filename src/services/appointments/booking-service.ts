@@ -13,7 +13,9 @@ import { bookAppointment } from "./booking.js";
 import { findOptions } from "./option-search.js";
 import { matchWaitlistEntry } from "./waitlist-match.js";
 
-/** The methods of BookingService that change or correct recorded appointments, or enter past visits and steps late. */
+/**
+ * The methods of BookingService that change or correct appointments, or record past visits and their steps afterwards.
+ */
 export type CorrectionMethod =
   | "changeAppointment"
   | "correctAppointmentStatus"
@@ -23,9 +25,10 @@ export type CorrectionMethod =
 
 /**
  * Returns the methods of BookingService that search for options, book, move and read appointments, and change their
- * status. The methods in {@link CorrectionMethod} are in `corrections/`. `now` returns milliseconds since the epoch.
- * `margins` are the default earliest times of check-in, attendance and no-show, for tenants that have not set their
- * own.
+ * status. The methods in {@link CorrectionMethod} are in `corrections/`.
+ *
+ * `now` returns milliseconds since the epoch. `margins` are the default earliest times of check-in, attendance and
+ * no-show, for tenants that have not set their own.
  */
 export function createBookingService(
   now: () => number,

@@ -99,9 +99,9 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
  * Returns the date from which {@link judgeWait} reads holidays. The wait of a valid request begins on this date or
  * later.
  *
- * The dates of a waitlist entry and of a replaced appointment are not known yet, because they are read in the same
- * round trip as the holidays. So if the request has one of them, returns the earliest valid date
- * ({@link firstLocalDate}). Otherwise returns the given request date, or else today.
+ * If the request names a waitlist entry or a replaced appointment, returns the earliest valid date
+ * ({@link firstLocalDate}): their dates are not known yet, because they are read in the same round trip as the
+ * holidays. Otherwise returns the given request date, or else today.
  */
 function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
   const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;
@@ -113,10 +113,11 @@ function dateOf(created: { readonly createdAt: Date } | undefined): string | und
 }
 
 /**
- * Returns the errors in the given dates of a wait that begins on `requestedOn`. `given.requestedOn` must be from two
- * years before today through today, and not after `keptDesiredOn`. `keptDesiredOn` is the desired date of an
- * appointment if the request does not change this date. `given.desiredOn` must be from `requestedOn` through two years
- * after today.
+ * Returns an error for each given date that is out of range:
+ * - `given.requestedOn` must be from two years before today through today, and not after `keptDesiredOn`
+ * - `given.desiredOn` must be from `requestedOn` (the first day of the wait) through two years after today
+ *
+ * `keptDesiredOn` is the desired date of an appointment if the request does not change this date.
  */
 export function dateErrors(
   given: Pick<GivenWait, "requestedOn" | "desiredOn">,

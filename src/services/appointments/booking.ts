@@ -32,7 +32,7 @@ import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
  * - 422 if the option is too short
  * - 422 if the waitlist entry is for another patient or service
  * - 422 if the replaced appointment is for another patient or service, or is neither CANCELLED nor NO_SHOW
- * - 410 if the option is gone, unless the patient, the waitlist entry or a limit causes a conflict
+ * - 410 if the option is gone, and the patient, the waitlist entry and the limits cause no conflict
  * - 409 with all conflicts: of the patient, the waitlist entry, the limits, the time and the capacity of the day
  */
 export async function bookAppointment(

@@ -86,11 +86,13 @@ export interface LockedTime {
 
 /**
  * Locks the rows that a booking at a given time needs. Returns them with the data to check the booking. Throws 404 for
- * references that do not exist. Throws 422 for references that are not active or cannot be combined. Also throws 422
- * for dates out of range, and for a start that cannot be booked.
+ * references that do not exist. Throws 422 in these cases:
+ * - a reference is not active, or references do not belong together
+ * - a date is out of range
+ * - the start cannot be booked
  *
- * If a past visit is recorded afterwards (LATE), the request date and the desired date are checked as if today were the
- * day of the visit. The start and the limits of the tenant are then not checked.
+ * For LATE (a past visit that is recorded afterwards), checks neither the start nor the limits of the tenant. Checks
+ * the request date and the desired date as if today were the day of the visit.
  */
 export async function lockTime(request: TimedBooking, call: ReadyCall, terms: TimedTerms): Promise<LockedTime> {
   const { nowMs, kind } = terms;
@@ -142,9 +144,11 @@ async function findBusyBeside(
 
 /**
  * Takes one unit of the day's capacity for a booking in the slots of the schedule. Returns the slots and the placement.
- * Returns undefined if these slots cannot be booked: they do not cover the visit and its buffer, an appointment
- * occupies one of them, the practitioner is busy, or no capacity is left. Throws 409 if the slots cover the visit and
- * its buffer and no appointment occupies them, but the patient is busy.
+ *
+ * Checks, in this order:
+ * - returns undefined if the slots do not cover the visit and its buffer, or an appointment occupies one of them
+ * - throws 409 if the patient is busy
+ * - returns undefined if the practitioner is busy, or no capacity is left
  */
 export async function tryOrdinary(
   { transaction }: ReadyCall,

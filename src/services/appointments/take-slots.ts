@@ -70,11 +70,12 @@ export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undef
 }
 
 /**
- * Checks the locked slots of an option and takes one unit of their day's capacity. Returns the slots for the caller to
- * occupy. For the units of an appointment to move and of a hold, see {@link takeTime}.
+ * Checks the locked slots of an option and takes one unit of the day's capacity for them. Returns the slots, which the
+ * caller must occupy. An appointment to move can keep its unit, and a hold can pass its unit on ({@link takeTime}).
  *
- * Throws 409 for the conflicts in `found` and at the time of the slots. If there are none but the day has no capacity
- * left, the RPC fails later with 409. If `found` is empty and the option is gone, throws 410 ({@link requireSlots}).
+ * Throws 410 if `found` is empty and the option is gone ({@link requireSlots}). Throws 409 with the conflicts in
+ * `found` and the conflicts at the time of the slots. Without conflicts, the RPC fails later with 409 if the day has no
+ * capacity left.
  */
 export async function takeSlots(
   transaction: Transaction,
@@ -94,9 +95,10 @@ export async function takeSlots(
  * Returns the locked slots of an option, the placement of the appointment in them, and the conflicts at the time of the
  * slots. Does not check the capacity of the day. `occupiedSlots` are the slots of the appointment to move.
  *
- * Throws 410 if the token was already used, or its hold has ended or expired. Throws 410 if a slot has started or the
- * practitioner is not active. Throws 410 if the slots or the offer of the service have changed since the search. If
- * `found` has conflicts, throws 409 with these conflicts instead of 410.
+ * Throws 410 in these cases, or 409 with the conflicts in `found` if there are any:
+ * - the token was already used, or its hold has ended or expired
+ * - a slot has started, or the practitioner is not active
+ * - the slots or the offer of the service have changed since the search
  */
 export function requireSlots(
   option: OptionClaims,
@@ -159,13 +161,14 @@ export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): 
 }
 
 /**
- * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. If `hold` uses a unit, the
- * appointment gets that unit and takes no other. If the day and `heldDay` are the same day of the same rule, the
- * appointment keeps its unit, and any unit of `hold` is freed. Takes and frees nothing if the placement has no rule,
- * because it then uses no capacity. Throws 409 on `field` if `found` has conflicts.
+ * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. Exceptions:
+ * - If `hold` uses a unit, the appointment gets that unit and takes no other.
+ * - If the day and `heldDay` are the same day of the same rule, the appointment keeps its unit. A unit of `hold` is
+ *   freed.
+ * - A placement without a rule uses no capacity. Then no unit is taken or freed.
  *
- * Without conflicts, the RPC fails with 409 on `field` if no capacity is left. The statement that takes the unit
- * reports a lack of capacity later, so this function does not wait for it.
+ * Throws 409 on `field` if `found` has conflicts. Otherwise, if no capacity is left, the RPC fails with 409 on `field`
+ * after this function has returned.
  */
 export async function takeTime(
   transaction: Transaction,

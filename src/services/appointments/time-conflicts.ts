@@ -64,10 +64,11 @@ export function capacityExhausted(field: string): FieldError {
 }
 
 /**
- * Returns a 409 error. If `named` is FIRST, the error has only the first conflict in `found`. If `named` is ALL, it has
- * all of them, and a conflict for `day` if this day has no capacity left. To find this out, the function tries to take
- * a unit of the capacity. The caller must throw the error, so that the transaction is rolled back and the unit is free
- * again. `day` is undefined if the appointment needs no further unit of capacity.
+ * Returns a 409 error. If `named` is FIRST, it has only the first conflict in `found`. If `named` is ALL, it has all of
+ * them, and a conflict for `day` if this day has no capacity left. `day` is undefined if the appointment needs no
+ * further unit of capacity.
+ *
+ * To check the capacity, this function takes a unit. The caller must throw the error: the rollback frees this unit.
  */
 export async function refusalOf(
   transaction: Transaction,

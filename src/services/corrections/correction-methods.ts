@@ -12,9 +12,9 @@ import { changeVisit } from "./visit-change.js";
 import { correctWait } from "./wait-correction.js";
 
 /**
- * Returns the methods of BookingService that change or correct recorded appointments, or enter past visits and steps
- * late. `now` returns milliseconds since the epoch. `margins` are the default earliest times of check-in, attendance
- * and no-show, for tenants that have not set their own.
+ * Returns the methods of BookingService that change or correct appointments, or record past visits and their steps
+ * afterwards. `now` returns milliseconds since the epoch. `margins` are the default earliest times of check-in,
+ * attendance and no-show, for tenants that have not set their own.
  */
 export function createCorrectionMethods(
   now: () => number,

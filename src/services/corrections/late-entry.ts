@@ -20,8 +20,8 @@ import {
 const DAY_MS = 86_400_000;
 
 /**
- * The times at which the steps of a visit really happened. `reason` says why they are entered late. `comment` belongs
- * to the no-show reason.
+ * The times at which the steps of a visit really happened. `reason` says why they are recorded afterwards. `comment`
+ * belongs to the no-show reason.
  */
 export interface GivenSteps {
   readonly arrivedAt?: Timestamp | undefined;
@@ -33,8 +33,8 @@ export interface GivenSteps {
 }
 
 /**
- * A step (arrival, attendance or no-show) that is entered late. `atMs` is the time at which it happened. `field` is the
- * request field with this time.
+ * A step (arrival, attendance or no-show) that is recorded afterwards. `atMs` is the time at which it happened. `field`
+ * is the request field with this time.
  */
 export interface LateStep {
   readonly transition: Transition;

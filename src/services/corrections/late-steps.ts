@@ -28,8 +28,8 @@ import {
 } from "./late-entry.js";
 
 /**
- * A request to enter the arrival, attendance or no-show of an appointment. `expectedVersion` is the version that the
- * caller read.
+ * A request to record the arrival, attendance or no-show of an appointment afterwards. `expectedVersion` is the version
+ * that the caller read.
  */
 export interface LateSteps extends GivenSteps {
   readonly appointmentId: string;
@@ -37,14 +37,14 @@ export interface LateSteps extends GivenSteps {
 }
 
 /**
- * Enters steps of an appointment (arrival, attendance or no-show) with their true times, and returns the appointment
- * after the steps.
+ * Records steps of an appointment (arrival, attendance or no-show) afterwards, with the times at which they happened.
+ * Returns the appointment after the steps.
  *
  * Throws, in this order:
  * - 404 if the appointment or the reason does not exist; 422 if the reason is not active or its required comment is
  *   missing
  * - 409 for a stale version, then for a status that does not allow a step
- * - 422 for wrong times
+ * - 422 for a step on another day than the visit or in the future, and for an attendance before the arrival
  * - 409 with all conflicts: the visit is too long ago, a step is earlier than the visit margins allow, or the patient
  *   is not active (checked only for an arrival at a PENDING appointment)
  */

@@ -28,8 +28,8 @@ import {
 } from "./late-entry.js";
 
 /**
- * Enters a past visit that was not booked, with its steps (arrival, attendance or no-show) and their true times.
- * Returns the new appointment after its steps.
+ * Records a past visit that was not booked, and its steps (arrival, attendance or no-show) with the times at which they
+ * happened. Returns the new appointment after its steps.
  *
  * Throws, in this order:
  * - 422 for a step on another day than the visit or in the future, and for an attendance before the arrival
@@ -37,7 +37,7 @@ import {
  *   example because the program does not offer the service
  * - 422 if the request date or the desired date is out of range
  * - 404 if the no-show reason does not exist; 422 if it is not active or its required comment is missing
- * - 422 if the visit is not over
+ * - 422 if the visit does not begin on a whole minute, or is not over
  * - 409 with all conflicts: the visit is too long ago, a step is earlier than the visit margins allow, the patient is
  *   not active, or the waitlist entry is closed. Without `noShowAt`, a busy patient or practitioner is a conflict too
  * - 422 if a visit outside the schedule would end on another day

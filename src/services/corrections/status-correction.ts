@@ -46,9 +46,13 @@ export interface CorrectionRequest {
  * Takes an appointment back one step, and returns it. CHECKED_IN and NO_SHOW become CONFIRMED, and ATTENDED becomes
  * CHECKED_IN. CANCELLED becomes the status before the cancellation.
  *
- * Throws 404 for an unknown appointment. Throws 409 for a stale version, for a status that cannot go back to `to`, and
- * for an erased patient. After a cancellation or a no-show, also throws 409 with all conflicts: the time is taken, or
- * the day has no capacity left. After a cancellation, a patient who is not active is a conflict too.
+ * Throws, in this order:
+ * - 404 for an unknown appointment
+ * - 409 for a stale version
+ * - 409 for a status that cannot go back to `to`
+ * - 409 for an erased patient
+ * - after a cancellation or a no-show, 409 with all conflicts: the time is taken, or the day has no capacity left;
+ *   after a cancellation, a patient who is not active is a conflict too
  */
 export async function correctStatus(
   call: ReadyCall,
@@ -109,9 +113,10 @@ interface FormerTime {
 
 /**
  * Occupies the time of the practitioner and the patient again. Uses one unit of the day's capacity, except for an
- * overbooked appointment. Returns the slots of the appointment: its former slots if they still exist, otherwise one new
- * slot. For a future appointment, {@link retainUnfit} then marks each slot that the schedule no longer has. A marked
- * slot exists only for this appointment, and the appointment is displaced. Throws 409 with all conflicts.
+ * overbooked appointment. Throws 409 with all conflicts.
+ *
+ * Returns the slots of the appointment: its former slots if they still exist, otherwise one new slot. If the schedule
+ * no longer has a slot of a future appointment, {@link retainUnfit} marks the slot, and the appointment is displaced.
  */
 async function takeTimeAgain(
   call: ReadyCall,

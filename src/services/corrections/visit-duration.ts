@@ -25,11 +25,10 @@ export interface LockedDuration {
 
 /**
  * Locks an appointment and its patient. `seen` is the appointment and `held` are its slots, both read without locks.
- *
- * With `length`, also locks the practitioner, the current slots, and the slots from the start of the appointment to its
- * new end. Also reads whether the practitioner or the patient is busy in this interval. If the current slots are not in
- * the schedule, locks no further slots, and reads only whether the patient is busy. Without `length`, returns nobody as
- * busy.
+ * Without `length`, returns nobody as busy. With `length`:
+ * - Also locks the practitioner, the current slots, and the slots from the start of the appointment to its new end.
+ * - Reads whether the practitioner or the patient is busy in this interval.
+ * - If the current slots are not in the schedule, locks no further slots, and reads only whether the patient is busy.
  */
 export async function lockForDuration(
   call: ReadyCall,
@@ -64,13 +63,13 @@ export async function lockForDuration(
 /**
  * Takes slots after an appointment, or frees its last slots, until its slots cover `minutes`. Returns the new end of
  * the appointment, and the end of its visit before the buffer. An overbooked appointment gets a new slot of its own,
- * which covers the visit without the buffer. The capacity of the day does not change, because an appointment uses one
- * unit whatever its length.
+ * which covers the visit without the buffer. The length of an appointment does not affect the capacity of the day.
  *
- * Throws 409 for an appointment whose slots are no longer in the schedule. Throws 409 with all conflicts if the time
- * from the start to the new end is not free. For an overbooked appointment, only other appointments and holds of the
- * patient are conflicts. Throws 422 if the adjacent slots are too short, or if an overbooked appointment would end on
- * another day.
+ * Throws:
+ * - 409 if the slots of the appointment are no longer in the schedule
+ * - 409 with all conflicts if the time from the start to the new end is not free; for an overbooked appointment, only
+ *   its patient must be free
+ * - 422 if the adjacent slots are too short, or an overbooked appointment would end on another day
  */
 export function changeDuration(
   { transaction, newId }: ReadyCall,

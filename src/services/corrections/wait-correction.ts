@@ -28,12 +28,15 @@ export interface WaitCorrection {
 
 /**
  * Corrects the request date, the desired date, the payer or `firstVisit` of an appointment in any status, and returns
- * the appointment. The history keeps the previous values and the reason. If the request has a request date, even an
- * unchanged one, the active opportunity definition of the appointment type sets the due date again. Without an active
- * definition, the due date is removed.
+ * the appointment. The history keeps the previous values and the reason.
  *
- * Throws 404 for an unknown appointment, then for an unknown payer. Throws 409 for a stale version. Throws 422 for a
- * payer who is not active and for dates out of range.
+ * If the request has a request date, even an unchanged one, the due date is calculated again from the active
+ * opportunity definition of the appointment type. Without an active definition, the due date is removed.
+ *
+ * Throws, in this order:
+ * - 404 for an unknown appointment, then for an unknown payer
+ * - 409 for a stale version
+ * - 422 for a payer who is not active and for dates out of range
  */
 export async function correctWait(
   call: ReadyCall,

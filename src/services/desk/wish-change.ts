@@ -25,9 +25,11 @@ const MAX_EARLIER = 100;
  * Replaces the wish of an active waitlist entry: its dates, periods, location and practitioner. Returns the changed
  * entry. The entry keeps its position in the waitlist and lists its previous wishes.
  *
- * Throws 422 if `dateTo` is before today. Then throws 404 for an unknown entry, location or practitioner. Then throws
- * 409 for a stale version, a closed entry, and an entry whose wish has changed {@link MAX_EARLIER} times. Then throws
- * 422 for a location or practitioner that is not active.
+ * Throws, in this order:
+ * - 422 if `dateTo` is before today
+ * - 404 for an unknown entry, location or practitioner
+ * - 409 for a stale version, a closed entry, or an entry whose wish has changed {@link MAX_EARLIER} times
+ * - 422 for a location or practitioner that is not active
  */
 export async function changeWish(
   request: ChangeWaitlistEntryRequestValid,

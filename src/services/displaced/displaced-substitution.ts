@@ -38,10 +38,11 @@ interface Exchange {
 }
 
 /**
- * Moves displaced appointments to another practitioner. An appointment is displaced if its slots are no longer in the
- * schedule. Each appointment keeps its time. If one appointment cannot move, the others still can. Returns one outcome
- * per choice, in the order of the choices. Throws 404 if the practitioner does not exist, and 422 if the practitioner
- * is not active.
+ * Moves displaced appointments to another practitioner. Each appointment keeps its time. An appointment is displaced if
+ * its slots are no longer in the schedule. If one appointment cannot move, the others still can.
+ *
+ * Returns one outcome per choice, in the order of the choices. Throws 404 if the practitioner does not exist, and 422
+ * if the practitioner is not active.
  */
 export async function substitutePractitioner(
   choices: readonly DisplacedAppointmentChoiceValid[],

@@ -32,8 +32,10 @@ export function readCursor(text: string): FeedCursor {
 }
 
 /**
- * Requires that a page continues the feed after a cursor. Throws 409 if events after the cursor are no longer kept, if
- * the cursor is from another feed, or if the feed was restored from a backup after the cursor was issued.
+ * Requires that a page continues the feed after a cursor. Throws 409 in these cases:
+ * - events after the cursor are no longer kept
+ * - the cursor is from another feed
+ * - the feed was restored from a backup after the cursor was issued
  */
 export function requireContinuation(page: FeedPage, cursor: FeedCursor): void {
   if (goesOn(page, cursor)) return;

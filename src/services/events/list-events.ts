@@ -12,10 +12,11 @@ import { readExistingFeed, readPlaced } from "./read-placed.js";
 const MAX_SCANNED = 1_000;
 
 /**
- * Assigns positions to at most 1,000 committed events that have none yet ({@link readPlaced}). Then returns one page of
- * the feed: events of the requested types that the caller may see. The page can be short or empty although `hasMore` is
- * true. With the start NOW, it is always empty. Throws 422 for an invalid cursor. Throws 409 if the feed cannot
- * continue after the cursor ({@link requireContinuation}).
+ * Returns one page of the feed: events of the requested types that the caller may see. The page can be short or empty
+ * although `hasMore` is true. With the start NOW, it is always empty.
+ *
+ * First assigns positions to at most 1,000 committed events that have none yet ({@link readPlaced}). Throws 422 for an
+ * invalid cursor. Throws 409 if the feed cannot continue after the cursor ({@link requireContinuation}).
  */
 export async function listEvents(request: ListEventsRequest, call: ReadyCall) {
   const { resourceTypes } = request;

@@ -24,9 +24,12 @@ const MAX_EVENTS = 200;
  * then each new event. Without a cursor, begins at `start` of the request: at the oldest event, or now. Throws 422 if
  * the cursor is not valid. Throws 409 if the feed cannot continue after the cursor ({@link requireContinuation}).
  *
- * The stream first reads pages of the feed, up to the position at which its {@link LiveEvents} begin. Then it follows
- * the live events. If it consumes them too slowly, it reads pages again. Each time, it subscribes to the live events
- * before it reads, and skips events that it has already sent. So no event is lost or sent twice.
+ * The stream reads from two sources in turn:
+ * - pages of the feed, up to the position at which its {@link LiveEvents} begin
+ * - the live events, until it consumes them too slowly
+ *
+ * It subscribes to the live events before it reads the pages, and skips events that it has already sent. So no event is
+ * lost or sent twice.
  */
 export function watchEvents(
   request: WatchEventsRequest,

@@ -13,11 +13,15 @@ import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOp
  * the tokens, but prefers options whose slots no other call has locked. If no option is free, throws the error of the
  * first token's option.
  *
- * Throws 422 for a token that is not an option of a search. Throws 422 if the patient, the appointment or the service
- * of an alternative differs from that of the first token. Throws 410 if the option no longer exists, for example
- * because its token expired or its slots changed. Throws 409 for conflicts: for example, the option is taken, the
- * patient is inactive or has too many holds, or the appointment cannot be moved. If another call takes the chosen
- * alternative at the same moment, the transaction of this call runs again ({@link RaceLost}).
+ * Throws:
+ * - 422 for a token that is not an option of a search
+ * - 422 if the patient, the appointment or the service of an alternative differs from that of the first token
+ * - 410 if the option no longer exists, for example because its token expired or its slots changed
+ * - 409 for conflicts: for example, the option is taken, the patient is inactive or has too many holds, or the
+ *   appointment cannot be moved
+ *
+ * If another call takes the chosen alternative at the same moment, the transaction of this call runs again
+ * ({@link RaceLost}).
  */
 export async function holdOption(
   token: OpenedToken,

@@ -160,7 +160,7 @@ function countForPrincipal(
 
 /**
  * Returns the patient's id and the conflicts (`found`): an inactive patient, a closed waitlist entry, a reached limit
- * of the tenant, or too many holds. `live` is the patient's number of live holds. Throws 409 if the appointment cannot
+ * of the tenant, or too many holds. `live` counts the patient's unexpired holds. Throws 409 if the appointment cannot
  * be moved, or starts too soon for a move by this caller. Throws 410 if the patient or the appointment does not exist.
  */
 function requireSubject(

@@ -17,9 +17,10 @@ export interface JudgedAppointment {
 /**
  * Returns the draft with its ids, or the error items of the row. Every reference must exist. A reason that requires a
  * comment must have one.
+ *
  * A PENDING or CONFIRMED appointment in the future must also meet these conditions:
- * - every reference is active
- * - the program is at the location and offers the service
+ * - every reference and the location of the program are active
+ * - the program is at the location of the appointment and offers the service
  * - the practitioner works in the program
  */
 export function judgeAppointment(

@@ -18,14 +18,16 @@ export interface PlacedAppointment extends JudgedAppointment {
 }
 
 /**
- * Rejects appointments that overlap, and returns the others with their slots. CANCELLED and NO_SHOW appointments never
- * overlap. Any other appointment is rejected if its patient is busy at that time: with an appointment or hold in the
- * database, or with an earlier appointment of this batch.
+ * Rejects appointments that overlap, and returns the others with their slots. Without slots, an appointment is
+ * overbooked. The rules depend on the status:
+ * - CANCELLED and NO_SHOW appointments are not rejected here.
+ * - Any other appointment is rejected if its patient is busy at that time: with an appointment or hold in the database,
+ *   or with an earlier appointment of this batch.
+ * - A PENDING or CONFIRMED appointment in the future is also rejected if its practitioner is busy, unless it has an
+ *   overbooking reason.
  *
- * Only PENDING and CONFIRMED appointments in the future need a free practitioner. If the practitioner is busy, an
- * appointment with an overbooking reason is overbooked, and one without is rejected. If the practitioner is free, the
- * appointment takes the free slots that cover exactly its time. If no slots cover it exactly, or the day has no
- * capacity left, it is overbooked.
+ * A PENDING or CONFIRMED appointment in the future gets the free slots that cover exactly its time. It gets no slots if
+ * there are no such slots, the practitioner is busy, or the day has no capacity left. All other appointments get none.
  *
  * Locks slots, practitioners and the counters of days, in the order of `tables/locks.ts`.
  */

@@ -121,7 +121,7 @@ export class ImportBatch {
   }
 }
 
-/** The kind of resource that each field of the type ImportReference refers to. */
+/** Maps each row field of the type ImportReference to the kind of resource to which it refers. */
 const kindByField = {
   patient: "PATIENT",
   practitioner: "PRACTITIONER",

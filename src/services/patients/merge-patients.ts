@@ -33,10 +33,13 @@ const MAX_OVERLAPS = 100;
 
 /**
  * Merges the duplicate into the survivor. Returns both patients and the ids of the moved resources except holds. The
- * holds of the duplicate move too, and the live ones end. Throws 404 for unknown or erased patients. Then throws 409
- * for stale versions, for patients that cannot be merged, and for overlapping appointments, in this order. Appointments
- * of one person must not overlap, except CANCELLED and NO_SHOW ones. The survivor must be ACTIVE. The duplicate must
- * not be DECEASED or merged already.
+ * holds of the duplicate move too, and its unexpired holds end.
+ *
+ * Throws, in this order:
+ * - 404 for unknown or erased patients
+ * - 409 for stale versions
+ * - 409 if the survivor is not ACTIVE, or the duplicate is DECEASED or was already merged
+ * - 409 if appointments of the two patients overlap, except CANCELLED and NO_SHOW ones
  */
 export async function mergePatients(
   request: MergePatientsRequestValid,

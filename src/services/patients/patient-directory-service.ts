@@ -79,9 +79,12 @@ async function listPage(request: ListPatientsRequest, call: ReadyCall) {
 }
 
 /**
- * Changes the status of a patient. Throws 404 for an unknown patient. Throws 409 for a stale version and for a DECEASED
- * or merged patient. If the new status is ACTIVE, also throws 409 if another ACTIVE patient has the same document.
- * Setting the current status again also increments the version.
+ * Changes the status of a patient. Setting the current status again also increments the version.
+ *
+ * Throws:
+ * - 404 for an unknown patient
+ * - 409 for a stale version, and for a DECEASED or merged patient
+ * - 409 if the new status is ACTIVE and another ACTIVE patient has the same document
  */
 async function setStatus(
   request: SetPatientStatusRequestValid,

@@ -75,9 +75,12 @@ export async function requireOnRecord(transaction: Transaction, patientId: strin
 }
 
 /**
- * Corrects the document of a patient. Throws 404 for an unknown patient. Throws 409 for a stale version and for a
- * merged patient. For an ACTIVE patient, also throws 409 if another ACTIVE patient has the same document. Setting the
- * current document again also increments the version.
+ * Corrects the document of a patient. Setting the current document again also increments the version.
+ *
+ * Throws:
+ * - 404 for an unknown patient
+ * - 409 for a stale version, and for a merged patient
+ * - 409 if the patient is ACTIVE and another ACTIVE patient has the corrected document
  */
 async function correctDocument(
   { patientId, documentType, documentNumber, reason, expectedVersion }: CorrectPatientDocumentRequestValid,

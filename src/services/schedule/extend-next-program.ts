@@ -41,14 +41,15 @@ export type Turn =
 const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /**
- * Finds the program whose schedule ends first, among the programs that need slots or have outdated slots. If a change
- * of its rules or practitioners left outdated slots, withdraws those that no longer fit ({@link withdrawSlots}).
- * Otherwise adds the next slots to its schedule ({@link nextPartOf}), at most {@link MAX_SLOTS_IN_PART}. Adds none if
- * the tenant has reached its limit of open slots. When the schedule reaches its last date ({@link plannedThrough}),
- * deletes free slots of the program that began more than {@link KEEP_PAST_SLOTS_MS} ago.
+ * Finds the program whose schedule ends first, among the programs that need slots or have outdated slots. Skips locked
+ * programs. Then does one of these:
+ * - If a change of its rules or practitioners left outdated slots, withdraws those that no longer fit
+ *   ({@link withdrawSlots}).
+ * - Otherwise adds the next slots to its schedule ({@link nextPartOf}). Adds none if the tenant has reached its limit
+ *   of open slots. When the schedule reaches its last date ({@link plannedThrough}), deletes free slots of the program
+ *   that began more than {@link KEEP_PAST_SLOTS_MS} ago.
  *
- * The function skips locked programs. It does nothing while a transaction holds the calendar exclusively, for example
- * to change the holidays.
+ * Does nothing while a transaction holds the calendar exclusively, for example to change the holidays.
  */
 export async function extendNextProgram(transaction: Transaction, nowMs: number, maxOpenSlots: number): Promise<Turn> {
   const now = new Date(nowMs);
@@ -75,10 +76,9 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
 }
 
 /**
- * Returns how many slots one call of {@link extendNextProgram} may add. This is at most {@link MAX_SLOTS_IN_PART}, and
- * at most the number of open slots that the tenant can still get. If the plans of all active programs together have no
- * more slots than the limit of open slots, only {@link MAX_SLOTS_IN_PART} applies. A call that adds slots adds all
- * slots of at least one practitioner on one date, even if they are more than this function returns.
+ * Returns the `maxSlots` of the next part ({@link nextPartOf}). This is at most {@link MAX_SLOTS_IN_PART}, and at most
+ * the number of open slots that the tenant can still get. Does not count open slots if the plans of all active programs
+ * together have no more slots than the tenant may have. Then returns {@link MAX_SLOTS_IN_PART}.
  */
 async function countRoom(transaction: Transaction, maxOpenSlots: number, nowMs: number): Promise<number> {
   if (await fitPlansInto(transaction, maxOpenSlots, nowMs)) return MAX_SLOTS_IN_PART;

@@ -80,13 +80,13 @@ export async function materializeProgram(
  * Increments the `generation` of the program. New slots get this number, so that options of replaced slots become
  * invalid.
  *
- * If `schedule` was read before the change, pass the change as `changes`. Then only the dates on which the change
- * alters the plan are updated. Without `changes`, all dates are compared with the plan.
+ * Without `changes`, compares all dates with the plan. If `schedule` was read before the change, pass the change as
+ * `changes`. Then updates only the dates on which the change alters the plan:
+ * - for an inactive program, all of these dates
+ * - for an active program, those in {@link datesChangedAtOnce}
  *
- * Slots that are no longer in the plan are withdrawn before the change commits, so nobody can book them. With
- * `changes`, an inactive program loses such slots on all dates, but an active program only on the dates of
- * {@link datesChangedAtOnce}. If the change also alters later dates of an active program, all slots from the first of
- * these later dates on become outdated. Nobody can book outdated slots until a job has compared them with the plan.
+ * If the change alters later dates of an active program, all slots from the first of these later dates on become
+ * outdated. Nobody can book outdated slots until a job has compared them with the plan.
  */
 export async function remakeProgram(
   transaction: Transaction,
@@ -116,7 +116,7 @@ export async function remakeProgram(
   } else if (state.isActive && state.through !== plan.through) requestExtension(transaction);
 }
 
-/** Whether two lists of rules are equal, except for daily capacity and version. Equal lists have the same slots. */
+/** Whether two lists of rules are equal, except for daily capacity and version. Equal lists produce the same slots. */
 function haveSameSlots(before: readonly IdentifiedRule[], after: readonly IdentifiedRule[]): boolean {
   const slotsOf = (rules: readonly IdentifiedRule[]) =>
     JSON.stringify(rules.map((rule) => ({ ...rule, dailyCapacity: 0, version: 0 })));

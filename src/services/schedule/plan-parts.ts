@@ -18,9 +18,10 @@ export const MAX_SLOTS_IN_PART = 4_000;
 
 /**
  * Returns the next part of a plan: as many whole dates as fit into `maxSlots` slots. `staff` is the number of
- * practitioners who already have the slots of the first date. If `staff` is not 0, or if the first date has more than
- * `maxSlots` slots, the part has only slots of the first date. It then has the slots of the next practitioners, at most
- * `maxSlots` slots in total. It always has all slots of one practitioner on this date, even if these are more.
+ * practitioners who already have the slots of the first date.
+ *
+ * If `staff` is not 0, or the first date has more than `maxSlots` slots, the part has only slots of the first date. It
+ * has all slots of the next practitioners on this date: as many practitioners as fit into `maxSlots`, but at least one.
  */
 export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN_PART): PlanPart {
   const perDate = slotsPerPractitioner(plan);
@@ -50,10 +51,12 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
 }
 
 /**
- * Returns the range from the first to the last date on which two plans of a program differ. They differ on a date if
- * they have different slots on it, or if a holiday removes slots of different rules in the two plans. Returns
- * undefined if they differ on no date. If they differ in anything else, such as practitioners or blocks, returns the
- * range of `after`.
+ * Returns the range from the first to the last date on which two plans of a program differ; undefined if there is no
+ * such date. The plans differ on a date in these cases:
+ * - They have different slots on the date.
+ * - On the date, a holiday removes slots of different rules in the two plans.
+ *
+ * If the plans differ in anything else, such as practitioners or blocks, returns the whole range of `after`.
  */
 export function differingSpan(before: ProgramPlan, after: ProgramPlan): DateSpan | undefined {
   const { from, through } = after;

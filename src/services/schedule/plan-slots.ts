@@ -57,9 +57,9 @@ export interface PlanInputs {
    * count. Some of these practitioners may have left the program.
    */
   readonly booked: readonly string[];
-  /** Ids of inactive practitioners: of the program, of `joining` ({@link readPlanInputs}) or of `booked`. */
+  /** Ids of inactive practitioners. They are in the program, in `joining` ({@link readPlanInputs}) or in `booked`. */
   readonly inactive: readonly string[];
-  /** Blocks in `span`: of the program, of its location, or of practitioners of the program, `joining` or `booked`. */
+  /** Blocks in `span` of any of these: the program, its location, its practitioners, `joining` and `booked`. */
   readonly blocks: readonly ScheduleBlockRecord[];
 }
 

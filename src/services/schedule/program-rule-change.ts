@@ -56,10 +56,11 @@ const CAN_OVERLAP = [
 ] as const;
 
 /**
- * Checks a complete rule, alone and against the other rules of its program (specification section 4.7, rule 1). Throws
- * 422 with every problem of the rule itself, or with the first overlap. The overlap is reported on the first field of
- * {@link CAN_OVERLAP} that is in `sent`; on startsAtLocal if none is. The transaction must have locked the program, so
- * that no other rule changes.
+ * Checks a complete rule, alone and against the other rules of its program (specification section 4.7, rule 1). The
+ * transaction must have locked the program, so that no other rule changes.
+ *
+ * Throws 422 with every problem of the rule itself. If it has none, throws 422 with the first overlap, on the first
+ * field of {@link CAN_OVERLAP} that is in `sent`. If none is in `sent`, the field is startsAtLocal.
  */
 export function requireValidRule(
   rule: ProgramRuleRecord,

@@ -54,14 +54,16 @@ export async function previewSpan(transaction: Transaction, change: SpanChange, 
 }
 
 /**
- * Updates the slots of programs on a range of dates for a change that the same transaction writes. Compares the slots
- * with the plan of the programs after the change. The transaction must hold the exclusive calendar lock, so that no
- * other transaction creates slots. Returns the changes.
+ * Updates the slots of programs on a range of dates for a change that the same transaction writes. Returns the changes.
+ * The transaction must hold the exclusive calendar lock, so that no other transaction creates slots.
  *
- * Deletes free slots that are no longer in the plan. Occupied slots that are no longer in it stay for their
- * appointments, which become displaced. Adds the slots of the plan that do not exist. But if they are more than
- * {@link MAX_SLOTS_IN_PART}, or the tenant would exceed `maxOpenSlots`, jobs add them later. A program that never had a
- * schedule gets no slots, but its overbooked appointments can become displaced.
+ * Compares the slots with the plan of the programs after the change:
+ * - Deletes free slots that are not in the plan.
+ * - Keeps occupied slots that are not in the plan. Their appointments become displaced.
+ * - Adds the slots of the plan that do not exist. If they are more than {@link MAX_SLOTS_IN_PART}, or the tenant would
+ *   exceed `maxOpenSlots`, jobs add them later.
+ *
+ * A program that never had a schedule gets no slots, but its overbooked appointments can become displaced.
  */
 export async function remakeSpan(transaction: Transaction, change: SpanChange, nowMs: number): Promise<SlotChanges> {
   const plan = await planSpan(transaction, change, nowMs);
@@ -85,9 +87,11 @@ const LAST_WAIT_DAYS = 2;
 
 /**
  * Updates the slots of one date for a holiday change that the same transaction writes. `programIds` must be all
- * programs of the tenant that have a schedule. A holiday can also change the waits that the opportunity indicators
- * count in business days. So for a date at most {@link LAST_WAIT_DAYS} days after today, marks the tenant's summaries
- * of waits (`opportunity_summaries`) as not built. A job builds them again.
+ * programs of the tenant that have a schedule.
+ *
+ * A holiday can also change the waits that the opportunity indicators count in business days. So for a date at most
+ * {@link LAST_WAIT_DAYS} days after today, marks the tenant's summaries of waits (`opportunity_summaries`) as not
+ * built. A job builds them again.
  */
 export async function remakeDate(
   transaction: Transaction,
@@ -102,11 +106,11 @@ export async function remakeDate(
 }
 
 /**
- * Compares the future slots of an appointment with the schedule of its program. Marks each slot that the schedule does
- * not have as `retained`, and stores the cause (`DisplacementCause`). Such a slot exists only for the appointment,
- * which is then displaced. Then adds the free slots that the schedule has and the program lacks, for the practitioner
- * and the date of the appointment. Example: a slot is retained because its location differs. The schedule's own slot at
- * that time is then missing, and is added.
+ * Compares the future slots of an appointment with the schedule of its program:
+ * - Marks each slot that the schedule does not have as `retained`, and stores the cause (`DisplacementCause`). Such a
+ *   slot exists only for the appointment, which is then displaced.
+ * - Adds the slots that the schedule has and the program lacks, for the practitioner and the date of the appointment.
+ *   Example: a slot is retained because its location differs. The schedule's own slot at that time is then missing.
  *
  * The transaction must have assigned the slots to the appointment, and must hold the shared locks of the calendar and
  * the program.

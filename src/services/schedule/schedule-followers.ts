@@ -10,11 +10,12 @@ import { remakeSpan } from "./remake-span.js";
  * Returns functions that update slots when a practitioner or a location becomes active or inactive. An inactive
  * practitioner or location has no free slots, and its future appointments are displaced, as with a block. When the
  * practitioner or location becomes active again, its free slots return and the appointments are no longer displaced.
- * `nowMs` is in milliseconds since the epoch.
  *
- * Call `begin` first: it locks the calendar exclusively. The practitioner must not be locked yet, because slots come
- * before practitioners in the lock order of `tables/locks.ts`. The location must be locked, and its new `active` value
- * already written.
+ * When to call the functions (`nowMs` is in milliseconds since the epoch):
+ * - `begin` first; it locks the calendar exclusively
+ * - `practitioner` before the practitioner is locked, because slots come before practitioners in the lock order of
+ *   `tables/locks.ts`
+ * - `location` when the location is locked and its new `active` value is written
  */
 export function createScheduleFollowers({ perTenant }: SlotLimits) {
   return {

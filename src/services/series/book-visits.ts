@@ -60,12 +60,14 @@ interface ReadVisit {
 }
 
 /**
- * Books visits in their order: all of them, or none. Returns the new appointments. It waits for three round trips,
- * whatever the number of visits, or for four if the tenant limits bookings.
+ * Books visits in their order: all of them, or none. Returns the new appointments. Waits for three round trips, or for
+ * four if the tenant limits bookings. The number of visits does not change this.
  *
- * Throws 404 with all references that do not exist, or 422 with all references and dates that cannot be used. Then
- * throws 422 if the program does not offer the service or the practitioner does not work in the program. Throws 409
- * with all conflicts of patients, waitlist entries, times, capacities and limits.
+ * Throws, in this order:
+ * - 404 with all references that do not exist
+ * - 422 with all references and dates that cannot be used
+ * - 422 if the program does not offer the service, or the practitioner does not work in the program
+ * - 409 with all conflicts of patients, waitlist entries, times, capacities and limits
  */
 export async function bookVisits(
   wanted: readonly WantedVisit[],

@@ -22,10 +22,13 @@ import { changeableFrom, slotsHeldBy } from "./series-appointments.js";
 
 /**
  * Cancels the appointments of a series that are PENDING or CONFIRMED and have not begun, and returns them. With
- * `fromAppointmentId`, cancels only this appointment and those that start at the same time or later. Throws 404 for an
- * unknown series, appointment or reason. Throws 422 for a reason that is not active, and if the reason requires a
- * comment and there is none. Throws 409 if there is no appointment to cancel. Also throws 409 if it is too late to
- * cancel one or more of the appointments, with an item for each of these.
+ * `fromAppointmentId`, cancels only this appointment and those that start at the same time or later.
+ *
+ * Throws:
+ * - 404 for an unknown series, appointment or reason
+ * - 422 if the reason is not active, or its required comment is missing
+ * - 409 if there is no appointment to cancel
+ * - 409 with an item for each appointment that starts too soon to be cancelled
  */
 export async function cancelSeries(
   { seriesId, fromAppointmentId, cancellationReasonId, comment }: CancelSeriesRequestValid,

@@ -34,13 +34,15 @@ import { findPlaces, runsOf, takePlaces } from "./take-places.js";
 const FROM = "fromAppointmentId";
 
 /**
- * Moves an appointment of a series and all later ones that can be changed. Shifts the local time of each by the same
- * amount. Moves all of them or none. Returns the moved appointments. It waits for five round trips, whatever the number
- * of appointments, or for six if the tenant limits the appointments for a service on one day.
+ * Moves an appointment of a series and all later ones that can be changed: all of them, or none. Shifts the local time
+ * of each by the same amount. Returns the moved appointments. Waits for five round trips, or for six if the tenant
+ * limits the appointments for a service on one day. The number of appointments does not change this.
  *
- * Throws 404 for an unknown series, appointment or practitioner. Throws 422 for a start that cannot be booked and for
- * an inactive practitioner. Throws 409 for a stale version and for an appointment that can no longer be changed. Throws
- * 409 with all conflicts of the patient, the times, the capacities of the days and the tenant's limits.
+ * Throws:
+ * - 404 for an unknown series, appointment or practitioner
+ * - 422 for a start that cannot be booked, and for an inactive practitioner
+ * - 409 for a stale version, and for an appointment that can no longer be changed
+ * - 409 with all conflicts of the patient, the times, the capacities of the days and the tenant's limits
  */
 export async function moveSeries(
   request: MoveSeriesRequestValid,

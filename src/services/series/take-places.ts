@@ -41,7 +41,7 @@ export interface JudgedPlace {
   readonly found: readonly FieldError[];
 }
 
-/** The data, besides the slots, that decides whether an appointment can take a {@link FoundPlace}. */
+/** The data that decides, together with the slots, whether an appointment can take a {@link FoundPlace}. */
 export interface PlaceTerms {
   /**
    * The location of the slots. Undefined if the service cannot be booked in them, or the practitioner is not active.
@@ -103,10 +103,14 @@ export function judgePlace(
 type Taken<Place> = Place & { readonly taken: TakenSlots };
 
 /**
- * Takes one unit of capacity for each requested time (`places`), in their order. If the appointment to move already
- * uses a unit (`heldDay`), frees that unit. If the rule and the date stay the same, the appointment keeps its unit
- * instead. Returns the requested times. Throws 409 with all conflicts. These are the conflicts in `found`, those of
- * each requested time, and an additional one for each requested time whose day has no capacity left.
+ * Takes one unit of capacity for each requested time (`places`), in their order, and returns the requested times. If
+ * the appointment to move already uses a unit (`heldDay`), frees that unit. If the rule and the date stay the same, the
+ * appointment keeps its unit instead.
+ *
+ * Throws 409 with all conflicts:
+ * - those in `found`
+ * - those of each requested time
+ * - one for each requested time whose day has no capacity left
  */
 export async function takePlaces<Place extends JudgedPlace>(
   transaction: Transaction,

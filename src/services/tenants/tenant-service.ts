@@ -124,9 +124,13 @@ interface Move {
 }
 
 /**
- * Moves a tenant from one state to another and returns it. Throws 403 for a caller who is not an operator. Throws 404
- * if the tenant has no record. Throws 409 for a stale version, for a tenant in another state, and for the caller's own
- * tenant. Errors of `check` are thrown too.
+ * Moves a tenant from the state `from` to another and returns it.
+ *
+ * Throws:
+ * - 403 for a caller who is not an operator
+ * - 404 if the tenant has no record
+ * - 409 for a stale version, for the caller's own tenant, and for a tenant that is not in the state `from`
+ * - the errors of `check`
  */
 async function move(
   { tenantId, expectedVersion }: Move,

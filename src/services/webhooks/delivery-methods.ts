@@ -83,8 +83,13 @@ async function listPage(request: ListWebhookDeliveriesRequestValid, call: ReadyC
 /**
  * Moves a webhook to the cursor of the request, so that the events after the cursor are sent again. If the webhook is
  * not active, the events are sent when it becomes active. Deletes the pending deliveries after the cursor, because
- * their events get new deliveries. Throws 422 if the text is not a cursor, and 404 for an unknown webhook. Throws 409
- * for a stale version, or if the feed cannot continue after the cursor ({@link requireContinuation}).
+ * their events get new deliveries.
+ *
+ * Throws, in this order:
+ * - 422 if the text is not a cursor
+ * - 404 for an unknown webhook
+ * - 409 for a stale version
+ * - 409 if the feed cannot continue after the cursor ({@link requireContinuation})
  */
 async function replay(request: ReplayWebhookRequestValid, call: ReadyCall, nowMs: number) {
   const { feedId, position } = readCursor(request.cursor);

@@ -76,9 +76,10 @@ export function createWebhookService(now: () => number, ports: WebhookPorts): Im
 
 /**
  * Creates a webhook for the events after the current end of the tenant's event feed. Returns the webhook and its
- * secret. Throws 422 for a URL that is not allowed, and if the tenant already has {@link MAX_WEBHOOKS}. Reading the end
- * of the feed locks the feed. So the creations of one tenant run one after the other, and the count of webhooks is
- * exact.
+ * secret. Throws 422 for a URL that is not allowed, and if the tenant already has {@link MAX_WEBHOOKS}.
+ *
+ * Reading the end of the feed locks the feed. So the creations of one tenant run one after the other, and the count of
+ * webhooks is exact.
  */
 async function create(
   { url, resourceTypes, eventTypes }: CreateWebhookRequestValid,

@@ -18,8 +18,8 @@ export interface Backlog {
   /** The number of webhooks that the service has disabled and that are still disabled. */
   readonly disabledWebhooks: number;
   /**
-   * The number of holds by state. `live` are holds of clients, and `offered` are offers to waitlist entries. `expired`
-   * are holds of both kinds that expired in the last hour.
+   * The number of holds by state. `live` are unexpired holds of clients, and `offered` are unexpired offers to waitlist
+   * entries. `expired` are holds and offers that expired in the last hour.
    */
   readonly holds: Readonly<Record<(typeof HOLD_STATES)[number], number>>;
 }
