@@ -71,14 +71,14 @@ function judge(difference: Difference): Finding {
 
 /**
  * Whether a difference is a failure. These differences are only warnings:
- * - a missing or changed index that is not unique, because it affects only speed
+ * - a missing or changed index, because it affects only speed, unless it is or was unique
  * - an added function, or an added index that is not unique, because an operator may have added it on purpose
  * - for the same reason, an added column that an INSERT need not set
  *
  * All others are failures. For example, an added unique index can make the service's writes fail.
  */
 function isGuarantee({ kind, recorded, found = "" }: Difference): boolean {
-  if (kind === "index") return (recorded?.definition ?? found).startsWith("CREATE UNIQUE");
+  if (kind === "index") return [recorded?.definition, found].some((each) => each?.startsWith("CREATE UNIQUE"));
   if (recorded !== undefined) return true;
   if (kind === "column") return found.endsWith(" NOT NULL") && !/ DEFAULT | GENERATED /.test(found);
   return kind !== "function";

@@ -61,6 +61,11 @@ describe("the doctor compares the catalog with the one of the migrations and rep
       /^failure schema: index slots\.slots_start_key is not as 0012-walk-in created it; it is: CREATE INDEX/,
     ],
     [
+      "an index replaced by a unique one",
+      "DROP INDEX appointments_start_idx; CREATE UNIQUE INDEX appointments_start_idx ON appointments (tenant_id, starts_at)",
+      /^failure schema: index appointments\.appointments_start_idx is not as 0006-schedule created it; it is: CREATE UNIQUE INDEX/,
+    ],
+    [
       "an index that is dropped",
       "DROP INDEX appointments_start_idx",
       /^warning schema: index appointments\.appointments_start_idx is missing; 0006-schedule created it/,
