@@ -16,8 +16,8 @@ export class Parameter {
 export type Bound<Name extends string> = Readonly<Record<Name, string | Parameter>>;
 
 /**
- * Compiles a statement once, when its module is loaded, and returns a function that binds values to the statement. With
- * Knex, building and compiling a statement takes longer than all other work of a call before the statement is sent.
+ * Returns a function that binds values to a statement. The statement is compiled once, at its first use. With Knex,
+ * building and compiling a statement takes longer than all other work of a call before the statement is sent.
  *
  * - `build` receives a parameter for each name and never a value, so the text cannot depend on values. A statement
  *   whose columns or conditions depend on values must be built for each call.
@@ -25,20 +25,15 @@ export type Bound<Name extends string> = Readonly<Record<Name, string | Paramete
  *   conditions that handle null themselves.
  * - A name becomes one parameter of the statement, so all places that use the name must have the same type.
  *
- * Throws if the statement does not bind the parameter of each name. The returned function throws if a value is
+ * The returned function throws if the statement does not bind the parameter of each name. It also throws if a value is
  * undefined, as Knex does.
  */
 export function prepared<Name extends string>(
   names: readonly Name[],
   build: (parameters: Readonly<Record<Name, Parameter>>) => Knex.QueryBuilder | Knex.Raw,
 ): (values: Readonly<Record<Name, unknown>>) => Statement {
-  const { sql: text, bindings } = compiled(names, build);
-  const kept: unknown[] = [];
-  const numbers = bindings.map((binding) => {
-    const known = binding instanceof Parameter ? kept.indexOf(binding) : -1;
-    return known < 0 ? kept.push(binding) : known + 1;
-  });
-  return binder({ sql: text.replaceAll(/\$(\d+)/g, (_, place) => `$${numbers[Number(place) - 1]}`), bindings: kept });
+  let statement: Native | undefined;
+  return (values) => bind((statement ??= withoutRepetition(compiled(names, build))), values);
 }
 
 interface Native {
@@ -59,12 +54,20 @@ function compiled<Name extends string>(
   return native;
 }
 
-function binder({ sql: text, bindings }: Native): (values: Readonly<Record<string, unknown>>) => Statement {
-  return (values) => {
-    const bound = bindings.map((binding) => (binding instanceof Parameter ? valueOf(values, binding) : binding));
-    const native = { sql: text, bindings: bound };
-    return { toSQL: () => ({ toNative: () => native }) };
-  };
+/** Makes one parameter of all places that bind the same {@link Parameter}. */
+function withoutRepetition({ sql: text, bindings }: Native): Native {
+  const kept: unknown[] = [];
+  const numbers = bindings.map((binding) => {
+    const known = binding instanceof Parameter ? kept.indexOf(binding) : -1;
+    return known < 0 ? kept.push(binding) : known + 1;
+  });
+  return { sql: text.replaceAll(/\$(\d+)/g, (_, place) => `$${numbers[Number(place) - 1]}`), bindings: kept };
+}
+
+function bind({ sql: text, bindings }: Native, values: Readonly<Record<string, unknown>>): Statement {
+  const bound = bindings.map((binding) => (binding instanceof Parameter ? valueOf(values, binding) : binding));
+  const native = { sql: text, bindings: bound };
+  return { toSQL: () => ({ toNative: () => native }) };
 }
 
 /**

@@ -41,7 +41,7 @@ test("binds null, and rejects a missing value", () => {
 });
 
 test("rejects a statement that does not use one of its names", () => {
-  expect(() => prepared(["a", "b"], ({ a }) => sql("things").insert({ a }))).toThrow("not bound: b");
+  expect(() => prepared(["a", "b"], ({ a }) => sql("things").insert({ a }))({ a: 1, b: 2 })).toThrow("not bound: b");
 });
 
 function native(built: { toSQL(): { toNative(): { sql: string; bindings: readonly unknown[] } } }) {
