@@ -7,12 +7,12 @@ import { httpRuleOf, statedOperationOf } from "./proto-options.js";
 /** The package of the published operations. */
 const ACCESS_PACKAGE = "cupo.access.v1";
 
-/** The prefix of the clinic's own operations over REST, on each listener that serves them. */
+/** The prefix of the operations of `cupo.clinic.v1` over REST, on each listener that serves them. */
 export const CLINIC_BASE_PATH = "/api/clinic/v1";
 
 /**
- * Whether a service belongs to the interface specification: its package is `cupo.access.v1`. The other services are the
- * clinic's own.
+ * Whether an RPC service belongs to the interface specification: its package is `cupo.access.v1`. The package of the
+ * other RPC services is `cupo.clinic.v1`.
  */
 export function isPublished({ file }: Pick<DescService, "file">): boolean {
   return file.proto.package === ACCESS_PACKAGE;
@@ -56,8 +56,8 @@ export function takesIdempotencyKey(method: DescMethod): boolean {
 }
 
 /**
- * Whether answers to GET have an entity tag. Only the clinic's own operations that return one resource (AIP-131) have
- * such tags.
+ * Whether answers to GET have an entity tag. Only the operations of `cupo.clinic.v1` that return one resource (AIP-131)
+ * have such tags.
  */
 export function hasEntityTag(method: DescMethod): boolean {
   return !isPublished(method.parent) && method.methodKind === "unary" && /^Get[A-Z]/.test(method.name);
@@ -74,8 +74,8 @@ export function isReplicable(method: DescMethod): boolean {
 
 /**
  * Returns the request fields that the published REST interface reads from the path, by proto name. If such a field is
- * invalid, the answer is 400, as the interface specification says. Returns no fields for the clinic's own operations:
- * they answer 422 for each invalid field.
+ * invalid, the answer is 400, as the interface specification says. Returns no fields for the operations of
+ * `cupo.clinic.v1`: they answer 422 for each invalid field.
  */
 export function pathFields(method: DescMethod): ReadonlySet<string> {
   if (!isPublished(method.parent)) return new Set();

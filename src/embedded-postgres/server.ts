@@ -122,12 +122,12 @@ export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined
 }
 
 /**
- * Tries to start the server. Returns the last lines that the attempt added to the server's log. The result does not say
- * whether the server runs: call {@link readyServer} afterwards.
+ * Writes the settings file with a new free port, removes a left-over postmaster.pid, then tries to start the server.
+ * Returns the last lines that the attempt added to the server's log. The result does not say whether the server runs:
+ * call {@link readyServer} afterwards.
  *
- * First removes a left-over postmaster.pid, because PostgreSQL does not start if another program now has the process id
- * in that file. If a server is running after all, the shared memory segment of the data directory prevents a second
- * one.
+ * PostgreSQL does not start if another program now has the process id in postmaster.pid. If a server is running after
+ * all, the shared memory segment of the data directory prevents a second one.
  */
 async function startServer(context: ServerContext): Promise<string> {
   const { folders } = context;

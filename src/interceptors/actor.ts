@@ -10,7 +10,7 @@ export const actorForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 128 } as const;
  * characters and must not be a name. The service stores it with the principal and does not verify it.
  *
  * The header is optional. The published operations over REST ignore it, because their specification does not have it.
- * The published operations over RPC read it, and so do the clinic's own operations. Throws 400 if the header is
+ * The published operations over RPC read it, and so do the operations of `cupo.clinic.v1`. Throws 400 if the header is
  * malformed or sent twice.
  */
 export function actor(): Stage {

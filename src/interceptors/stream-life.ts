@@ -95,7 +95,7 @@ async function* untilAborted(
   }
 }
 
-/** Returns the next message, or rejects when the signal aborts. Leaves no listener on the signal. */
+/** Returns the next message, or rejects when the signal aborts. Removes its listener when `next()` settles. */
 function nextUnlessAborted<T>(iterator: AsyncIterator<T>, signal: AbortSignal): Promise<IteratorResult<T>> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

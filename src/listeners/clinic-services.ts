@@ -1,23 +1,23 @@
 import { isPublished } from "../operation.js";
 import type { ServiceEntry } from "../services/services.js";
 
-/** Returns the services of the interface specification (package `cupo.access.v1`). */
+/** Returns the RPC services of the interface specification: those of the package `cupo.access.v1`. */
 export function publishedServices<T extends Pick<ServiceEntry, "service">>(services: readonly T[]): readonly T[] {
   return services.filter(({ service }) => isPublished(service));
 }
 
-/** Returns the clinic's own services: all services that are not in the interface specification. */
+/** Returns the RPC services of the package `cupo.clinic.v1`: all that are not in the interface specification. */
 export function clinicServices<T extends Pick<ServiceEntry, "service">>(services: readonly T[]): readonly T[] {
   return services.filter(({ service }) => !isPublished(service));
 }
 
-/** Services for the operators of Cupo, not for clinics. The public listener never serves these services. */
+/** RPC services for the operators of Cupo, not for clinics. The public listener never serves these RPC services. */
 const INTERNAL: ReadonlySet<string> = new Set(["TenantService"]);
 
 /**
- * Returns the clinic's own services that the public listener serves: all if `names` contains "all", otherwise those in
- * `names`. Services for the operators of Cupo are never returned. Throws for an unknown name, unless `names` contains
- * "all".
+ * Returns the RPC services of `cupo.clinic.v1` that the public listener serves: all if `names` contains "all",
+ * otherwise those in `names`. RPC services for the operators of Cupo are never returned. Throws for an unknown name,
+ * unless `names` contains "all".
  */
 export function publicClinicServices<T extends Pick<ServiceEntry, "service">>(
   services: readonly T[],

@@ -53,7 +53,7 @@ const MAX_STREAM_MS = 24 * 3_600_000;
  * Creates the handler of the internal listener. It serves:
  *
  * - all operations over Connect, gRPC and gRPC-Web
- * - the clinic's own operations over REST
+ * - the operations of `cupo.clinic.v1` over REST
  * - the gRPC services of health and reflection
  * - the OpenAPI document and the reference page of the operations
  * - pages for operators: `/livez` (the process runs), `/readyz` (it can take requests) and `/metrics`

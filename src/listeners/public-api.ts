@@ -18,7 +18,7 @@ import { createRestApi } from "./rest-api.js";
 export interface PublicApiOptions extends ProblemOptions {
   readonly basePath: string;
   readonly services: readonly ServiceEntry[];
-  /** The names of the clinic's own services to serve over REST, or ["all"]. */
+  /** The names of the RPC services of `cupo.clinic.v1` to serve over REST, or ["all"]. */
   readonly publicClinicApi: readonly string[];
   readonly chain: Chain;
   readonly validate: MessageValidator;
@@ -35,7 +35,7 @@ export interface PublicApiOptions extends ProblemOptions {
  * Creates the handler of the public listener. It serves:
  *
  * - the published operations over REST
- * - the operations of the clinic's services in `publicClinicApi`, over REST
+ * - the operations of the RPC services in `publicClinicApi`, over REST
  * - the OpenAPI document and the reference page of these operations
  * - the pages of the problem types
  */

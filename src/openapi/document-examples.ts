@@ -24,8 +24,8 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
  * Returns the examples of a method for an OpenAPI document. An example can need a value from the answer of another
  * method. The description of the example then states the path of this value in that answer.
  *
- * If `members` has no entry for the other method, the answer is the response message. Otherwise the answer is the
- * member that the entry names, and the path omits the name of this member.
+ * Over REST, the body of an answer can be one member of the response message. `members` names this member for each such
+ * method. The path then starts inside the member and does not contain its name.
  */
 export function documentExamples(
   method: DescMethod,

@@ -11,7 +11,7 @@ export interface Config extends LimitsConfig {
   readonly reflection: boolean;
   /** Prefix of the REST paths of the access API, without a trailing slash; empty for no prefix. */
   readonly basePath: string;
-  /** Names of the clinic API's services that the public listener serves over REST: none, some, or ["all"]. */
+  /** Names of the RPC services of `cupo.clinic.v1` that the public listener serves: none, some, or ["all"]. */
   readonly publicClinicApi: readonly string[];
   /** Origins of web pages that may call both listeners: none, some, or ["*"] for all. */
   readonly corsOrigins: readonly string[];

@@ -32,7 +32,10 @@ export interface SenderOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** The longest time for an answer, from the start of the connection to the end of the body, in milliseconds. */
+/**
+ * The longest time for one request, including a new connection, until the end of the answer's body, in milliseconds. If
+ * the event is sent once more over a new connection, the second request has the same time again.
+ */
 export const SEND_TIMEOUT_MS = 10_000;
 /** The highest number of bytes of an answer's headers that are read. The same limit applies to its body. */
 const MAX_ANSWER_BYTES = 16 * 1_024;

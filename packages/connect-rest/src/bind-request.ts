@@ -82,7 +82,7 @@ export function createBinder(route: Route, options: BindOptions): BindRequest {
   };
 }
 
-/** Compiles the reader of the path and the query. The reader throws a MALFORMED error if there is a violation. */
+/** Returns a function that reads the path and the query. The function throws a MALFORMED error for violations. */
 function createAddressReader(
   route: Route,
   options: BindOptions,

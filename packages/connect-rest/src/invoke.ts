@@ -52,8 +52,9 @@ type UnaryImplementation = Extract<MethodImplSpec, { readonly kind: "unary" }>;
 const openContext = createContextKey<HandlerContext | undefined>(undefined, { description: "context of the call" });
 
 /**
- * Compiles the call of a unary method through interceptors. The first interceptor is outermost. The call starts with an
- * empty request message, and one interceptor must replace it with the real message. Throws if the method is not unary.
+ * Returns a function that calls a unary method through interceptors. The first interceptor is outermost. The call
+ * starts with an empty request message, and one interceptor must replace it with the real message. Throws if the method
+ * is not unary.
  *
  * Each interceptor is applied once, when the method is compiled, and not for each call as in Connect. So an interceptor
  * must keep the state of a call inside the function that it returns. It must not replace the context values.
@@ -114,9 +115,9 @@ function replaceHeaders(from: Headers, to: Headers): void {
 }
 
 /**
- * Compiles the call of a server-streaming method through interceptors. The interceptors run once for the stream. The
- * call starts with an empty request message, which one interceptor must replace. Nothing runs before the first response
- * message is requested. Throws if the method is not server-streaming.
+ * Returns a function that calls a server-streaming method through interceptors. The interceptors run once for the
+ * stream. The call starts with an empty request message, which one interceptor must replace. Nothing runs before the
+ * first response message is requested. Throws if the method is not server-streaming.
  */
 export function createStreamInvoke(
   spec: MethodImplSpec,

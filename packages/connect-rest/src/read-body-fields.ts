@@ -10,8 +10,8 @@ import type { Violations } from "./violations/collect-violations.js";
 export type ReadBody = (tree: JsonTree, request: Fields, violations: Violations) => void;
 
 /**
- * Compiles the reader of a JSON body: the whole request message except the fields of the path, or one field. The reader
- * also fills the update mask, see {@link updateMaskField}. Returns undefined for a route without a body.
+ * Returns a function that reads a JSON body: the whole request message except the fields of the path, or one field. The
+ * function also fills the update mask, see {@link updateMaskField}. Returns undefined for a route without a body.
  */
 export function createBodyReader(
   route: Route,

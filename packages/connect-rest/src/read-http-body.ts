@@ -8,7 +8,7 @@ import type { Route } from "./routes/routes.js";
 export type ReadHttpBody = (http: RestRequest, request: Fields) => Promise<void>;
 
 /**
- * Compiles the reader of a body whose type is google.api.HttpBody. Returns undefined for every other route. The reader
+ * Returns a function that reads a body of the type google.api.HttpBody; undefined for every other route. The function
  * stores the bytes in `data`, and the Content-Type of the request in `content_type` ("" if there is none). It rejects
  * with UNSUPPORTED_MEDIA_TYPE for a second Content-Type, and for a Content-Encoding except identity. It rejects with
  * TOO_LONG for more than `maxBodyBytes`.

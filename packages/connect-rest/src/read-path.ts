@@ -16,8 +16,8 @@ interface Variable extends BoundVariable {
 }
 
 /**
- * Compiles the reader of a route's variables. The text of a variable is its decoded segments, joined by slashes. In a
- * variable that can have several segments, `%2F` stays encoded.
+ * Returns a function that reads the variables of a route from the path. The text of a variable is its decoded segments,
+ * joined by slashes. In a variable that can have several segments, `%2F` stays encoded.
  *
  * A segment that is not percent-encoded UTF-8 is a violation, even if no variable contains the segment. The text is
  * read into the field of the variable as {@link createParameterReader} describes. A top-level field receives the text

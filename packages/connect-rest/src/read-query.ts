@@ -48,13 +48,13 @@ interface Parameter extends FieldTarget {
 }
 
 /**
- * Compiles the reader of a raw query: `name=value` pairs, with one pair for each item of a repeated field. A name is
- * the path of a field in its JSON or proto spelling: `a.pageSize` and `a.page_size` are the same parameter. Only the
- * fields of the request message itself are compiled, at the first query. Fields of nested messages are found for each
- * request, because recursive messages have any number of paths.
+ * Returns a function that reads a raw query: `name=value` pairs, with one pair for each item of a repeated field. A
+ * name is the path of a field in its JSON or proto spelling: `a.pageSize` and `a.page_size` are the same parameter.
+ * Only the fields of the request message itself are compiled, at the first query. Fields of nested messages are found
+ * for each request, because recursive messages have any number of paths.
  *
  * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding that clients' query builders
- * write. The reader reports these violations:
+ * write. The function reports these violations:
  * - a name that is not an allowed field, unless `ignoredNames` or the profile ignores the name
  * - invalid percent-encoding
  * - a value that its field rejects

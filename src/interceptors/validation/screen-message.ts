@@ -102,7 +102,10 @@ export function screeningCodesOf(field: DescField): readonly ScreeningCode[] {
   return isScreened(field) ? recognizers.map(([code]) => code) : [];
 }
 
-/** Whether a field is screened or contains screened texts. `seen` stops the recursion at recursive messages. */
+/**
+ * Whether a field is screened or contains texts that are screened here. Skips nested lists whose items the operation
+ * validates ({@link areItemsJudged}). `seen` stops the recursion at recursive messages.
+ */
 function holdsScreened(field: DescField, seen: readonly DescMessage[] = []): boolean {
   if (screenOf(field) !== undefined) return true;
   const { message } = field;

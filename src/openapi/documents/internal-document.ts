@@ -19,8 +19,8 @@ const DESCRIPTION = `The operations of the internal listener. The clinic's own o
 ${introduction}`;
 
 /**
- * Returns the OpenAPI document of the internal listener. It describes the clinic's operations over REST, and the
- * published operations over Connect.
+ * Returns the OpenAPI document of the internal listener. It describes the operations of `cupo.clinic.v1` over REST, and
+ * the published operations over Connect.
  */
 export function describeInternal({ services, serverUrl, ...options }: InternalDocumentOptions): JsonObject {
   const all = services.map(({ service }) => service);

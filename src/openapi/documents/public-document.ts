@@ -6,16 +6,19 @@ import { describeServices } from "./service-document.js";
 
 /** The input of the OpenAPI document of the public listener. */
 export interface PublicDocumentOptions extends RestDocumentOptions {
-  /** The clinic's own services that the listener serves below `/api/clinic/v1`. */
+  /** The RPC services of `cupo.clinic.v1` that the listener serves over REST, below `/api/clinic/v1`. */
   readonly clinic: readonly { readonly service: DescService }[];
-  /** The URL of the listener, for the clinic's operations. Defaults to the origin from which the document is served. */
+  /**
+   * The URL of the listener, to which the paths that start with `/api/clinic/v1` are relative. Defaults to the origin
+   * from which the document is served.
+   */
   readonly rootUrl?: string;
 }
 
 /**
- * Returns the OpenAPI document of the public listener: the published operations, then the clinic's operations. The
- * clinic's operations do not change the description of the published ones. The paths of the clinic's operations start
- * with `/api/clinic/v1` and are relative to `rootUrl`. The paths of the published operations are relative to
+ * Returns the OpenAPI document of the public listener: the published operations, then the operations of
+ * `cupo.clinic.v1`. The operations of `cupo.clinic.v1` do not change the description of the published ones. Their paths
+ * start with `/api/clinic/v1` and are relative to `rootUrl`. The paths of the published operations are relative to
  * `serverUrl`.
  */
 export function describePublic({ clinic, rootUrl = "/", ...options }: PublicDocumentOptions): JsonObject {

@@ -27,7 +27,7 @@ import { type SharedProblems, sharedProblems } from "../shared-problems.js";
 export interface ServiceDocumentOptions extends ProblemOptions {
   readonly info: DocumentInfo;
   readonly servers: JsonObject[];
-  /** The clinic's own services, which the document describes over REST, below `/api/clinic/v1`. */
+  /** The RPC services of `cupo.clinic.v1`, which the document describes over REST, below `/api/clinic/v1`. */
   readonly rest: readonly DescService[];
   /** The services that the document describes over Connect with JSON. */
   readonly connect: readonly DescService[];

@@ -138,7 +138,10 @@ export function bookingExamples(day: Day): RequestExamples {
   };
 }
 
-/** Examples of the operations on displaced appointments, which lost their slot in a change of the schedule. */
+/**
+ * Examples of the methods of DisplacedAppointmentService, which list, accept, move or exchange appointments after a
+ * change of the schedule.
+ */
 export function displacedExamples(day: Day): RequestExamples {
   return {
     ListDisplacedAppointments: example({ dateFrom: day(0), dateTo: day(30) }),

@@ -49,7 +49,7 @@ export const catalogExamples: RequestExamples = {
   CreatePayer: example({ code: "EPS-CEIBA", name: "EPS La Ceiba", taxId: "900000009-9", active: true }),
 };
 
-/** Examples of the clinic's own operations on catalogs. */
+/** Examples of the operations of `cupo.clinic.v1` on catalogs. */
 export const catalogAdminExamples: RequestExamples = {
   CreateConsultationType: example({
     code: "DOMINICAL",

@@ -79,8 +79,8 @@ const undated: RequestExamples = {
 };
 
 /**
- * Examples of the clinic's own operations on programs, schedules, holidays, free slots, occupancy and opportunity
- * indicators, and of the check of stored data.
+ * Examples of the operations of `cupo.clinic.v1` on programs, schedules, holidays, free slots, occupancy and
+ * opportunity indicators, and of the check of stored data.
  */
 export function programAdminExamples(day: Day): RequestExamples {
   return {

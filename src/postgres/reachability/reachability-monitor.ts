@@ -106,7 +106,10 @@ export class ReachabilityMonitor {
   }
 }
 
-/** Returns the address of the server of a connection; undefined for a Unix domain socket, which uses no network. */
+/**
+ * Returns the address of the server of a connection; undefined for a Unix domain socket, which uses no network, and for
+ * a closed connection.
+ */
 function addressOf({ remoteAddress, remotePort }: Socket): TcpAddress | undefined {
   return remoteAddress === undefined || remotePort === undefined
     ? undefined

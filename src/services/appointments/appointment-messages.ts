@@ -41,8 +41,8 @@ export function toAppointment(kept: AppointmentRecord): Appointment {
 }
 
 /**
- * Converts a change record to the AppointmentChange message. The record of a booking has no previous status and no
- * previous slot.
+ * Converts a change record to the AppointmentChange message. The record of the first change has no previous status and
+ * no previous slot.
  */
 export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentChange {
   const { appointmentId, version, principal, correlationId, fromStatus } = kept;

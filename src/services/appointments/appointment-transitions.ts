@@ -143,7 +143,7 @@ export function requireStatus({ status }: AppointmentRecord, { from, to }: Trans
   throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
 }
 
-/** Requires that an appointment to confirm has not begun. Otherwise throws 409. */
+/** Throws 409 if the transition confirms an appointment that has already begun. Other transitions always pass. */
 function requireUnbegun({ startsAt }: AppointmentRecord, { to }: Transition, nowMs: number): void {
   if (to !== "CONFIRMED" || startsAt.getTime() > nowMs) return;
   const message = "the appointment has started and can no longer be confirmed";

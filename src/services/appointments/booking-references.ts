@@ -31,7 +31,7 @@ export interface JudgedReferences {
   readonly unusable: readonly FieldError[];
   /** Minutes that a visit of the appointment type takes. 0 if the type does not exist. */
   readonly typeMinutes: number;
-  /** Minutes after the visit during which the practitioner stays free. 0 if the type does not exist. */
+  /** How many minutes the practitioner's time stays reserved after the visit; 0 if the type does not exist. */
   readonly bufferMinutes: number;
   readonly wait: Wait;
   /** The appointment that the booking replaces; undefined if there is none. */

@@ -34,7 +34,10 @@ export interface WantedVisit extends BookedVisit, WantedPlace {
   readonly stated: StatedReferences | undefined;
 }
 
-/** Checked references, and the path of their fields in the request: empty or `visits[1].`. */
+/**
+ * The result of checking the appointment type, the payer and the other references of a visit. `path` is the prefix of
+ * their fields in the request: "" or, for example, `visits[1].`. Only `requestSourceId` never has the prefix.
+ */
 export interface StatedReferences {
   readonly path: string;
   readonly references: JudgedReferences;

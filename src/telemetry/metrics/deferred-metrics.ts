@@ -19,8 +19,8 @@ export interface DeferredMetrics {
 const MAX_KEPT = 50_000;
 
 /**
- * Returns metrics that keep measurements until `load` has created the instruments with `open`. So the instruments do
- * not slow down the start of the service.
+ * Returns metrics that keep at most {@link MAX_KEPT} measurements until `load` has created the instruments with `open`.
+ * So the instruments do not slow down the start of the service.
  */
 export function deferMetrics(open: () => Promise<LiveMetrics>): DeferredMetrics {
   let live: LiveMetrics | undefined;

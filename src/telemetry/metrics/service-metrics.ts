@@ -7,7 +7,8 @@ import { type TokenFault, tokenFaults } from "../../token-faults.js";
 export interface Backlog {
   /**
    * The largest number of days by which a program's schedule ends before the horizon; 0 if every schedule is up to
-   * date. The horizon is the date up to which schedules should have slots.
+   * date. The horizon is the date up to which schedules should have slots. Counts only active programs that are at an
+   * active location, have a service, and have a requested schedule.
    */
   readonly scheduleDays: number;
   readonly jobs: Waiting;

@@ -19,7 +19,7 @@ import { wrapperReader } from "./read-leaf.js";
 export interface AnyTypes {
   readonly registry: Registry;
   readonly profile: JsonProfile;
-  /** Compiles the reader of a message type without a special JSON form. */
+  /** Returns a function that reads messages of a type that has no special JSON form. */
   readerOf(schema: DescMessage): ReadInto;
 }
 

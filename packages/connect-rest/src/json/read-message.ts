@@ -37,14 +37,15 @@ export interface ReadRules {
 }
 
 /**
- * Compiles the reader of a message. It reads ProtoJSON as the profile requires; the default is the strict profile.
+ * Returns a function that reads a message from ProtoJSON by the rules of the profile (by default, the strict profile).
+ * These rules apply too:
  * - A member must have the name of a field that is not excluded, unless the profile ignores unknown names.
  * - At most one member of a oneof may be present.
- * - If the profile requires it, a list or map with the google.api.field_behavior REQUIRED must be present. The reader
+ * - If the profile requires it, a list or map with the google.api.field_behavior REQUIRED must be present. The function
  *   checks this because a message does not show whether an empty list was present.
  *
- * The reader reports every violation and still reads the valid values. It reads no item of a list that is too long. The
- * reader of a message type is compiled when the first message of this type is read.
+ * The function reports every violation and still reads the valid values. It reads no item of a list that is too long.
+ * It compiles the reader of each message type at its first use.
  */
 export function createMessageReader(schema: DescMessage, rules: ReadRules = {}): ReadInto {
   return messageReader(schema, compilationOf(rules));

@@ -39,15 +39,15 @@ const longTypes: ReadonlySet<ScalarType> = new Set([
 ]);
 
 /**
- * Compiles the writer of a message. It writes ProtoJSON, and throws for values that ProtoJSON cannot represent. Fields
- * of implicit presence are always written, so `false`, "" and [] are explicit. The profile decides the number of
- * decimals in Timestamps. The writer of a message type is compiled when the first message of this type is written.
+ * Returns a function that writes a message as ProtoJSON. The function throws for values that ProtoJSON cannot
+ * represent. It always writes fields of implicit presence, so `false`, "" and [] are explicit. The profile decides the
+ * number of decimals in Timestamps. The function compiles the writer of each message type at its first use.
  */
 export function createMessageWriter(schema: DescMessage, rules: WriteRules = {}): WriteMessage {
   return messageWriter(schema, compilationOf(rules));
 }
 
-/** Compiles the writer of one field's value. The writer returns `null` if the field is not set. */
+/** Returns a function that writes the value of one field of a message, or `null` if the field is not set. */
 export function createFieldWriter(field: DescField, rules: WriteRules = {}): WriteMessage {
   const write = fieldWriter(field, compilationOf(rules));
   return (message) => {

@@ -61,7 +61,7 @@ export function abandonBody(response: NodeResponse): void {
   stream.once("finish", () => setTimeout(() => stream.close(), lingerMs).unref());
 }
 
-/** Returns whether the request is incomplete and its body may be longer than `maxBodyBytes`. */
+/** Returns whether the request has not been read to its end and its body may be longer than `maxBodyBytes`. */
 export function leavesBodyUnread(request: NodeRequest, maxBodyBytes: number): boolean {
   if (request.readableEnded) return false;
   const declared = request.headers["content-length"];

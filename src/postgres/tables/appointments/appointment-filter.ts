@@ -37,7 +37,8 @@ export interface AppointmentFilter {
 /** A page of a list of appointments that is ordered by `listedAt` (see `ListedAppointment`), then by id. */
 export interface StartPage {
   /**
-   * The last appointment of the previous page: its id, and its `listedAt` as `startsAt`. Undefined for the first page.
+   * The position after which the page begins: the id and the `listedAt` of the last appointment of the previous page.
+   * The property `startsAt` holds `listedAt`. Undefined for the first page.
    */
   readonly after: { readonly startsAt: Date; readonly id: string } | undefined;
   /** The maximum number of rows. */

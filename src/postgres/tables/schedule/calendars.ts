@@ -21,7 +21,7 @@ export function ownCalendar(transaction: Transaction): void {
 
 /**
  * Like {@link shareCalendar}, but does not wait if another transaction has locked the row exclusively: returns false
- * without a lock. Returns true if it has locked the row.
+ * without a lock. Returns true if it has locked the row. Waits only while another transaction is creating the row.
  */
 export async function tryShareCalendar(transaction: Transaction): Promise<boolean> {
   const calendar = { tenant_id: transaction.tenantId };

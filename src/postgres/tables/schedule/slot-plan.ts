@@ -11,8 +11,8 @@ interface ChangingSlots {
   /** Whether at least one free slot is not in the plan. {@link withdrawSlots} deletes such slots. */
   readonly unfitFree: boolean;
   /**
-   * Whether at least one occupied slot is not in the plan and needs a change: it must be marked as `retained`, or its
-   * stored cause must change.
+   * Whether at least one occupied slot is not in the plan and needs a change: it must be marked as `retained`, or the
+   * stored cause of its displacement must change.
    */
   readonly unfitOccupied: boolean;
   /**
@@ -33,8 +33,8 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
 /**
  * Adapts the existing future slots to a {@link SlotPlan}:
  * - Deletes free slots that the plan does not have.
- * - Marks occupied slots that the plan does not have as `retained`, and stores the `DisplacementCause`. If the stored
- *   cause changes, staff must accept the displacement again.
+ * - Marks occupied slots that the plan does not have as `retained`, and stores the cause of their displacement
+ *   (`DisplacementCause`). If the stored cause changes, staff must accept the displacement again.
  * - If the plan has a `retained` slot again, removes the mark. Also deletes a free slot with the same program,
  *   practitioner and start.
  *

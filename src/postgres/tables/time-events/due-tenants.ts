@@ -6,7 +6,7 @@ import { DEFAULT_REMINDER_OFFSETS } from "../settings/tenant-settings.js";
 
 const SCOPE = { setting: "cupo.time_events", value: "on" } as const;
 
-/** The maximum number of tenants that one statement examines. */
+/** The maximum number of tenants in one batch of {@link advanceIdleTenants}. */
 const BATCH = 1_000;
 const LEAST_ID = "00000000-0000-0000-0000-000000000000";
 
