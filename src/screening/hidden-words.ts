@@ -1,22 +1,22 @@
 import { createMeantWord, soundOf } from "./spelling.js";
 
 /**
- * Names of secrets, and the words `usuario` and `tarjeta`, which often stand beside secrets. People disguise these
- * words so that filters do not find them.
+ * Names of secrets, and the words `usuario` and `tarjeta`, which often stand beside secrets. Some people disguise these
+ * words (`cl4ve`), so that filters do not find them.
  */
 const nouns = ["contrasena", "contrasenas", "password", "passwd", "passcode", "clave", "claves", "usuario", "tarjeta"];
 const bySound = new Map(nouns.map((noun) => [soundOf(noun), noun]));
 const meantWord = createMeantWord(bySound.keys());
 
-/** Matches at least four single letters or digits with separators between them: `c l a v e`. */
+/** Matches 4 to 64 single letters or digits with separators between them: `c l a v e`. */
 const spacedOut = /(?<![a-z0-9])[a-z0-9](?:[ ._*~\p{Pd}]{1,3}[a-z0-9]){3,63}(?![a-z0-9])/giu;
 const hiddenNoun =
   /^(?<before>.*?)(?<noun>contrasen?as?|password|[ck]la[vb]es?|usuario)(?:es|is|was|era)?(?<after>.*)$/;
 
 /**
  * Matches a word of 4 to 14 letters, digits, `@` and `$` that does not begin with a digit. It may be a disguised name
- * of a secret: `p4ssw0rd`. Does not match directly after `:`, `=`, `>`, `es` or a similar verb, because a word there is
- * a value, such as a real password.
+ * of a secret: `p4ssw0rd`. Does not match directly after `:`, `=`, `>`, `es` or a similar verb, because the word there
+ * is a value: `mi clave es p4ssw0rd`.
  */
 const disguised = /(?<![a-z0-9@$])(?<!(?:[:=>]|\s(?:es|is|era|fue|was))\s?)[a-z@$][a-z0-9@$]{3,13}(?![a-z0-9@$])/gi;
 const letters: Readonly<Record<string, string>> = {
@@ -30,16 +30,16 @@ const letters: Readonly<Record<string, string>> = {
   $: "s",
 };
 
-/** Long names of secrets, each with a pattern that matches the name in pieces: `con tra sena`. */
+/** Long names of secrets, each with a pattern that matches the name with separators inside: `con tra sena`. */
 const inPieces = ["contrasena", "contrasenas", "password", "passcode"].map(
   (noun) =>
     [noun, new RegExp(`(?<![a-z0-9])(?!${noun})${Array.from(noun).join("[ ._-]?")}(?![a-z0-9])`, "gi")] as const,
 );
 
 /**
- * Returns `plain` with disguised words in normal spelling: names of secrets, `usuario` and `tarjeta`. For example,
- * returns `password` for `pass word` and `p4ssw0rd`. If more spaced characters follow a spaced word, they are a value.
- * They are joined and put after a colon: `clave: 4421` for `c l a v e 4 4 2 1`.
+ * Returns a plain text with the disguised words in normal spelling: `password` for `pass word` or `p4ssw0rd`. Restores
+ * names of secrets and `usuario`, and `tarjeta` if digits or signs replace its letters (`t4rjeta`). Other single
+ * characters after a word of single letters are its value: the function returns `clave: 4421` for `c l a v e 4 4 2 1`.
  */
 export function showHiddenWords(plain: string): string {
   const whole = inPieces.reduce(

@@ -8,8 +8,8 @@ const keys = /(?<![a-z0-9])(?:clabe|clav|klave|clve|cleve|calve|clabes|klaves)(?
 const longWord = /(?<![a-z0-9])[a-z]{6,16}(?![a-z0-9])/gi;
 
 /**
- * Corrects misspelled words that can introduce a credential, a card number or a diagnosis: `clabe` becomes `clave`.
- * Returns the corrected text. `plain` has no accents.
+ * Returns a plain text in which words that can introduce a credential, a card number or a diagnosis are spelled
+ * correctly: `clave` for `clabe`.
  */
 export function mendSpelling(plain: string): string {
   return plain.replace(keys, "clave").replace(longWord, (word) => {

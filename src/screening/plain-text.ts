@@ -1,5 +1,6 @@
 /**
- * Converts a text to the form that the patterns read. The result is at most 18 times as long as the text.
+ * Returns the plain text of a text: the form in which this folder searches all texts. The result is at most 18 times as
+ * long as the text.
  * - Applies compatibility decomposition (Unicode NFKD). For example, full-width letters become ordinary letters.
  * - Removes accents and other marks, format characters and other invisible characters.
  * - Converts the digits of all scripts to ASCII digits.
@@ -15,9 +16,10 @@ export function toPlainText(text: string): string {
 }
 
 /**
- * Converts a digit to ASCII. The digits of each script are ten consecutive code points. Some scripts have their digits
- * directly after the digits of another script. So the function searches backwards for the first of these adjacent
- * digits. The value of the digit is the distance to that first digit modulo 10.
+ * Returns the ASCII digit for a digit of any script: `3` for the Devanagari digit `३`. The digits of each script are
+ * ten consecutive code points. Some scripts have their digits directly after the digits of another script. So the
+ * function searches backwards for the first of these adjacent digits. The value of the digit is the distance to that
+ * first digit modulo 10.
  */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;

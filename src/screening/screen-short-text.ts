@@ -16,13 +16,13 @@ import { toScreenedForm } from "./screened-form.js";
 export type ShortTextKind = "NAME" | "PHONE" | "DOCUMENT" | "LABEL";
 
 /**
- * Words that occur in statements about medical conditions. A short text without any of them does not count as a
- * diagnosis, because Cáncer and Lupus can also be names.
+ * Words such as `tiene`, `con` and `dx`, which occur when a text says that a person has a condition. A short text
+ * without any of them does not count as a diagnosis, because Cáncer and Lupus can also be names.
  */
 const clearWords = String.raw`diag[a-z]*|i?dx|con|with|has|have|had|tien[a-z]*|teng[a-z]*|tuv[a-z]*|padec[a-z]*|sufr[a-z]*|suffer[a-z]*|(?:sero)?positiv[a-z]*|reactiv[oa]`;
 const clearWord = new RegExp(`(?<![a-z])(?:${clearWords})(?![a-z])`, "i");
 
-/** The checks of one kind of short text: the check for card numbers, and all other checks. */
+/** The checks of one kind of short text. `cards` is the check for card numbers. `others` are all other checks. */
 interface Looks {
   readonly cards: (plain: string) => boolean;
   readonly others: readonly Recognizer[];
@@ -39,8 +39,8 @@ const looks: Readonly<Record<ShortTextKind, Looks>> = {
 };
 
 /**
- * Matches a text of letters, digits and a few signs, without spaces: `PIN-1234`. Such a text counts as a code. In a
- * code the service looks only for key formats, IBANs and card numbers.
+ * Matches a text of letters, digits and a few signs, without spaces: `PIN-1234`. Such a text counts as a code. A code
+ * is checked only for key formats, IBANs and card numbers.
  */
 const code = /^[\p{L}0-9._/#-]+$/u;
 const looksInCodes: readonly Recognizer[] = [
@@ -48,19 +48,25 @@ const looksInCodes: readonly Recognizer[] = [
   ["CONTAINS_FINANCIAL_DATA", containsIban],
 ];
 
-/** Matches at most 13 digits, written like a telephone or document number. They never count as a card number. */
+/**
+ * Matches a text of at most 13 digits and the signs of telephone and document numbers. It never counts as a card
+ * number.
+ */
 const fewDigits = /^[ ().+/-]*(?:[0-9][ ().+/-]*){0,13}$/;
 
-/** Matches a number in one piece that does not have 16 digits. {@link isDocumentWithCard} allows all such numbers. */
+/**
+ * Matches a text of digits only, unless it has exactly 16 digits. {@link isDocumentWithCard} finds no card number in
+ * such a text.
+ */
 const plainNumber = /^(?:[0-9]{0,15}|[0-9]{17,})$/;
 
-/** Matches a text of letters and the other characters of names. */
+/** Matches a text of letters and the other characters of names: spaces, points, commas, hyphens and apostrophes. */
 const onlyLetters = /^[A-Za-z\u00c0-\u024f .'’,-]*$/;
 
 const words = `es|era|fue|son|is|was|como|as|sera|seria|sigue|usuario|username|user|login|dat[oa]s|credencial[a-z]*|${clearWords}`;
 /**
- * Matches verbs, words for logins, the words of {@link clearWord}, four single letters in a row, and dashes. A name
- * without any of these cannot have forbidden content.
+ * Matches a part without which a text of letters cannot have forbidden content: a verb such as `es`, a word for logins,
+ * a word of {@link clearWord}, four single letters in a row (`p i n o`), or a hyphen without a letter before it.
  */
 const telling = new RegExp(
   `(?:^|[ .'’,-])(?:(?:${words})(?:$|[ .'’,-])|-|[a-z](?:[ .,'’-]{1,3}[a-z](?=$|[ .,'’-])){3})`,
@@ -68,9 +74,10 @@ const telling = new RegExp(
 );
 
 /**
- * Returns the codes of the forbidden content in a short text, like `screenText`, but tolerates real names and numbers.
- * A person may be called Clave, and a telephone number may look like an account. Common texts take less than a
- * microsecond: names without a verb, numbers of at most 13 digits, and document numbers of digits only.
+ * Returns the codes of the forbidden content in a short text, each at most once. In contrast to `screenText`, it allows
+ * real names and numbers that look like forbidden content. For example, a person may be called Clave, and a telephone
+ * number may look like the number of an account. Common texts take less than a microsecond: names without a verb,
+ * numbers of at most 13 digits, and document numbers of digits only.
  */
 export function screenShortText(text: string, kind: ShortTextKind): readonly ScreeningCode[] {
   if (fewDigits.test(text) || (onlyLetters.test(text) && !telling.test(text))) return [];
@@ -88,7 +95,7 @@ function clearlyStatesDiagnosis(plain: string): boolean {
   return clearWord.test(plain) && (containsDiagnosisCode(plain) || statesDiagnosis(plain));
 }
 
-/** Returns the codes with which a kind of short text can be rejected. */
+/** Returns all codes that {@link screenShortText} can return for a kind of short text. */
 export function codesOfKind(kind: ShortTextKind): readonly ScreeningCode[] {
   const codes = [...looks[kind].others, ...looksInCodes].map(([found]) => found);
   return [...new Set(codes)];

@@ -7,10 +7,10 @@ import { toScreenedForm } from "./screened-form.js";
 /** The codes for forbidden content of free text (specification section 4.6). */
 export type ScreeningCode = "CONTAINS_DIAGNOSIS" | "CONTAINS_CREDENTIAL" | "CONTAINS_FINANCIAL_DATA";
 
-/** A code, and the function that returns whether a plain text has the forbidden content of this code. */
+/** A recognizer: a code, and the function that returns whether a plain text has the forbidden content of this code. */
 export type Recognizer = readonly [ScreeningCode, (plain: string) => boolean];
 
-/** The recognizers of {@link screenText}. */
+/** The recognizers that {@link screenText} applies to each text. */
 export const recognizers: readonly Recognizer[] = [
   ["CONTAINS_DIAGNOSIS", containsDiagnosisCode],
   ["CONTAINS_DIAGNOSIS", statesDiagnosis],
@@ -20,17 +20,17 @@ export const recognizers: readonly Recognizer[] = [
 
 /**
  * Returns the codes of the forbidden content in a text, each at most once, in the order of {@link ScreeningCode}.
- * Returns none if the text is allowed. If the words do not clearly show forbidden content, the text is allowed. For
+ * Returns an empty list if the text is allowed. A text that does not clearly have forbidden content is allowed. For
  * example, a room number can look like a diagnosis code, and a complaint with a room number must not be rejected.
  *
- * The time grows linearly with the length of the text: every pattern looks only a fixed number of characters before or
- * after.
+ * The time grows linearly with the length of the text: every pattern reads only a limited number of characters around
+ * each position.
  */
 export function screenText(text: string): readonly ScreeningCode[] {
   return codesOf(toScreenedForm(text), recognizers);
 }
 
-/** Returns the codes of the content that the recognizers find, each at most once. */
+/** Returns the codes of the recognizers that find forbidden content in a plain text, each at most once. */
 export function codesOf(plain: string, all: readonly Recognizer[]): readonly ScreeningCode[] {
   const codes = new Set<ScreeningCode>();
   for (const [code, finds] of all) if (!codes.has(code) && finds(plain)) codes.add(code);

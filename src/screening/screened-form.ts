@@ -3,8 +3,8 @@ import { mendSpelling } from "./mend-spelling.js";
 import { toPlainText } from "./plain-text.js";
 
 /**
- * Converts a text for the recognizers: removes formatting, restores disguised names of secrets (`p4ssw0rd`) and
- * corrects misspelled key words.
+ * Returns the plain text that the recognizers read. Disguised names of secrets (`p4ssw0rd`) and misspelled words that
+ * introduce forbidden content (`clabe`) have their normal spelling in it.
  */
 export function toScreenedForm(text: string): string {
   return mendSpelling(showHiddenWords(toPlainText(text)));

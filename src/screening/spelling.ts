@@ -1,4 +1,7 @@
-/** Spellings that sound alike in Colombia and are often confused. {@link soundOf} replaces them in this order. */
+/**
+ * Spellings and their replacements, in the order in which {@link soundOf} applies them. Spellings that sound alike in
+ * Colombia get the same replacement: `z`, and `c` before `e`, become `s`.
+ */
 const sounds: readonly (readonly [written: RegExp, sound: string])[] = [
   [/ch/g, "4"],
   [/ph/g, "f"],
@@ -19,7 +22,7 @@ const LEAST_LENGTH = 6;
 const MOST_LENGTH = 24;
 
 /**
- * Returns the sound of a word. Spellings that are pronounced alike have the same sound (`ipertencion`, `hipertension`).
+ * Returns the sound of a word. Words that are pronounced alike have the same sound: `ipertencion` and `hipertension`.
  * `word` must be in lower case without accents.
  */
 export function soundOf(word: string): string {
@@ -27,19 +30,19 @@ export function soundOf(word: string): string {
 }
 
 /**
- * Takes the phonetic spelling of a word ({@link soundOf}). Returns a known phonetic spelling that is equal or differs
- * by one letter; undefined if there is none.
+ * Takes the sound of a word ({@link soundOf}). Returns the known sound that is equal or differs by one letter;
+ * undefined if there is none.
  */
 export type MeantWord = (sound: string) => string | undefined;
 
 /**
- * Creates a search among known phonetic spellings ({@link soundOf}). A spelling matches a known spelling if:
+ * Creates a search among known sounds ({@link soundOf}). A sound matches a known sound if:
  * - they are equal
  * - or they differ by a single letter, which is missing, superfluous, wrong or moved and is not the first letter. The
- *   spelling must have 6 to 24 letters, and the known spelling at least 6.
+ *   sound must have 6 to 24 letters, and the known sound at least 6.
  *
- * The search leaves out one letter of each spelling and compares the remaining letters (symmetric-delete spelling
- * correction). So a search with many known spellings takes no more steps than a search with few.
+ * The search leaves out one letter of each sound and compares the remaining letters (symmetric-delete spelling
+ * correction). So a search with many known sounds takes no more steps than a search with few.
  */
 export function createMeantWord(known: Iterable<string>): MeantWord {
   const words = new Set(known);

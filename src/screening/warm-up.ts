@@ -1,14 +1,18 @@
 import { setImmediate } from "node:timers/promises";
 import { recognizers } from "./screen-text.js";
 
-/** Milliseconds until the first run of {@link warmUpScreening}, so that the runs do not delay the service's start. */
+/**
+ * The time in milliseconds before the first run of {@link warmUpScreening}, so that the runs do not delay the start of
+ * the service.
+ */
 const DELAY_MS = 1_000;
 const COMPLAINT = "En la sala 12 la espera fue larga, llamé al 601 555 0100 y nadie me dijo la clave de mi turno.";
 
 /**
- * Runs each recognizer twice on a text, one run per turn of the event loop, starting a second from now. V8 compiles a
- * pattern at its first use and again at a later use. Both compilations take tens of milliseconds. Without the warm-up,
- * the first requests with a text to screen would wait for them. Returns a function that cancels the remaining warm-up.
+ * Runs each recognizer twice on an example text, so that V8 compiles its patterns before the first request needs them.
+ * V8 compiles a pattern at its first use and again at a later use, which takes tens of milliseconds each time. The runs
+ * begin one second after the call, one run per turn of the event loop. Returns a function that cancels the remaining
+ * runs.
  */
 export function warmUpScreening(all: typeof recognizers = recognizers): () => void {
   let isOver = false;

@@ -5,14 +5,17 @@ import { containsLogin } from "./login-pairs.js";
 import { isMeans, readSecretValue, type ValueShape } from "./secret-value.js";
 import { containsToldSecret } from "./told-secrets.js";
 
-/** A kind of credential: its names, and the minimum length of its value for each {@link ValueShape}. */
+/**
+ * A kind of credential: its names, as a list for {@link anyOf}, and the minimum length of its value for each
+ * {@link ValueShape}. A shorter value does not count as a secret.
+ */
 interface Kind {
   readonly names: string;
-  /** Minimum lengths if a sign or verb connects the name and the value: `clave: …`, `mi clave es …`. */
+  /** Minimum lengths if a sign or a verb stands between the name and the value: `clave: 1234`, `mi clave es 1234`. */
   readonly stated: Readonly<Record<ValueShape, number>>;
-  /** Minimum length of a word after a sign, as in `pass: …`. Defaults to `stated.WORD`. */
+  /** Minimum length of a word of letters only after a sign: `pass: luna`. Defaults to `stated.WORD`. */
   readonly signedWord?: number;
-  /** Minimum lengths if the value follows the name without a sign or verb: `clave …`, `clave del correo …`. */
+  /** Minimum lengths if the value follows without a sign or a verb: `clave 1234`, `clave del correo 1234`. */
   readonly beside: Readonly<Record<ValueShape, number>>;
 }
 
@@ -98,18 +101,18 @@ const isTheir = String.raw`(?:,?\s(?<that>esa|ese|esta|este))?\s(?:es|era|fue|is
 const reversed = new RegExp(String.raw`(?<![^\s"'(])(?<value>\S{4,64})${isTheir}(?:${NAMES})${wordEnd}`, "giu");
 
 /**
- * Matches years and Colombian telephone numbers. Without a sign or verb between them and the name of a credential, as
- * in `clave 1990`, they are not secrets. With a sign or verb, as in `clave: 1990`, they can be secrets.
+ * Matches years and Colombian telephone numbers. They are not secrets if no sign or verb stands between them and the
+ * name of a credential: `clave 1990`. After a sign or a verb, as in `clave: 1990`, they can be secrets.
  */
 const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
 
 const atDoor = new RegExp(`^${ofDoor}`, "iu");
 
 /**
- * Whether a plain text contains a credential, in Spanish or English. These count:
- * - the name of a credential with a likely value: `clave: abc123`, `mi contraseña es X`, `X es mi clave`
- * - a user name with its password
- * - a code that came by message
+ * Returns whether a plain text contains a credential, in Spanish or English. These count:
+ * - the name of a credential with a likely value: `clave: abc123`, `mi contraseña es luna7`, `luna7 es mi clave`
+ * - a user name with its password: `usuario ana clave luna7`
+ * - a code that came by message: `me llegó el código 482913`
  * - a token or key of a known format
  *
  * Complaints about passwords, `la clave del éxito`, the code of a door and `token de turno A23` do not count.
@@ -121,10 +124,10 @@ export function containsCredential(plain: string): boolean {
 }
 
 /**
- * Whether a name, code or document number contains a credential. In a name such as `Clave 1001`, the number is part of
- * the name and not a secret. So a value after a word such as `clave` counts only in two cases:
+ * Returns whether a name, code or document number contains a credential. In a name such as `Clave 1001`, the number is
+ * part of the name and not a secret. So a value after a word such as `clave` counts only in two cases:
  * - A sign or a verb stands between the word and the value: `clave: 1001`.
- * - The word is of the kind `password`, such as `contraseña`, and the value is MIXED.
+ * - The word is of the kind `password`, such as `contraseña`, and the value is MIXED: `contraseña luna7`.
  */
 export function statesCredential(plain: string): boolean {
   return containsKeyFormat(plain) || containsLogin(plain) || containsNamedSecret(plain, kindsOfNames);
@@ -149,8 +152,8 @@ function isSecret(groups: Groups, among: typeof kinds): boolean {
 }
 
 /**
- * Whether the word `raw` is a password, as in `mi clave es colombia`. Returns false if `clave` means the key to
- * success, as in `la clave es la paciencia`.
+ * Returns whether the word `raw`, next to `clave`, is a password: `mi clave es colombia`. Returns false if it is a
+ * means to success, which `clave` (the key) can also introduce: `la clave es la paciencia`.
  *
  * If `raw` stands after `clave`, `whose` is undefined. If `raw` stands before `clave`, as in `colombia es mi clave`,
  * `whose` is the word before `clave`. Then `raw` is a password only if `whose` is `mi` or `my`.

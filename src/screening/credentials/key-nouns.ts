@@ -6,5 +6,8 @@ const KEY_NOUNS =
   plan planes proyectos? cargos? medicamentos? examen examenes numeros? codigos? documentos? etapas? periodos?
   en es fue son`);
 
-/** Source of a pattern that excludes `clave` after a noun such as `palabra`. There `clave` means "important". */
+/**
+ * Source of a pattern that stands before a name of a secret. It excludes `clave` directly after a word such as `punto`
+ * or `es`, because there `clave` means "important": `un punto clave`.
+ */
 export const notKeyNoun = String.raw`(?<!${wordStart}${KEY_NOUNS}\s(?=clave))`;

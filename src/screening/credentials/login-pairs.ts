@@ -19,8 +19,8 @@ const patterns = [
 ].map((source) => new RegExp(source, "giu"));
 
 /**
- * Whether a plain text contains a user name with its password: `usuario ana clave luna`, `usuario y clave: ana /
- * luna7`.
+ * Returns whether a plain text contains a user name with its password: `usuario ana clave luna`,
+ * `usuario y clave: ana luna7`.
  */
 export function containsLogin(plain: string): boolean {
   return patterns.some((pattern) =>

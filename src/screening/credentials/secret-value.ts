@@ -1,20 +1,25 @@
 import { anyOf } from "../word-patterns.js";
 
 /**
- * The shape of a value. DIGITS: only digits, points and hyphens. WORD: only letters. MIXED: at least two of letters,
- * digits and signs, or words joined by points, hyphens or underscores.
+ * The shape of a value that may be a secret:
+ * - DIGITS (`4421`): only digits, points and hyphens.
+ * - WORD (`luna`): only letters.
+ * - MIXED (`luna7`, `perro.verde`): at least two of letters, digits and signs, or words joined by points, hyphens or
+ *   underscores.
  */
 export type ValueShape = "DIGITS" | "MIXED" | "WORD";
 
-/** A value that may be a secret: its shape, and its number of digits (for DIGITS) or characters (for other shapes). */
+/**
+ * A value that may be a secret. `length` is the number of digits for DIGITS, and of characters for the other shapes.
+ */
 export interface SecretValue {
   readonly shape: ValueShape;
   readonly length: number;
 }
 
 /**
- * Matches times, quantities, ordinals, amounts, dates, versions, telephone numbers with a plus sign, email and web
- * addresses. They are not secrets.
+ * Matches a value that is not a secret: a time (`8am`), a quantity (`500mg`), an ordinal, an amount of money, a date, a
+ * version, a telephone number with a plus sign, or an email or web address.
  */
 const ordinary = new RegExp(
   [
@@ -29,7 +34,7 @@ const ordinary = new RegExp(
   "i",
 );
 
-/** Matches a word that shows that the number before it is a quantity and not a secret: `1000 veces`. */
+/** Matches a word directly after a number that shows that the number is a quantity and not a secret: `1000 veces`. */
 const counted = new RegExp(
   `^${anyOf(`veces horas? dias? semanas? meses anos minutos? segundos? personas? usuarios pacientes? intentos? pesos
     mil millones caracteres digitos letras numeros citas llamadas times
@@ -41,8 +46,8 @@ const clauseGoesOn =
   /^(?!(?:y|e|o|a|and|para|pa|pero|gracias|usuario|no|ni|que|q|k|en|con|por|x|todo|porque|desde|but|because|please|thanks|so|when|or|for|to)[^a-z]*$)./i;
 
 /**
- * Ordinary words that can follow a word such as `clave` and are not a password themselves: `la clave es larga`. {@link
- * ORDINARY_ENDING} covers participles, adjectives and infinitives.
+ * Ordinary words that people say about a password, and which are not the password: `la clave es larga`. Ordinary words
+ * with an ending of {@link ORDINARY_ENDING} need not be in this list.
  */
 const SAID_OF_PASSWORDS =
   anyOf(`nueva nuevo vieja viejo antigua antiguo larga largo fuerte debil mala malo buena bueno misma
@@ -61,13 +66,17 @@ const SAID_OF_PASSWORDS =
   privada publica publico rejected denied blocked locked changed broken refused accepted recognized recognised working
   valid posted visible fine easy hard complicated simple always never still gone unknown public private safe secure unsafe different
   requested needed annoying here there now today yesterday nothing something mine yours please thanks okay good numerica numerico alfanumerica automatica automatico generica generico dinamica dinamico web app portal`);
-/** Endings of ordinary words. `-er` counts only after some letters: infinitives match, `tiger` and `flower` do not. */
+/**
+ * Endings of ordinary words, mostly participles, adjectives and infinitives: `vencida`, `posible`, `cambiar`. Such
+ * words do not count as passwords. `-er` counts only after some letters: infinitives match, `tiger` and `flower` do
+ * not.
+ */
 const ORDINARY_ENDING = "(?:[ai]d[oa]|ble|ente|ante|cion|mente|isim[oa]|ar|(?:[bcdens]|[lo]v|og)er|ir)s?";
 const ordinaryWord = new RegExp(`^(?:${SAID_OF_PASSWORDS}|[a-z]{0,30}${ORDINARY_ENDING})$`, "i");
 
 /**
- * Words that are not a secret after `la clave es`, where `clave` means the key to success: `la clave es paciencia`. The
- * list omits nouns of qualities and actions, because {@link means} recognizes their endings.
+ * Words that name a means to success after `la clave es`, and are therefore not a password: `la clave es paciencia`.
+ * The list omits nouns whose endings {@link means} recognizes, such as `puntualidad`.
  */
 const MEANS = anyOf(`paciencia respeto orden aseo amor actitud trato escucha equipo tiempo compromiso disciplina rapidez
   servicio servicios medico medicos doctor doctores gente personal persona personas humanos humanidad dialogo confianza
@@ -81,16 +90,16 @@ const means = new RegExp(
 );
 
 /**
- * Whether a word is a means to success and therefore not a secret. In `la clave: puntualidad`, `clave` does not mean a
- * password but the key to success.
+ * Returns whether a word names a means to success, such as `puntualidad`. Such a word is not a password: in
+ * `la clave: puntualidad`, `clave` means the key to success.
  */
 export function isMeans(word: string): boolean {
   return means.test(word);
 }
 
 /**
- * Returns the shape and the length of a possible secret; undefined for ordinary text. `raw` is the text between two
- * spaces. `next` is the word after it, or empty.
+ * Returns the shape and the length of a value that may be a secret; undefined for ordinary text. `raw` is the text
+ * between two spaces. `next` is the word after it, or empty.
  */
 export function readSecretValue(raw: string, next: string): SecretValue | undefined {
   const value = raw.replace(/^["'“”«»‘’(<{[`]+/, "").replace(/["'“”«»‘’)>}\]`.,;:!?]+$/, "");
@@ -104,15 +113,16 @@ export function readSecretValue(raw: string, next: string): SecretValue | undefi
 }
 
 /**
- * Whether a value consists of words in lower case with a sign between them, as in `perro.verde`. Two sentences without
- * a space between them look the same (`larga.gracias`), so no part of the value may be an ordinary word.
+ * Returns whether a value consists of words in lower case that are joined by points, hyphens or underscores:
+ * `perro.verde`. Returns false if one of them is an ordinary word, because two sentences without a space between them
+ * look the same: `larga.gracias`.
  */
 function isJoined(value: string): boolean {
   if (!/^[a-z]{3,32}(?:[._-][a-z]{3,32}){1,5}$/.test(value)) return false;
   return !value.split(/[._-]/).some((word) => ordinaryWord.test(word) || means.test(word));
 }
 
-/** Whether a value has at least two of these: letters, digits, signs that do not occur in words. */
+/** Returns whether a value has at least two of these: letters, digits, and signs that do not occur in words. */
 function isMixed(value: string): boolean {
   return [/\p{L}/u, /[0-9]/, /[!@#$%^&*+=?~_]/].filter((kind) => kind.test(value)).length > 1;
 }

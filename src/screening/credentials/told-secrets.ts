@@ -6,7 +6,7 @@ const SECRETS = anyOf("claves? contrasenas? contrasenia passwords? passcode pin 
 
 /**
  * Negations, and names of things that are not secrets, such as `turno`. If one of these words stands between the name
- * of a secret and a value, the value is not the secret.
+ * of a secret and a value, the value does not count as that secret: `la clave no abre, el turno es 4421`.
  */
 const OTHERS =
   anyOf(`no ni cedula documento cc celular cel telefono tel fijo numero correo radicado cita citas turno turnos
@@ -61,13 +61,16 @@ const patterns = [
   String.raw`(?<![0-9])${number} (?:como|es|era|fue) (?:(?:el|mi|un) )?codigo (?:${ofSecurity}|otp)${notOther}`,
 ].map((source) => new RegExp(source, "giu"));
 
-/** Colombian telephone numbers. */
+/** Matches a Colombian telephone number, with or without the country code 57. It does not count as a secret. */
 const telephone = /^(?:57)?(?:3[0-9]|60)[0-9]{8}\W?$/;
 
 /**
- * Whether a text without accents states a secret. The secret can stand some words after its name (`la clave para entrar
- * es luna55`) or before it (`uso luna55 como clave`). Also finds a code that came by message: `me llegó el código
- * 482913`. A secret must be a number, or letters mixed with digits or signs. A word of letters only is no secret.
+ * Returns whether a plain text states a secret in one of these ways:
+ * - Some words stand between the name of the secret and the secret: `la clave para entrar es luna55`.
+ * - The secret stands before its name: `uso luna55 como clave`.
+ * - The secret is a code that came by message: `me llegó el código 482913`.
+ *
+ * A secret must be a number, or letters mixed with digits or signs. A word of letters only does not count.
  */
 export function containsToldSecret(plain: string): boolean {
   return patterns.some((pattern) =>

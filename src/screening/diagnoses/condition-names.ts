@@ -19,17 +19,21 @@ import { womenAndBirth } from "./conditions/women-and-birth.js";
 import { keyOf } from "./read-words.js";
 
 /**
- * Decides when a name counts as a diagnosis:
- * - CONDITION: the name counts in any statement that a person has the condition.
- * - UNCLEAR (`gripa`, `dm`): the name counts only after a word for a diagnosis, with at most three words between. Some
- *   of these names also count after a verb such as `sufro de`.
- * - PERSON (`diabética`): a word for one person with a condition. The word counts after a word for a diagnosis. It also
- *   counts if it means a particular person: `soy diabética`.
- * - PEOPLE (`diabéticos`): the same for several persons, such as `somos diabéticos`.
+ * A condition is a disease, an injury, a symptom or a similar problem of health. The kind of its name decides when the
+ * name counts as a diagnosis:
+ * - CONDITION (`lupus`): in any statement that a person has the condition.
+ * - UNCLEAR (`gripa`, `dm`): after a word for a diagnosis (`dx gripa`), with at most three words between. Some of these
+ *   names also count after a verb such as `sufro de`. In other statements they do not count: `tengo gripa`.
+ * - PERSON (`diabética`): a word for one person with a condition. It counts after a word for a diagnosis, and if it
+ *   means a particular person: `soy diabética`.
+ * - PEOPLE (`diabéticos`): the same for several persons: `somos diabéticos`.
  */
 export type ConditionKind = "CONDITION" | "UNCLEAR" | "PERSON" | "PEOPLE";
 
-/** The name of a condition or of people with a condition: the {@link keyOf} keys of its words. */
+/**
+ * The name of a condition (`diabetes`), or a word for people who have it (`diabético`). It is stored as the
+ * {@link keyOf} keys of its words.
+ */
 export interface ConditionName {
   readonly kind: ConditionKind;
   readonly keys: readonly string[];
@@ -52,7 +56,10 @@ const systems = [
   englishConditions,
 ];
 
-/** Returns the names of all conditions and of people with a condition. Each call builds the list again. */
+/**
+ * Returns the names of all known conditions, and all words for people who have one, in Spanish and English. Each call
+ * builds the list again.
+ */
 export function readConditionNames(): readonly ConditionName[] {
   return [
     ...named("CONDITION", listed(systems.join(","), ",")),

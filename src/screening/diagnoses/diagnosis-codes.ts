@@ -4,8 +4,8 @@ const CODING = anyOf("i?dxs? (?:cie|icd)[\\s-]?(?:9|10|11)?(?:[\\s-]?cm)?");
 const DIAGNOSIS = String.raw`${wordStart}(?:diagnos[a-z]{1,12}|${CODING}\.?)${wordEnd}`;
 
 /**
- * A pattern for an ICD-10 code with or without a decimal point. B12 is excluded: it is not an ICD-10 category, but a
- * vitamin and a common room number.
+ * A pattern for the code of a disease in the classification ICD-10, such as `E119` or `E11.9`. B12 is excluded: it is
+ * not an ICD-10 category, but a vitamin and a common room number.
  */
 const CODE = String.raw`${wordStart}(?!b12(?![.,]?[0-9]))[a-z]-?[0-9][0-9ab](?:[.,-]?[0-9a-z]{1,4})?${wordEnd}`;
 
@@ -15,7 +15,10 @@ const CODE = String.raw`${wordStart}(?!b12(?![.,]?[0-9]))[a-z]-?[0-9][0-9ab](?:[
  */
 const POINTED_CODE = String.raw`${wordStart}[a-uw-z][0-9][0-9ab]\.[0-9][0-9a-z]{0,3}${wordEnd}`;
 
-/** Names of diseases that may stand between a word for a diagnosis and an ICD-10 code. */
+/**
+ * Words of names of diseases, and words for their degree, that may stand between a word for a diagnosis and an ICD-10
+ * code: `hipertension` and `severa` in `dx hipertensión severa I10`.
+ */
 const DISEASES = `diabetes mellitus tipo hipertension arterial cancer tumor maligno mama prostata cervix colon
   leucemia linfoma asma epoc bronquitis neumonia gripa faringitis amigdalitis gastritis ulcera colitis reflujo
   depresion ansiedad trastorno bipolar esquizofrenia epilepsia migrana parkinson alzheimer demencia lupus artritis
@@ -28,11 +31,14 @@ const FILLERS = `es era fue son is was de del of el la los un una mi su the my c
   definitivo nuevo repetido ingreso egreso medico clinico inicial final actual cie icd 9 10 11 cm version no\\.? nro\\.?
   numero impresion ${DISEASES}`;
 
-/** Words that make a following `diagnóstico` mean a place or a service: `centro de diagnóstico A20`. */
+/** Words before `diagnóstico` that show that it is not the diagnosis of a person: `centro de diagnóstico A20`. */
 const SERVICES = anyOf(`apoyo ayudas? imagen imagenes imagenologia centros? unidad(?:es)? laboratorios? pruebas? examen
   examenes salas? servicios? areas? equipos? consultorios? oficinas? medios? procedimientos? estudios? sede`);
 
-/** Words before numbers of places, documents and other things, which can look like ICD-10 codes: `consultorio A20`. */
+/**
+ * Words directly before the number of a place, a document or another thing: `consultorio A20`. A number after such a
+ * word does not count as an ICD-10 code.
+ */
 const PLACES = anyOf(`consultorios? salas? pisos? torre oficina turnos? habitacion cama camilla puerta modulo ventanilla
   bloque ruta rutas bus buses buseta fila ficha vitamina vit caja local apto apartamento casa interior edificio
   pabellon sector silla cubiculo estacion parada paradero portal tiquete ticket formulario formato factura pedido
@@ -40,7 +46,7 @@ const PLACES = anyOf(`consultorios? salas? pisos? torre oficina turnos? habitaci
 
 const STATEMENT = anyOf("i?dxs? impresion_diagnostica");
 
-/** Words after `Dx:` that do not name a disease, such as `pendiente`. */
+/** Words directly after `Dx:` that show that no disease is named: `Dx: pendiente`. */
 const EMPTY_ANSWERS = anyOf(`no sin ningun ninguno ninguna nada nunca pendientes? por que aun todavia none pending
   desconocido desconoce ver segun mal errado equivocado`);
 
@@ -51,9 +57,7 @@ const articles = anyOf("el la mi su un the my codigo code de del");
 const isTheir = String.raw`["')]?\s(?:es|era|fue|como|segun|is|was|as)\s(?:${articles}\s){0,3}`;
 const inCoding = String.raw`(?: ?[(/-] ?| (?:de|del|en|segun) (?:la |el )?| (?=cie|icd))`;
 
-/**
- * The patterns expect text in lower case, because V8 needs three times as long to compile patterns that ignore case.
- */
+/** These patterns are for text in lower case. V8 needs three times as long to compile patterns that ignore case. */
 const patterns = [
   `${notOfService}${DIAGNOSIS}${upTo(6, FILLERS)}${gap}${CODE}`,
   `${notAtPlace}${CODE}${isTheir}${DIAGNOSIS}`,
@@ -64,13 +68,13 @@ const patterns = [
 ].map((source) => new RegExp(source, "u"));
 
 /**
- * Whether a plain text contains a diagnosis in one of three forms:
- * - an ICD-10 code (CIE-10 in Spanish) next to a word such as diagnóstico, dx or CIE
- * - a code with a decimal point in the same sentence and line as such a word, at most 80 characters away
+ * Returns whether a plain text contains a diagnosis in one of three forms:
+ * - an ICD-10 code (CIE-10 in Spanish) next to a word such as `diagnóstico`, `dx` or `CIE`: `dx E119`
+ * - an ICD-10 code with a decimal point in the same sentence and line as such a word, at most 80 characters away
  * - `Dx:` or `impresión diagnóstica:` before a word of three or more letters that is not in {@link EMPTY_ANSWERS}
  *
- * A code alone does not count, because rooms, buses and tickets look the same. The name of a disease alone does not
- * count either.
+ * A code alone does not count, because rooms, buses and tickets can have the same form. The name of a disease alone
+ * does not count either.
  */
 export function containsDiagnosisCode(plain: string): boolean {
   const lower = plain.toLowerCase();

@@ -4,29 +4,30 @@ import { readWords, type Word } from "./read-words.js";
 import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
 import * as is from "./word-classes.js";
 
-/** The maximum distance, in words, between the name of a condition and a word that states it, such as `tengo`. */
+/** The search for a word that states a condition, such as `tengo`, goes about this many words from the condition. */
 const NEAR = 7;
+/** The same limit for conditions of the kind UNCLEAR. */
 const CLOSE = 3;
 
 const code = /^[a-z][0-9][0-9ab][0-9a-z]{0,3}$/;
 
 interface Text {
   readonly words: readonly Word[];
-  /** The words of all conditions in the text. */
+  /** The words of the text that belong to the name of any condition. */
   readonly named: ReadonlySet<Word>;
 }
 
 /**
- * Whether a plain text says that a person has a condition. These statements count:
- * - a diagnosis or a finding: `me diagnosticaron …`, `dx …`, `le salió …`
- * - having or suffering from the condition: `tengo …`, `mi diabetes`, `soy hipertenso`
- * - its treatment, or a death from it
- * - the name of the condition next to its code
+ * Returns whether a plain text states a condition: it says that a person has the condition. These statements count:
+ * - a diagnosis or a finding: `me diagnosticaron lupus`, `dx lupus`, `le detectaron lupus`
+ * - having or suffering from the condition: `tengo lupus`, `mi diabetes`, `soy hipertenso`
+ * - a treatment of the condition, or a death from it: `murió de cáncer`
+ * - the condition beside its ICD-10 code: `hipertensión I10`
  *
  * These do not count:
- * - conditions of a service or a topic: `charla de diabetes`, `programa de hipertensos`
- * - denied conditions: `no tengo …`
- * - conditions of people in general
+ * - a condition of a service or another topic: `charla de diabetes`, `programa de hipertensos`
+ * - a condition with a denied verb: `no tengo lupus`
+ * - a condition of people in general: `quien tiene lupus`
  */
 export function statesDiagnosis(plain: string): boolean {
   const words = readWords(plain);
@@ -45,10 +46,11 @@ function isStated(text: Text, condition: Condition): boolean {
 }
 
 /**
- * Whether a word for a diagnosis stands before the condition, with at most seven words between (three for UNCLEAR).
- * Returns false if:
- * - the word means a service (`centro de diagnóstico`) or an aim (`diagnóstico temprano`)
- * - a word of {@link is.topic} that is not in {@link is.bystander} stands between that word and the condition
+ * Returns whether a word for a diagnosis stands before the condition: `me diagnosticaron lupus`. At most seven words
+ * may stand between them (three for UNCLEAR). Returns false in these cases:
+ * - The word for a diagnosis is not about a person: `centro de diagnóstico`, `diagnóstico temprano`.
+ * - A topic stands between it and the condition: `diagnóstico en la charla de lupus`. Words of {@link is.bystander} do
+ *   not count as topics here.
  */
 function isDiagnosed({ words }: Text, { kind, start }: Condition): boolean {
   const reach = kind === "UNCLEAR" ? CLOSE : NEAR;
@@ -66,20 +68,21 @@ function isOfService(words: readonly Word[], at: number): boolean {
   );
 }
 
-/** Whether a possessive stands directly before the condition: `mi diabetes`. */
+/** Returns whether `mi`, `mis`, `su` or `sus` stands directly before the condition: `mi diabetes`. */
 function isTheirs({ words }: Text, { start }: Condition): boolean {
   return sameSentence(words, start - 1, start) && /^(?:mi|mis|su|sus)$/.test(words[start - 1]?.text ?? "");
 }
 
-/** Whether a verb such as `sufro` stands before a word of {@link is.suffered}: `sufro de la tensión`. */
+/** Returns whether a verb such as `sufro` stands before a word of {@link is.suffered}: `sufro de la tensión`. */
 function isSuffered({ words }: Text, { start }: Condition): boolean {
   const at = skipBack(words, start - 1, is.filler, CLOSE);
   return is.suffered(words[start]) && is.takesPreposition(words[at]) && sameSentence(words, at, start);
 }
 
 /**
- * Whether a word before the condition states the condition and is not denied. The search goes backwards. It stops at a
- * word that is neither a filler, nor a number, nor part of a condition.
+ * Returns whether a word before the condition states it, such as `tengo` in `tengo lupus`. Returns false if that word
+ * is denied. The search goes backwards from the condition. It stops at the first word that is not a filler, a number or
+ * part of a condition.
  */
 function isToldBefore({ words, named }: Text, { start }: Condition): boolean {
   for (let at = start - 1; at >= start - NEAR && sameSentence(words, at, start); at--) {
@@ -103,8 +106,8 @@ function isTold(words: readonly Word[], at: number, start: number): boolean {
 }
 
 /**
- * Whether the word at index `at` says that a person has the condition that begins at index `start`: `paciente con …`,
- * `estoy con …`, `en tratamiento de …`.
+ * Returns whether the word at index `at` says that a person has the condition that begins at index `start`: `paciente`
+ * in `paciente con lupus`, `estoy` in `estoy con lupus`, `tratamiento` in `en tratamiento de lupus`.
  */
 function hasCondition(words: readonly Word[], at: number, start: number): boolean {
   const teller = words[at];
@@ -119,13 +122,13 @@ function hasCondition(words: readonly Word[], at: number, start: number): boolea
 }
 
 /**
- * Whether somebody reports the condition that begins at index `start`: `me dijo el doctor que es …`. Requires two
- * words:
- * - `es`, `era`, `fue`, `son` or `que`, at `at` or between `at` and the condition
- * - a word of {@link is.telling}, such as `dijo`, at `at` or at most NEAR words before it, in the same sentence
+ * Returns whether somebody reports the condition that begins at index `start`: `me dijo el doctor que es lupus`.
+ * Requires two words:
+ * - `es`, `era`, `fue`, `son` or `que`, at index `at` or between `at` and the condition
+ * - a word of {@link is.telling}, such as `dijo`, at `at` or at most {@link NEAR} words before it, in the same sentence
  *
- * Returns false if a topic, such as `charla`, is among the words from the word of {@link is.telling} to the word at
- * `at`. Words of {@link is.bystander} do not count as topics here.
+ * Returns false if a topic, such as `charla`, stands between these two words. Words of {@link is.bystander} do not
+ * count as topics here.
  */
 function isExplained(words: readonly Word[], at: number, start: number): boolean {
   const path = words.slice(at, start);
@@ -138,8 +141,8 @@ function isExplained(words: readonly Word[], at: number, start: number): boolean
 }
 
 /**
- * Whether a code stands beside the condition (`hipertensión I10`), or the words after the condition state it:
- * `vih positivo`, `lupus que padezco`, `la hipertensión que me diagnosticaron`.
+ * Returns whether an ICD-10 code stands beside the condition (`hipertensión I10`), or the words after the condition
+ * state it: `vih positivo`, `el lupus que padezco`, `la hipertensión que me diagnosticaron`.
  */
 function isToldAfter({ words }: Text, { start, end }: Condition): boolean {
   if (isCodeBeside(words, start, end)) return true;
@@ -172,8 +175,8 @@ function isCode(words: readonly Word[], at: number, near: number): boolean {
 }
 
 /**
- * Whether a name of the kind PERSON or PEOPLE means particular people: `soy diabético`, `mi papá hipertenso`,
- * `son asmáticos`.
+ * Returns whether a word of the kind PERSON or PEOPLE means particular people: `soy diabético`, `mi papá hipertenso`,
+ * `somos asmáticos`.
  */
 function isSomebody({ words, named }: Text, { kind, start }: Condition): boolean {
   const isBetween = (word: Word | undefined) =>

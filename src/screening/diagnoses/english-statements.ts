@@ -3,17 +3,23 @@ import type { Condition } from "./find-conditions.js";
 import type { Word } from "./read-words.js";
 import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
 
-/** The maximum distance, in words, between the name of a condition and a word that states it, such as `have`. */
+/** The search for a word that states a condition, such as `have`, goes at most this many words from the condition. */
 const NEAR = 8;
 
 /**
- * Whether an English text says that a person has a condition. These statements count:
- * - a finding: `diagnosed with …`
- * - having the condition: `I have …`, `my mother's lupus`, `I am diabetic`
- * - a treatment or a death with the condition as its cause
+ * Returns whether a text states a condition in English: it says that a person has the condition. These statements
+ * count:
+ * - a finding: `diagnosed with lupus`
+ * - having the condition: `I have lupus`, `my mother's lupus`, `I am diabetic`
+ * - a treatment of the condition, or a death from it: `died of cancer`
  *
- * Conditions of a service or a topic (`diabetes workshop`), denied conditions and conditions of people in general do
- * not count. `named` contains the words of all conditions in the text.
+ * These do not count:
+ * - a condition next to a topic: `diabetes workshop`
+ * - a denied condition: `I do not have lupus`
+ * - a condition of people in general: `people who have lupus`
+ *
+ * Returns false for conditions of the kinds UNCLEAR and PEOPLE. `words` are the words of the text, and `named` are
+ * those of them that belong to the name of any condition.
  */
 export function isStatedInEnglish(words: readonly Word[], named: ReadonlySet<Word>, condition: Condition): boolean {
   if (condition.kind === "UNCLEAR" || condition.kind === "PEOPLE") return false;
@@ -29,19 +35,25 @@ interface Text {
   readonly named: ReadonlySet<Word>;
 }
 
-/** Whether the condition is part of the name of a topic: `diabetes workshop`, `HIV and hepatitis testing`. */
+/**
+ * Returns whether a topic follows the condition: `diabetes workshop`. Words of other conditions, `and` and `or` may
+ * stand between: `HIV and hepatitis testing`.
+ */
 function isOfTopic({ words, named }: Text, { start, end }: Condition): boolean {
   const isPart = (word: Word | undefined) => word !== undefined && (named.has(word) || /^(?:and|or)$/.test(word.text));
   const next = skipAhead(words, end, isPart, NEAR);
   return sameSentence(words, next, start) && is.topic(words[next]);
 }
 
-/** Whether a word for a person follows the condition: `cancer survivor`. */
+/** Returns whether a word of {@link is.bearer} follows the condition directly: `cancer survivor`. */
 function isBearer({ words }: Text, { start, end }: Condition): boolean {
   return sameSentence(words, end, start) && is.bearer(words[end]);
 }
 
-/** Whether a possessive stands before the condition: `my lupus`, `my mother's chronic kidney disease`. */
+/**
+ * Returns whether a possessive stands before the condition: `my lupus`, `my mother's lupus`. Adjectives may stand
+ * between: `my severe lupus`.
+ */
 function isTheirs({ words }: Text, { start }: Condition): boolean {
   const isAdjective = (word: Word | undefined) => is.filler(word) && !is.preposition(word) && !is.owner(word);
   const at = skipBack(words, start - 1, isAdjective, 4);
@@ -50,8 +62,9 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
 }
 
 /**
- * Whether a word before the condition states the condition. Returns false for denials, people in general and topics.
- * The search goes backwards. It stops at a word that cannot stand between the statement and the condition.
+ * Returns whether a word before the condition states it, such as `have` in `I have lupus`. Returns false if the word is
+ * denied, is about people in general or follows a topic. The search goes backwards from the condition. It stops at the
+ * first word that is not a filler, a form of `to be`, a person, a number or part of a condition.
  */
 function isToldBefore(text: Text, { start }: Condition): boolean {
   const { words, named } = text;
@@ -75,9 +88,10 @@ function isTold(words: readonly Word[], at: number, start: number): boolean {
 }
 
 /**
- * Whether the form of `to be` at index `at` follows a report: `they told me it is …`, `the doctor said I have been …`.
- * The word before `at` must be `it`, `this`, `that`, `what`, `which` or a word of {@link is.having}. A word such as
- * `told`, `doctor` or `results` must stand before, in the same sentence, at most {@link NEAR} words from `at`.
+ * Returns whether the form of `to be` at index `at` follows a report: `is` in `they told me it is lupus`. Requires two
+ * words:
+ * - directly before `at`: `it`, `this`, `that`, `what`, `which` or a word of {@link is.having}
+ * - earlier in the sentence, at most {@link NEAR} words before `at`: a word of {@link is.telling}, such as `told`
  */
 function isExplained(words: readonly Word[], at: number): boolean {
   if (!/^(?:it|this|that|what|which)$/.test(words[at - 1]?.text ?? "") && !is.having(words[at - 1])) return false;
@@ -86,8 +100,8 @@ function isExplained(words: readonly Word[], at: number): boolean {
 }
 
 /**
- * Whether the words after the condition state it: `HIV positive`, `the lupus that I suffer from`,
- * `cancer was diagnosed`.
+ * Returns whether the words after the condition state it: `HIV positive`, `cancer was diagnosed`,
+ * `the lupus that I suffer from`.
  */
 function isToldAfter({ words }: Text, { start, end }: Condition): boolean {
   if (!sameSentence(words, end, start) || isTopicBefore(words, start)) return false;
@@ -103,7 +117,10 @@ function isLinkWord(word: Word | undefined): boolean {
   return word !== undefined && /^(?:that|which|i|he|she|we|they|my|the|recently|has|have|had)$/.test(word.text);
 }
 
-/** Whether the condition is that of a particular person: `I am diabetic`, `my diabetic mother`. */
+/**
+ * Returns whether the words from `start` to `end` describe a particular person: `I am diabetic`, `my diabetic mother`,
+ * `she is a cancer survivor`.
+ */
 function isSomebody({ words, named }: Text, { start, end }: Condition): boolean {
   if (is.topic(words[end])) return false;
   if (is.owner(words[start - 1]) && is.person(words[end])) return true;
@@ -114,7 +131,10 @@ function isSomebody({ words, named }: Text, { start, end }: Condition): boolean 
   return isSubject(words, at);
 }
 
-/** Whether the form of `to be` at position `at` has a person as its subject, and not a thing or people in general. */
+/**
+ * Returns whether the subject of the form of `to be` at index `at` is a particular person (`my mother is`), and not a
+ * thing or people in general (`the clinic is`, `people are`).
+ */
 function isSubject(words: readonly Word[], at: number): boolean {
   if (/^(?:im|hes|shes)$/.test(words[at]?.text ?? "")) return true;
   const before = skipBack(words, at - 1, is.auxiliary, 3);
@@ -139,15 +159,16 @@ function isGeneral(words: readonly Word[], at: number): boolean {
 }
 
 /**
- * Whether a service or a topic stands before the word at `at`: `talk about living with HIV`,
- * `unit for a patient with cancer`.
+ * Returns whether a topic stands before the word at index `at`, with at least one word such as `about` or `a` between:
+ * `talk about living with HIV`, `unit for a patient with cancer`. Topics that are words of {@link is.telling}, such as
+ * `doctor`, do not count here.
  */
 function isTopicBefore(words: readonly Word[], at: number): boolean {
   const before = skipBack(words, at - 1, (word) => is.filler(word) || word?.text === "about", 4);
   return sameSentence(words, before, at) && before < at - 1 && is.topic(words[before]) && !is.telling(words[before]);
 }
 
-/** Whether the word at `at` means no person: `no one in my family has`. */
+/** Returns whether the word at index `at` is `nobody`, `none` or the `no` of `no one`. */
 function isNoOne(words: readonly Word[], at: number): boolean {
   const { text } = words[at] ?? {};
   return text === "nobody" || text === "none" || (text === "no" && words[at + 1]?.text === "one");

@@ -3,14 +3,20 @@ import { type ConditionKind, type ConditionName, readConditionNames } from "./co
 import { hasMedicalEnding } from "./medical-endings.js";
 import { keyOf, type Word } from "./read-words.js";
 
-/** A condition named in a text: the words from `start` (inclusive) to `end` (exclusive). */
+/**
+ * The name of a condition, or a word for people who have it, in a text: the words from index `start` (inclusive) to
+ * index `end` (exclusive).
+ */
 export interface Condition {
   readonly kind: ConditionKind;
   readonly start: number;
   readonly end: number;
 }
 
-/** Everyday words that differ from the name of a condition by one letter. They are not corrected to that name. */
+/**
+ * Everyday words that differ by one letter from a word in the name of a condition, as `abordo` from `aborto`. They are
+ * not taken for spelling errors.
+ */
 const lookalikes: ReadonlySet<string> = new Set(
   `abordo absorto acceso accesos adicion adiciones admision animica animico artista artistas artistica artistico ascenso
   asesor asesora asiatica asiatico cancel cansar cansas carnes carriel casera casero citrica cochera cojera colchera
@@ -21,11 +27,13 @@ const lookalikes: ReadonlySet<string> = new Set(
     .map(keyOf),
 );
 
-/** The names of all conditions, indexed for {@link findConditions}. */
+/** The known names of conditions ({@link readConditionNames}), prepared for the search in {@link findConditions}. */
 interface Lexicon {
-  /** Names by the key of their first word, longest names first. */
+  /** The names by the key of their first word. Names with more words come first. */
   readonly namesByFirst: ReadonlyMap<string, readonly ConditionName[]>;
+  /** The keys of all words in the names. */
   readonly known: ReadonlySet<string>;
+  /** Returns the key that a misspelled key stands for. Only names of kinds other than UNCLEAR are searched. */
   readonly meantWord: ReturnType<typeof createMeantWord>;
 }
 
@@ -33,9 +41,10 @@ const hasDigit = /[0-9]/;
 let lexicon: Lexicon | undefined;
 
 /**
- * Returns the conditions named in a text, in order. At the same position the longest name wins. Finds the names of
- * {@link readConditionNames} in singular or plural, also with small spelling errors. In an UNCLEAR name, only errors
- * that do not change the sound are accepted. Also finds a word with the ending of a condition's name: `-itis`.
+ * Returns the conditions named in a text, in order. If several names start at the same word, the one with the most
+ * words counts. A name is found in singular and plural, and with small spelling errors. In an UNCLEAR name, only errors
+ * that do not change the sound are accepted. A word with a medical ending, such as `tendinitis`, also counts as a
+ * CONDITION.
  */
 export function findConditions(words: readonly Word[]): Condition[] {
   const read = (lexicon ??= makeLexicon());
@@ -95,8 +104,9 @@ function isAt(name: ConditionName, words: readonly Word[], keys: readonly string
 }
 
 /**
- * Corrects a misspelled or plural word: returns the key of the similar word in the lexicon. Returns `key` unchanged if
- * the lexicon contains it, if it is one of the {@link lookalikes}, or if the lexicon has no similar word.
+ * Corrects the key of a plural or misspelled word, as in `leucemias` and `leusenia`: returns the key of `leucemia`.
+ * Returns `key` unchanged if the lexicon contains it, if it is one of the {@link lookalikes}, or if no key in the
+ * lexicon is similar.
  */
 function knownKey(key: string, { known, meantWord }: Lexicon): string {
   if (known.has(key) || lookalikes.has(key)) return key;

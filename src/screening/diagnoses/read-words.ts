@@ -4,23 +4,27 @@ import { soundOf } from "../spelling.js";
 export interface Word {
   readonly text: string;
   /**
-   * The key for lookups: the sound of the word. A word with a digit, or with fewer than 4 or more than 40 letters, is
-   * its own key.
+   * Words with the same key count as equal. The key is the sound of the word ({@link soundOf}), so `ipertencion` has
+   * the same key as `hipertension`. A word with a digit, or with fewer than 4 or more than 40 letters, is its own key.
    */
   readonly key: string;
-  /** The index of the sentence that contains the word, from 0. */
+  /** The index, from 0, of the sentence of the text in which the word stands. */
   readonly sentence: number;
 }
 
 const wordPattern = /[a-z0-9]+/g;
 const sentenceEnd = /[.!?;](?=\s|$)|\n/;
-/** The point of a number such as `7.5`, with the digits beside it. */
+/** Matches a decimal point and the digits beside it, as in `7.5`. Such a point does not end a sentence. */
 const DECIMAL_POINT = /^[0-9]\.[0-9]$/;
+/**
+ * Words directly before a diagnosis in notes of physicians: `Dx. lupus`. A point after such a word does not end a
+ * sentence.
+ */
 const LABELS: ReadonlySet<string> = new Set(["dx", "idx", "dxs", "diag", "diagn"]);
 
 /**
- * Returns the words of a plain text in order. After a label such as `Dx`, the sentence continues, even at a full stop
- * or a line break. It also continues at a line break after a colon or `=`.
+ * Returns the words of a plain text in order. A sentence does not end after one of the {@link LABELS}, such as `Dx`,
+ * even at a point or a line break. It does not end at a line break after a colon or `=` either.
  */
 export function readWords(plain: string): Word[] {
   const lower = plain.toLowerCase();
@@ -38,7 +42,7 @@ export function readWords(plain: string): Word[] {
   return words;
 }
 
-/** Returns the key of a word for lookups, as {@link Word.key} describes it. */
+/** Returns the {@link Word.key} of a word in lower case. */
 export function keyOf(text: string): string {
   return text.length < 4 || text.length > 40 || /[0-9]/.test(text) ? text : soundOf(text);
 }

@@ -1,9 +1,15 @@
 import { keyOf, type Word } from "./read-words.js";
 
-/** Whether a word is in a list. Words are compared by their sound, so that spelling errors do not matter. */
+/**
+ * Returns whether a word is in a certain list of words. Words with the same {@link Word.key} count as equal. So a
+ * misspelling that sounds the same is found too: `padesco` for `padezco`.
+ */
 export type IsWord = (word: Word | undefined) => boolean;
 
-/** Words that may stand between the name of a condition and a Spanish word that states it: `tengo una …`. */
+/**
+ * Words that the search skips on its way from a condition back to a word such as `tengo`: `una` and `fuerte` in
+ * `tengo una fuerte gastritis`.
+ */
 export const filler =
   oneOf(`un una unos unas el la los las lo mi mis su sus nuestro nuestra este esta ese esa de del al a
   con por para contra en y e o u ni muy mucho mucha muchos muchas algo tan mas ya tambien ademas aun todavia siempre desde
@@ -14,10 +20,16 @@ export const filler =
   cronico avanzado avanzada maligno maligna terminal llamado llamada positivo positiva reactivo confirmado confirmada
   desafortunadamente lamentablemente gracias cierto cierta`);
 
-/** Prepositions that connect a state with its cause. */
+/**
+ * Prepositions that connect the word before them with the condition: `de` in `sufro de asma`, `por` in
+ * `hospitalizada por dengue`.
+ */
 export const preposition = oneOf("de del por para con contra en a al sobre");
 
-/** Services, topics and things. A condition after such a word is not a person's condition: `charla de diabetes`. */
+/**
+ * Topics: words for services, events, documents and other things that can be about a condition. A condition after a
+ * topic is usually not the condition of a person: `charla de diabetes`.
+ */
 export const topic =
   oneOf(`charla charlas taller talleres afiche afiches aviso cartel carteles cartelera volante volantes
   folleto folletos plegable programa programas curso cursos conferencia conferencias congreso video videos jornada
@@ -33,43 +45,62 @@ export const topic =
   autorizacion muestra muestras apoyo manejo`);
 
 /**
- * Words of {@link topic} that can also name the person, time or place of a finding: `me diagnosticaron en la clínica`.
+ * Words of {@link topic} that can also say who diagnosed a person, or where or when. Between a word for a diagnosis and
+ * the condition, they do not count as topics: `me diagnosticaron en la clínica lupus`.
  */
 export const bystander = oneOf("medico doctor doctora especialista examen dia semana mes clinica hospital instituto");
 
-/** Words that make a following `diagnóstico` mean a place, a service or a method: `centro de diagnóstico`. */
+/**
+ * Words before `diagnóstico` that show that it is not the diagnosis of a person: `centro de diagnóstico`,
+ * `costo del diagnóstico`. Fillers such as `de` may stand between.
+ */
 export const service = oneOf(`apoyo ayuda ayudas imagen imagenes imagenologia centro centros unidad unidades laboratorio
   laboratorios prueba pruebas examen examenes sala salas servicio servicios area areas equipo equipos consultorio
   consultorios oficina oficinas medio medios procedimiento procedimientos estudio estudios sede sedes metodo metodos kit
   ecografia resonancia tomografia radiologia campana jornada charla taller costo costos cultura error errores`);
-/** Adjectives that make a diagnosis an aim and not a finding: `diagnóstico temprano`, `early diagnosis`. */
+/**
+ * Adjectives directly before or after a word for a diagnosis. They show that it is not the diagnosis of a person:
+ * `diagnóstico temprano de cáncer`, `early diagnosis`.
+ */
 export const early = oneOf("temprano temprana precoz oportuno oportuna diferencial early timely differential");
 
-/** Verbs that say that somebody has or suffers from a condition. */
+/**
+ * Verb forms, before or after a condition, that say that somebody has or had it: `tengo asma`, `el lupus que padezco`.
+ */
 export const having = oneOf(`tengo tiene tienen tenia tenian tuve tuvo tuvieron tenemos tener teniendo padezco padece
   padecen padecia padecio padeci padecemos padecer padeciendo sufro sufre sufren sufria sufri sufrio sufrimos sufrir
   sufriendo presento presenta presentaba presentan`);
-/** Verbs that take `de` before the condition. */
+/**
+ * Verb forms of {@link having} that may have a preposition directly after them: `sufro de asma`. The other forms do not
+ * state a condition if a preposition follows them directly.
+ */
 export const takesPreposition =
   oneOf(`padezco padece padecen padecia padecio padeci padecemos padecer padeciendo sufro sufre sufren
   sufria sufri sufrio sufrimos sufrir sufriendo`);
 /**
- * Words that mean a condition after `sufro de`: organs (`colon`), measures (`tensión`) and complaints (`insomnio`).
+ * Words that count as conditions after a verb such as `sufro`, but not after `tengo`: organs (`sufro del colon`),
+ * measurements (`sufro de la tensión`) and complaints (`sufro de insomnio`).
  */
 export const suffered = oneOf(`azucar presion tension tiroides prostata colon colesterol trigliceridos corazon rinon
   rinones higado nervios ansiedad insomnio vertigo reflujo acidez`);
-/** Verbs and participles that say that somebody or something found a condition. */
+/**
+ * Words before a condition that say that somebody found it, caught it or had it in a test result:
+ * `me detectaron lupus`, `me contagié de covid`, `positiva para dengue`. `descartaron` (ruled out) counts as well.
+ */
 export const finding = oneOf(`detectaron detecto detectada detectado detectan encontraron encontro encontrado encontrada
   descubrieron descubrio descubierto confirmaron confirmo confirmado confirmada confirman confirma hallaron hallado
   salio sali salieron sale salen resulto resulte arrojo muestra mostro mostraron reporta reporto evidencia evidencio
   revela revelo contagie contagio contagiaron contagiado contagiada pegaron positivo positiva positivos reactivo reactiva
   seropositivo seropositiva descartaron pronosticaron dictaminaron`);
-/** Verbs for the onset of a condition, after a pronoun: `me dio`. */
+/** Verb forms before a condition. They state it after a word of {@link pronoun}: `me dio dengue`. */
 export const giving = oneOf("dio dieron dado di daba empezo comenzo");
-/** Pronouns and auxiliaries that may stand between a denial and its verb, or before a verb of {@link giving}. */
+/** Pronouns and auxiliary verbs directly before a verb: `me` in `me dio dengue`, `han` in `no han detectado dengue`. */
 export const pronoun = oneOf("me le nos les te se ha han habia");
 
-/** Actions and states. A preposition after such a word introduces the cause: `hospitalizada por`, `secuelas de`. */
+/**
+ * Words that state the condition after them if a word of {@link preposition} follows them directly:
+ * `hospitalizada por dengue`, `secuelas de covid`.
+ */
 export const caused = oneOf(`operado operada operados operaron operan operar operaran opero hospitalizado hospitalizada
   hospitalizaron hospitalice internado interno internada internaron ingreso ingrese ingresada ingresado ingresaron incapacidad
   incapacidades incapacitado incapacitada incapacitaron murio murieron muerto muerta fallecio fallecieron fallecido
@@ -78,68 +109,104 @@ export const caused = oneOf(`operado operada operados operaron operan operar ope
   tratando contagie contagio contagiado contagiada contagiaron infectado infectada infectaron portador portadora
   sobreviviente afectado afectada remitido remitida remitieron debido causa culpa urgencias consulte atendieron atendido
   atendida intervenido intervenida pensionado pensionada discapacitado discapacitada valoracion`);
-/** Words that label a condition in a form, directly before it: `antecedentes: …`. */
+/** Words directly before a condition, like the label of a field in a form: `antecedentes: diabetes`. */
 export const entry = oneOf(`antecedente antecedentes patologia patologias comorbilidad comorbilidades condicion
   enfermedades padecimientos`);
-/** Medical documents that can state a condition. */
+/** Words for medical documents, directly before a verb of {@link saying}: `biopsia` in `la biopsia dice cáncer`. */
 export const paper = oneOf(`orden historia formula incapacidad resultado resultados examen ecografia biopsia remision
   tac resonancia radiografia informe reporte epicrisis certificado papel hoja lectura`);
-/** Verbs with which a medical document states a condition: `el examen muestra …`. */
+/** Verb forms between a word for a medical document and the condition: `dice` in `la biopsia dice cáncer`. */
 export const saying = oneOf("dice dicen decia pone salio sale reporta muestra");
-/** Treatments. They count as a person's own only directly after a word of {@link ownTreatment}. */
+/**
+ * Words for treatments. They state the condition after them if a word of {@link ownTreatment} stands directly before
+ * them: `en tratamiento de artritis`.
+ */
 export const treatment = oneOf("tratamiento tratamientos quimioterapia quimio radioterapia terapia medicado medicada");
-/** Words that make a treatment a person's own: `en tratamiento`. */
+/**
+ * Words directly before a word of {@link treatment} that show that a person receives the treatment: `en tratamiento`,
+ * `mi tratamiento`.
+ */
 export const ownTreatment = oneOf("en mi mis su sus estoy esta recibo recibe sigo llevo lleva hago hace inicie");
 
-/** Words for a state, followed by `con` and the condition: `estoy con …`. */
+/** Verbs and participles that state a condition if `con` stands between: `estoy con dengue`, `vivo con lupus`. */
 export const being = oneOf(`estoy esta estaba estuve estuvo estamos ando anda sigo sigue quede quedo nacio naci amanecio
   amaneci vivo vive convivo convive lucho lucha luchando vengo llego llegue llevo lleva curso cursa cursando diagnosticado
   sali salio viviendo estando`);
-/** Words for one person. */
+/**
+ * Words for one person. They stand before a condition with `con`, or before a word for a person with a condition:
+ * `mi hermana con lupus`, `mi papá hipertenso`.
+ */
 export const person = oneOf(`paciente persona senor senora nino nina hijo hija bebe mama mami madre papa papi padre
   abuelo abuela abuelito abuelita esposo esposa marido mujer hermano hermana tio tia primo prima sobrino sobrina suegro
   suegra nieto nieta novio novia companero companera pareja muchacho muchacha joven adulto adulta usuario usuaria menor
   cunado cunada amigo amiga vecino vecina bisabuelo bisabuela hijito hijita mamita papito viejito viejita anciano anciana
   familiar hombre trabajador trabajadora pte pcte px pac pct`);
-/** Words for a patient in physicians' reports. The condition can follow such a word directly. */
+/**
+ * Words of {@link person} for a patient, as physicians write them. They state a condition without `con`: `pte asma`.
+ */
 export const patient = oneOf("paciente pte pcte px pac pct");
 /**
- * Words, mostly about age, that may stand between a person and the rest of the statement: `paciente de 45 años con …`.
+ * Words that the search skips on its way back to a word for a person, mostly words about age: `de` and `años` in
+ * `paciente de 45 años con lupus`.
  */
 export const age = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
 
-/** Verbs (and `como`) before a word that describes one person: `soy diabético`. */
+/**
+ * Words before a word for one person with a condition. They show that a particular person is meant: `soy` in
+ * `soy diabético`.
+ */
 export const self = oneOf("soy es era fui fue siendo como estoy volvi volvio quedo quede naci nacio eres");
-/** Verbs before a word that describes several people: `son diabéticos`. */
+/**
+ * Words before a word for several persons with a condition. They show that particular persons are meant: `somos` in
+ * `somos diabéticos`.
+ */
 export const selves = oneOf("somos son eramos eran siendo");
 
-/** Words for people in general: `quien tiene …`. */
+/**
+ * Words for people in general, directly before a verb. The verb then says nothing about a particular person:
+ * `quien tiene asma`.
+ */
 export const anyone = oneOf("quien quienes uno alguien alguno");
-/** Words that mean people in general before `que`: `los que`. */
+/** Words for people in general before `que` and a verb: `los` in `los que tienen asma`. */
 export const anyones = oneOf("los las el gente personas pacientes persona todos aquellos");
-/** Words that deny a statement. */
+/**
+ * Words that deny the verb after them: `no tengo asma`. One word of {@link pronoun} may stand between:
+ * `nunca me dio dengue`.
+ */
 export const not = oneOf("no ni nunca jamas sin tampoco");
 
-/** Words that announce a condition: `me dijeron que es …`, `lo mío es …`. */
+/**
+ * Words that announce a condition if `es`, `era`, `fue`, `son` or `que` stands between them and the condition:
+ * `me dijeron que es lupus`, `lo mío es asma`.
+ */
 export const telling = oneOf(`dijo dijeron dice dicen mio mia tengo tiene padezco padece sufro sufre enfermedad
   padecimiento resultado resultados biopsia problema concluyo concluyeron segun informo informaron explico explicaron
   llama`);
 
-/** Words that may stand between a condition and a later word for a diagnosis: `migraña crónica es mi diagnóstico`. */
+/**
+ * Words that the search skips on its way from a condition forward to a word such as `diagnóstico` or `tengo`: `es` and
+ * `mi` in `lupus es mi diagnóstico`.
+ */
 export const backLink = oneOf(`que me le nos les se es fue era como segun el la mi su ha han habian habia sido
   cronico cronica severo severa tipo de del arterial mellitus grave avanzado avanzada mama hijo hija`);
 
-/** Whether a word means a diagnosis, such as `dx` or `diagnosticaron`. */
+/**
+ * Returns whether a word is a word for a diagnosis. It begins with `diagnos`, as `diagnóstico` and `diagnosed` do, or
+ * is an abbreviation such as `dx`.
+ */
 export function diagnosis(word: Word | undefined): boolean {
   return word !== undefined && /^(?:diagnos[a-z]{1,12}|i?dxs?|diagn?)$/.test(word.text);
 }
 
-/** Words before numbers of places, documents and other things, which can look like ICD-10 codes: `consultorio A20`. */
+/**
+ * Words directly before the number of a place, a document or another thing: `consultorio A20`. A number after such a
+ * word does not count as an ICD-10 code.
+ */
 export const numbered = oneOf(`consultorio consultorios sala salas piso torre oficina turno turnos ficha habitacion cama
   camilla puerta modulo ventanilla bloque ruta bus silla cubiculo parada formulario formato placa zona sotano nivel aula
   salida caja apartamento apto casa interior edificio lote referencia radicado vitamina la el`);
 
-/** Returns a function that tests whether a word sounds like one of `words`, a list separated by spaces. */
+/** Returns a function that tests whether a word is in the list `words`. White space separates the words of the list. */
 export function oneOf(words: string): IsWord {
   const keys = new Set(words.split(/\s+/).map(keyOf));
   return (word) => word !== undefined && keys.has(word.key);

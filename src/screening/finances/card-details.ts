@@ -14,21 +14,21 @@ const card = new RegExp(
 const code = new RegExp(`${wordStart}${anyOf("codigo cod\\.? code cvv2? cvc2? clave")}${words}[0-9]{3,4}(?![0-9])`);
 
 /**
- * Matches the end of a sentence. A word for a card and the card's code count only in the sentence of the expiry month.
- * A month in another sentence can be, for example, the expiry of a medicine.
+ * Matches the end of a sentence. A word for a card and the card's code count only in the same sentence as the expiry
+ * month. A month in another sentence can be, for example, the expiry of a medicine.
  */
 const sentenceEnd = /[.?!] |\n/;
 
 /**
- * A word for a card and the card's code count only if they stand at most this many characters before the expiry month,
- * or at most `AFTER` characters after it.
+ * A word for a card and the card's code count only near the expiry month: at most this many characters before it, or at
+ * most {@link AFTER} characters after it.
  */
 const BEFORE = 80;
 const AFTER = 60;
 
 /**
- * Whether a text in lower case contains a word for a card, its expiry month and its code: `tarjeta terminada en 1111
- * vence 12/27 código 123`. The full card number is not required.
+ * Returns whether a text in lower case contains a word for a card, its expiry month and its code:
+ * `visa 1111 vence 12/27 código 123`. The full card number is not required.
  */
 export function containsCardDetails(lower: string): boolean {
   return Array.from(lower.matchAll(expiry)).some(({ 0: month, index }) => {

@@ -1,6 +1,6 @@
 import { withoutUuids } from "./without-uuids.js";
 
-/** The number ranges of card issuers (ISO/IEC 7812) with the lengths in use. */
+/** Patterns for the card numbers of each issuer: its number ranges (ISO/IEC 7812) and the lengths in use. */
 const issuers: readonly RegExp[] = [
   /^4(?:\d{12}|\d{15}|\d{18})$/, // Visa
   /^(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}$/, // Mastercard
@@ -12,13 +12,13 @@ const issuers: readonly RegExp[] = [
   /^(?:5018|5020|5038|5893|6304|6759|676[1-3])\d{8,15}$/, // Maestro
 ];
 
-/** The lengths of the groups of digits on cards and in forms. */
+/** The lengths of the groups of digits in which card numbers are written: `4-4-4-4` for `4111 1111 1111 1111`. */
 const layouts: ReadonlySet<string> = new Set(["4-4-4-4", "4-6-5", "4-4-4-3", "4-6-4", "4-4-4-2", "4-4-4-4-3"]);
 const MOST_GROUPS = 5;
 
 /**
- * Groups of digits. The separator between two groups is one of `, ; : / \ | ~ '`, or 1 to 3 spaces, points, dashes or
- * similar characters.
+ * Matches groups of digits and the separators between them. A separator is one of `, ; : / \ | ~ '`, or 1 to 3 spaces,
+ * points, dashes or similar characters.
  */
 const chainPattern = /[0-9]+(?:(?:[,;:/\\|~']|[\s._*·•\p{Pd}]{1,3})[0-9]+)*/gu;
 const groupPattern = /([0-9]+)([^0-9]*)/g;
@@ -30,9 +30,9 @@ interface Group {
 }
 
 /**
- * Whether a plain text contains a payment card number. The number must be in an issuer's range and have a valid check
- * digit (Luhn, ISO/IEC 7812-1 annex B). Its digits must be:
- * - in one piece, or in groups as on cards. Other numbers may stand beside it.
+ * Returns whether a plain text contains a payment card number. The number must be in an issuer's range and have a valid
+ * check digit (Luhn, ISO/IEC 7812-1 annex B). Its digits must be:
+ * - in one piece, or in groups as in {@link layouts}. Other numbers may stand beside it.
  * - or in other groups of at most 6 digits, 15 or 16 digits in all. All separators must be equal, and no other number
  *   may stand beside it.
  *
@@ -59,9 +59,9 @@ function startsCardNumber(groups: readonly Group[], first: number): boolean {
 }
 
 /**
- * Whether all groups together form a card number of 15 or 16 digits. All separators must be equal, and start with a
- * space, point, dash or similar character. Every group must have at most 6 digits: longer groups are separate numbers,
- * such as two identity documents.
+ * Returns whether all groups together form a card number of 15 or 16 digits: `41 11 11 11 11 11 11 11`. All separators
+ * must be equal, and start with a space, point, dash or similar character. Every group must have at most 6 digits:
+ * longer groups are separate numbers, such as two identity documents.
  */
 function isCutCardNumber(groups: readonly Group[]): boolean {
   if (groups.length > 16) return false;
@@ -72,7 +72,7 @@ function isCutCardNumber(groups: readonly Group[]): boolean {
   return digits.every(({ length }) => length <= 6) && (all.length === 15 || all.length === 16) && isCardNumber(all);
 }
 
-/** Whether digits are in a card issuer's range and have a valid check digit. */
+/** Returns whether digits are in a card issuer's range and have a valid check digit. */
 export function isCardNumber(digits: string): boolean {
   return issuers.some((range) => range.test(digits)) && hasLuhnCheckDigit(digits);
 }

@@ -34,8 +34,8 @@ const notOther = [
   .join("");
 
 /**
- * Returns a pattern for a number of `least` to `most` digits on one line. The number may contain spaces, points and
- * dashes.
+ * Returns a pattern for a number of `least` to `most` digits on one line. One point, or up to two spaces or dashes, may
+ * stand between two digits.
  */
 function digits(least: number, most: number): string {
   return String.raw`(?<![0-9])[0-9](?:(?:[ \p{Pd}]{0,2}|\.)[0-9]){${least - 1},${most - 1}}(?![0-9])`;
@@ -48,8 +48,8 @@ const SAVINGS = String.raw`(?:ahorros?|aho|ahs|corriente|cte)\.?`;
 const notTelephone = String.raw`(?!(?:57[\s-]?)?(?:3[0-9]{2}|60[0-9])[\s-]?[0-9]{3}[\s-]?[0-9]{4}(?![0-9]))`;
 
 /**
- * Words such as `no` and `factura`. A number is not an account number if one of them stands between the number and a
- * word for an account or a transfer.
+ * Words that show that the next number is not the number of an account, if they stand between a word such as
+ * `transferí` and the number: `transferí por la factura 123456789`.
  */
 const OTHERS =
   anyOf(`cobro contrato usuario correo luz agua acueducto gas energia internet telefono celular cel tel cedula cc
@@ -59,9 +59,7 @@ const otherWords = String.raw`(?:[,:]? (?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9},
 const TRANSFERS =
   "(?:consign[a-z]{1,8}|transf[a-z]{1,8}|deposit[a-z]{0,8}|devuelv[a-z]{1,8}|reembols[a-z]{1,8}|reintegr[a-z]{1,8}|refund|wire)";
 
-/**
- * The patterns expect text in lower case, because V8 needs three times as long to compile patterns that ignore case.
- */
+/** These patterns are for text in lower case. V8 needs three times as long to compile patterns that ignore case. */
 const patterns = [
   `${wordStart}${ACCOUNT}${upTo(6, FILLERS)}${gap}${notOther}${digits(5, 24)}`,
   `${notContact}${beforeBareAccount}(?:cuenta|cta|account)${wordEnd}${upTo(5, FILLERS)}${gap}${notOther}${digits(8, 24)}`,
@@ -82,10 +80,11 @@ const patterns = [
 ].map((source) => new RegExp(source, "u"));
 
 /**
- * Whether a plain text contains financial data. These count:
+ * Returns whether a plain text contains financial data. These count:
  * - a payment card number or an IBAN
- * - the number of an account or card next to a word such as `cuenta` or `tarjeta`, or the key of a payment scheme
- * - the verification value of a card, or a card's code next to its expiry month
+ * - the number of an account or card next to a word such as `cuenta` or `tarjeta`
+ * - a payment key, or the mobile number of a payment app: `mi nequi es 300 123 4567`
+ * - the verification value of a card, or the code of a card next to its expiry month
  *
  * Amounts, invoices, tax numbers and the last four digits of a card do not count.
  */
@@ -93,7 +92,10 @@ export function containsFinancialData(plain: string): boolean {
   return containsCardNumber(plain) || containsAccount(plain);
 }
 
-/** Whether a plain text contains financial data other than a card number. */
+/**
+ * Returns whether a plain text contains any financial data of {@link containsFinancialData} except a payment card
+ * number alone.
+ */
 export function containsAccount(plain: string): boolean {
   const lower = plain.toLowerCase();
   return containsIban(plain) || containsCardDetails(lower) || patterns.some((pattern) => pattern.test(lower));

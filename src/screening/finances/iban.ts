@@ -1,6 +1,6 @@
 import { withoutUuids } from "./without-uuids.js";
 
-/** The countries of the IBAN registry (SWIFT, ISO 13616) with the lengths of their IBANs. */
+/** The country codes of the IBAN registry (SWIFT, ISO 13616), each with the length of an IBAN of that country. */
 const lengths: ReadonlyMap<string, number> = new Map(
   `AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24
    FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32
@@ -16,8 +16,8 @@ const MOST_SEPARATORS = 3;
 const LEAST_DIGITS = 6;
 
 /**
- * Whether a plain text contains an IBAN: a country code of the registry, the length for this country, and valid check
- * digits (ISO 7064 mod 97-10). Three more rules exclude a common word such as `de` before numbers or words:
+ * Returns whether a plain text contains an IBAN: a country code of the registry, the length for this country, and valid
+ * check digits (ISO 7064 mod 97-10). Three more rules exclude a common word such as `de` before numbers or words:
  * - There must be at least {@link LEAST_DIGITS} digits after the check digits.
  * - There must be no separator after a country code that is not in capitals.
  * - If there are letters after the check digits, the IBAN must be in one piece or in groups of four.
@@ -31,7 +31,8 @@ export function containsIban(plain: string): boolean {
 }
 
 /**
- * Returns the next `length` letters and digits, cut into pieces at the separators. Returns undefined if:
+ * Returns the first `length` letters and digits from index `start`, cut into pieces at the separators. Returns
+ * undefined if:
  * - fewer than `length` letters and digits follow in the text
  * - another character, or more than {@link MOST_SEPARATORS} separators in a row, stand between two of them
  * - a letter or digit directly follows the last of them
@@ -61,7 +62,7 @@ function isIban(pieces: readonly string[]): boolean {
   return account.replace(/[A-Z]/g, "").length >= LEAST_DIGITS && remainder(`${account}${iban.slice(0, 4)}`) === 1;
 }
 
-/** Returns the text as a number modulo 97. The letters A to Z stand for 10 to 35. */
+/** Returns the remainder modulo 97 of the number that `text` stands for. The letters A to Z stand for 10 to 35. */
 function remainder(text: string): number {
   return Array.from(text, (character) => Number.parseInt(character, 36)).reduce(
     (rest, value) => (rest * (value < 10 ? 10 : 100) + value) % 97,

@@ -1,8 +1,8 @@
 import { anyOf, gap, upTo, wordEnd, wordStart } from "../word-patterns.js";
 
-/** Colombian wallets whose account is a mobile number. */
+/** Colombian payment apps in which the number of an account is a mobile number. */
 const WALLET = anyOf("nequi daviplata dale_wallet movii transfiya (?:bancolombia|ahorro)_a_la_mano");
-/** The Colombian payment scheme whose keys stand for an account. */
+/** The Colombian payment scheme Bre-B. Its keys, such as a mobile number or `@usuario`, stand for an account. */
 const SCHEME = String.raw`bre[ \-]?b`;
 const FILLERS = `es era is el la lo al a to at mi my numero number no\\.? nro\\.? num\\.? n cel celular linea de of the su cuenta account cedula cc documento correo email mail
   hija hijo mama papa madre padre esposa esposo hermana hermano senora senor`;
@@ -12,12 +12,12 @@ const mail = String.raw`[a-z0-9][a-z0-9._-]{1,40}@[a-z0-9-]{2,40}\.[a-z]{2}`;
 const keyValue = `(?:${handle}|${mail}|${mobile}|[0-9]{6,12}(?![0-9]))`;
 const KEY = "(?:llaves?|keys?)";
 
-/** Excludes a number in `pagué con Nequi al …`: it belongs to the clinic, which receives the payment. */
+/** Excludes a number after `pagué con Nequi al`: it belongs to the clinic, which receives the payment. */
 const notPaid = String.raw`(?<!${wordStart}(?:pague|pago|pagamos|pagaron|paid) (?:con|por|with|by|via) )`;
 
 /**
- * Sources of patterns that match a wallet with its mobile number, or the word for a payment key with its value. The
- * patterns expect text in lower case.
+ * Sources of patterns that match a payment app with a mobile number, or a word for a payment key with the key. The
+ * patterns are for text in lower case.
  */
 export const paymentKeyPatterns: readonly string[] = [
   // Matches `mi nequi es 300 123 4567`.

@@ -3,12 +3,14 @@ import { withoutUuids } from "./without-uuids.js";
 
 const separator = String.raw`(?<sign>[^0-9A-Za-z+]{1,3})`;
 
-/** Digits in one piece. Numbers with 12 or 13 digits are excluded, because other numbers often have these lengths. */
+/**
+ * Matches 14 to 19 digits in one piece. Shorter numbers do not match, because many other numbers have 12 or 13 digits.
+ */
 const piece = /(?<![0-9])[0-9]{14,19}(?![0-9])/g;
 
 /**
- * Digits in groups as on cards, or in groups of one or two digits, with equal separators. Two adjacent telephone
- * numbers do not match if the separator between them differs from the separators inside the numbers.
+ * Matches digits in groups as on cards, or in groups of one or two digits, with equal separators. Two adjacent
+ * telephone numbers do not match if the separator between them differs from the separators inside the numbers.
  */
 const groups = [
   String.raw`[0-9]{4}${separator}[0-9]{4}\k<sign>[0-9]{4}\k<sign>[0-9]{4}`,
@@ -16,19 +18,22 @@ const groups = [
   String.raw`[0-9]{1,2}${separator}(?:[0-9]{1,2}\k<sign>){6,14}[0-9]{1,2}`,
 ].map((source) => new RegExp(`(?<![0-9])(?=(?<number>${source})(?![0-9]))`, "gu"));
 
-/** Digits after a plus sign or 00. An international telephone number has at most 15 of them (ITU-T E.164). */
+/** Matches digits after a plus sign or 00. An international telephone number has at most 15 of them (ITU-T E.164). */
 const international = /(?:\+|(?<![0-9])00)[0-9][0-9 ().-]{0,40}/g;
 const MOST_INTERNATIONAL = 15;
 
-/** Whether a name, a code or a reference contains a payment card number, by the issuer's range and the check digit. */
+/**
+ * Returns whether a name, a code or a reference contains a payment card number: digits in an issuer's range with a
+ * valid check digit.
+ */
 export function isShortTextWithCard(plain: string): boolean {
   const text = withoutUuids(plain);
   return piecesOf(text).some(isCardNumber) || groupsOf(text).some(isCardNumber);
 }
 
 /**
- * Whether a telephone number contains a payment card number. Up to 15 digits after a plus sign or 00 are never a card
- * number.
+ * Returns whether a telephone number contains a payment card number. Up to 15 digits after a plus sign or 00 never
+ * count as a card number.
  */
 export function isTelephoneWithCard(plain: string): boolean {
   return isShortTextWithCard(
@@ -39,9 +44,9 @@ export function isTelephoneWithCard(plain: string): boolean {
 }
 
 /**
- * Whether a document number contains a payment card number. A number in groups can be of any issuer. A number in one
- * piece counts only if it is a Visa number with 16 digits (it starts with 4), because national document numbers of 14
- * to 18 digits can look like card numbers of other issuers.
+ * Returns whether a document number contains a payment card number. A number in groups can be of any issuer. A number
+ * in one piece counts only if it is a Visa number with 16 digits (it starts with 4), because national document numbers
+ * of 14 to 18 digits can look like card numbers of other issuers.
  */
 export function isDocumentWithCard(plain: string): boolean {
   const text = withoutUuids(plain);

@@ -1,4 +1,4 @@
-/** A UUID as RFC 9562 section 4 writes it, with its version and variant. */
+/** Matches a UUID as in RFC 9562 section 4, with its version and variant. */
 const uuid = /(?<![0-9a-z])[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(?![0-9a-z])/gi;
 
 /**

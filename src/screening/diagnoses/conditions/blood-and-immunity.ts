@@ -1,4 +1,4 @@
-/** Conditions of the blood and of immunity. */
+/** Names of conditions of the blood and the immune system, separated by commas. */
 export const bloodAndImmunity = `
   anemia, anemia falciforme, anemia aplásica, anemia ferropénica, drepanocitosis, talasemia, hemofilia,
   enfermedad de von willebrand, von willebrand, trombocitopenia, plaquetas bajas, púrpura, púrpura trombocitopénica,

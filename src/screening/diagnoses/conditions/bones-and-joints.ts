@@ -1,7 +1,7 @@
 const BONES = `cadera femur tibia perone tobillo rodilla muneca mano dedo brazo hombro clavicula humero radio cubito codo
   pie pierna columna vertebra vertebral costilla costillas craneo nariz mandibula pelvis rotula mano escafoides`;
 
-/** Conditions of bones, joints, muscles and the back. */
+/** Names of conditions of the bones, joints, muscles and back, separated by commas. */
 export const bonesAndJoints = `
   artritis, artritis reumatoide, artritis reumatoidea, artritis psoriásica, artritis juvenil, artrosis, osteoartritis,
   osteoartrosis, gonartrosis, coxartrosis, osteoporosis, osteopenia, osteonecrosis, osteogénesis imperfecta,

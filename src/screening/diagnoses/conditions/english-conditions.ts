@@ -2,7 +2,7 @@ const ORGANS = `breast lung prostate colon rectal colorectal stomach gastric cer
   liver pancreatic kidney bladder esophageal throat tongue testicular brain bone blood`;
 const BONES = `hip femur ankle knee wrist arm shoulder leg skull pelvis spine rib nose jaw`;
 
-/** Conditions in English, in the order of the systems of the body. */
+/** English names of conditions, separated by commas. */
 export const englishConditions = `
   hypertension, high blood pressure, low blood pressure, hypotension, heart attack, heart failure, heart disease,
   heart condition, congenital heart disease, heart murmur, coronary disease, coronary artery disease, arrhythmia,
@@ -45,8 +45,8 @@ export const englishConditions = `
   rare disease, terminal illness, genetic disorder`;
 
 /**
- * Ailments, symptoms and ambiguous words in English. They count as conditions only after a word for a diagnosis, with
- * at most three words between.
+ * English names of symptoms and minor ailments, and words with several meanings, separated by commas. They count as
+ * conditions only after a word for a diagnosis, with at most three words between: `diagnosis: flu`.
  */
 export const englishOnlyAsDiagnosis = `
   flu, influenza, cold, common cold, fever, cough, infection, virus, diarrhea, vomiting, pain, back pain, chronic pain,
@@ -54,7 +54,7 @@ export const englishOnlyAsDiagnosis = `
   anxiety, insomnia, panic, phobia, ulcer, ulcers, constipation, acid reflux, rash, lump, nodule, nodules, lesion, warts,
   fungus, parasites, lice, overweight, bleeding, pregnancy, menopause, disability, fatigue, std, sti, hpv, als, ms, ckd, chf`;
 
-/** English words for people with a condition. */
+/** English words for a person with a condition: `diabetic`. Separated by spaces. */
 export const englishPeople = `diabetic asthmatic epileptic schizophrenic autistic bipolar alcoholic hypertensive paraplegic
   quadriplegic anorexic bulimic hemophiliac haemophiliac seropositive obese psychotic suicidal anemic celiac coeliac
   hypothyroid immunosuppressed immunocompromised arthritic`;

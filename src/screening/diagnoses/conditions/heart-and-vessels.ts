@@ -1,4 +1,4 @@
-/** Conditions of the heart, the vessels and the brain's blood flow, as patients in Colombia write them. */
+/** Names of conditions of the heart and the blood vessels, separated by commas. */
 export const heartAndVessels = `
   hipertensión, hipertensión arterial, presión alta, tensión alta, presión arterial alta, tensión arterial alta,
   hipotensión, presión baja, tensión baja, infarto, infarto de miocardio, preinfarto, angina de pecho, arritmia,

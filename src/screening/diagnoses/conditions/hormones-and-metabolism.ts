@@ -1,4 +1,4 @@
-/** Conditions of the glands and of metabolism. */
+/** Names of conditions of the hormone glands and of metabolism, separated by commas. */
 export const hormonesAndMetabolism = `
   diabetes, diabetes mellitus, dm 2, dm 1, dm tipo 2, dm tipo 1, azúcar en sangre, diabetes gestacional, diabetes tipo 1, diabetes tipo 2, prediabetes, azúcar alta,
   azúcar en la sangre, azúcar alto, resistencia a la insulina, hiperglicemia, hiperglucemia, hipoglicemia,

@@ -1,4 +1,4 @@
-/** Infections. */
+/** Names of infections, separated by commas. */
 export const infections = `
   covid, covid 19, coronavirus, virus de inmunodeficiencia humana, sida, sífilis, gonorrea, clamidia,
   herpes, herpes zóster, herpes genital, culebrilla, papiloma, papiloma humano, virus del papiloma, condilomas,

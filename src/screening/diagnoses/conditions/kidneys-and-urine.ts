@@ -1,4 +1,4 @@
-/** Conditions of the kidneys, the urinary tract and the male organs. */
+/** Names of conditions of the kidneys, the urinary tract and the male organs, separated by commas. */
 export const kidneysAndUrine = `
   insuficiencia renal, insuficiencia renal crónica, falla renal, enfermedad renal, enfermedad renal crónica,
   enfermedad de los riñones, enfermedad del riñón, nefritis, nefritis lúpica, glomerulonefritis, glomerulopatía,

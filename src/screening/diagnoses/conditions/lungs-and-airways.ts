@@ -1,4 +1,4 @@
-/** Conditions of the lungs and of the airways. */
+/** Names of conditions of the lungs and airways, separated by commas. */
 export const lungsAndAirways = `
   asma, asma bronquial, bronquitis, bronquiolitis, bronquiectasias, neumonía, bronconeumonía, neumonitis,
   neumotórax, enfisema, enfermedad pulmonar obstructiva crónica, enfermedad pulmonar, fibrosis pulmonar,

@@ -1,4 +1,4 @@
-/** Conditions of the mind and of development. */
+/** Names of mental and developmental conditions, separated by commas. */
 export const mind = `
   depresión, depresión mayor, depresión posparto, trastorno, trastorno depresivo, trastorno bipolar, bipolaridad,
   trastorno de ansiedad, trastorno mixto, ansiedad generalizada, ansiedad y depresión, crisis de ansiedad,

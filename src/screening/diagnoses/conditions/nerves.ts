@@ -1,4 +1,4 @@
-/** Conditions of the brain, the nerves and the muscles. */
+/** Names of conditions of the brain, nerves and muscles, separated by commas. */
 export const nerves = `
   epilepsia, crisis epilépticas, ataques epilépticos, convulsiones, síndrome convulsivo, migraña, migraña crónica,
   jaqueca, cefalea en racimos, parkinson, mal de parkinson, enfermedad de parkinson, esclerosis, esclerosis múltiple,

@@ -1,7 +1,7 @@
 /**
- * Ailments, symptoms and ambiguous words. They count as conditions after a word for a diagnosis, with at most three
- * words between. Some also count after `sufro de`. `Tengo gripa` and `me duele la espalda` are complaints, but `dx:
- * gripa` is a physician's finding.
+ * Names of symptoms, minor ailments and organs, and words with several meanings, separated by commas. They count as
+ * conditions after a word for a diagnosis, with at most three words between. Some also count after `sufro de`.
+ * `Tengo gripa` is a complaint of a patient, but `dx: gripa` is the finding of a physician.
  */
 export const onlyAsDiagnosis = `
   gripa, gripe, resfriado, virosis, virus, infección, infección viral, fiebre, tos, diarrea, vómito, dolor,

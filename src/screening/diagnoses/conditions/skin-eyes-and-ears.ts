@@ -1,4 +1,4 @@
-/** Conditions of the skin, the eyes, the ears and the teeth. */
+/** Names of conditions of the skin, eyes, ears and teeth, separated by commas. */
 export const skinEyesAndEars = `
   psoriasis, soriasis, dermatitis, dermatitis atópica, eczema, eccema, rosácea, vitiligo, vitíligo, urticaria,
   alopecia, alopecia areata, acné, acné severo, hidradenitis, pénfigo, penfigoide, liquen plano, queratosis,

@@ -2,7 +2,7 @@ const ORGANS = `mama seno prostata pulmon colon recto estomago gastrico cervix u
   ovario endometrio tiroides piel higado pancreas rinon renal vejiga esofago laringe lengua garganta testiculo cerebro
   cerebral hueso tiroideo colorrectal cervicouterino papilar basocelular escamocelular`;
 
-/** Benign and malignant tumours, and `ca de …` (cancer of …) with each of {@link ORGANS}. */
+/** Names of benign and malignant tumours, separated by commas. `ca` is short for cáncer: `ca de mama`. */
 export const tumours = `
   cáncer, cancerígeno, tumor, tumores, tumor maligno, tumor benigno, tumor cerebral, tumoración, carcinoma, adenocarcinoma,
   carcinoma basocelular, melanoma, sarcoma, osteosarcoma, sarcoma de ewing, linfoma, linfoma de hodgkin,

@@ -1,4 +1,4 @@
-/** Conditions of women, of pregnancy and of the newborn. Pregnancy itself is not one of them. */
+/** Names of conditions of women, pregnancy and newborns, separated by commas. Pregnancy itself is not one of them. */
 export const womenAndBirth = `
   endometriosis, adenomiosis, ovario poliquístico, ovarios poliquísticos, síndrome de ovario poliquístico,
   quiste en el ovario, quistes en los ovarios, hiperplasia endometrial, pólipo endometrial, cervicitis, vaginitis,
