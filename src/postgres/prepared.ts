@@ -33,7 +33,7 @@ export function prepared<Name extends string>(
   build: (parameters: Readonly<Record<Name, Parameter>>) => Knex.QueryBuilder | Knex.Raw,
 ): (values: Readonly<Record<Name, unknown>>) => Statement {
   let statement: Native | undefined;
-  return (values) => bind((statement ??= withoutRepetition(compiled(names, build))), values);
+  return (values) => bound((statement ??= withoutRepetition(compiled(names, build))), values);
 }
 
 interface Native {
@@ -64,9 +64,9 @@ function withoutRepetition({ sql: text, bindings }: Native): Native {
   return { sql: text.replaceAll(/\$(\d+)/g, (_, place) => `$${numbers[Number(place) - 1]}`), bindings: kept };
 }
 
-function bind({ sql: text, bindings }: Native, values: Readonly<Record<string, unknown>>): Statement {
-  const bound = bindings.map((binding) => (binding instanceof Parameter ? valueOf(values, binding) : binding));
-  const native = { sql: text, bindings: bound };
+function bound({ sql: text, bindings }: Native, values: Readonly<Record<string, unknown>>): Statement {
+  const all = bindings.map((binding) => (binding instanceof Parameter ? valueOf(values, binding) : binding));
+  const native = { sql: text, bindings: all };
   return { toSQL: () => ({ toNative: () => native }) };
 }
 
