@@ -20,7 +20,7 @@ const KILLS_SERVERS = ["test/citus/worker-killed.test.ts"];
 
 /**
  * Tests that start, kill or compile other programs, such as processes of the service, poolers and browsers; and tests that
- * take a minute: the table of RPC conformance, 100,000 appointments, 10,000 moves.
+ * take a minute: the table of RPC conformance, 100,000 appointments, thousands of moves.
  */
 const PROGRAMS = [
   "test/{citus,embedded-postgres,examples,faults,mutations,packages,stubs}/**/*.test.ts",

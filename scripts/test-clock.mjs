@@ -10,8 +10,8 @@
  * Runs the tests that can depend on the clock, unless there are filters. A filter is the beginning of a path, such as
  * test/schedule. Tests of bytes, faults and other programs (browsers, compilers, poolers, clients of other languages)
  * do not depend on the clock, and not all of those programs work with a changed one. Without a moment, runs at all of
- * them. `--of-the-day` selects one moment and a quarter of the test files, both by the date in UTC. So each test runs
- * at each moment once in 48 days. Exits with 1 if a test or something outside of tests failed, or if a run was stopped
+ * them. `--of-the-day` selects one moment and an eighth of the test files, both by the date in UTC. So each test runs
+ * at each moment once in 96 days. Exits with 1 if a test or something outside of tests failed, or if a run was stopped
  * because it took too long.
  */
 import { spawnSync } from "node:child_process";
@@ -43,7 +43,7 @@ const LONGEST_RUN_MINUTES = 20;
 const RESULTS = "build/test-clock";
 const LIBRARY = findLibrary("/usr/lib");
 /** How many parts of the test files take turns with `--of-the-day`. */
-const PARTS = 4;
+const PARTS = 8;
 const DAY = Math.floor(Date.now() / 86_400_000);
 /** Folders of tests that do not depend on the clock. */
 const TIMELESS = new Set(

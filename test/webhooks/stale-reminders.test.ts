@@ -26,8 +26,10 @@ import { startTestService, type TestService } from "../support/service.js";
 import { createWebhook } from "./webhooks-under-test.js";
 
 const REMINDER = "cupo.appointment.reminder_due";
-/** Each appointment has a practitioner with eight slots a day, and visits the other seven on each of these days. */
-const [APPOINTMENTS, DAYS, SLOTS] = [60, 24, 8];
+/** Days of moves: 24 days have 10,080 moves. */
+const DAYS = Number(process.env["REMINDER_DAYS"] || 8);
+/** Each appointment has a practitioner with eight slots a day, and visits the other seven on each day. */
+const [APPOINTMENTS, SLOTS] = [60, 8];
 const SLACK_MS = 1_200_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const MOVES = APPOINTMENTS * DAYS * (SLOTS - 1);
