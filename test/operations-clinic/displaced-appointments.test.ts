@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DisplacedAppointmentService } from "../../src/gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
-import { type Clinic, day, mustCall } from "../schedule/clinic.js";
+import { appointmentIn, type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
@@ -18,7 +18,7 @@ import {
   setProgram,
 } from "./displaced-fixtures.js";
 import { expectTokenIsBound } from "./rpc-under-test.js";
-import { at } from "./timed-bookings.js";
+import { at, timedBooking } from "./timed-bookings.js";
 
 const { listDisplacedAppointments } = DisplacedAppointmentService.method;
 
@@ -70,6 +70,17 @@ describe("ListDisplacedAppointments", () => {
     await expectSoundness(clinic);
     await set(clinic, true);
     expect([await listed(clinic), await countOpen(clinic)]).toEqual([[], open]);
+    await expectSoundness(clinic);
+  });
+
+  test("has an overbooked one of an inactive program that never had a schedule", async () => {
+    clinic = await openClinic(service, { as: { tenantId: randomUUID() }, materialized: false });
+    const overbooking = await timedBooking(clinic, { startsAt: at(clinic, "03:00"), reason: "Urgente." });
+    const { appointmentId } = appointmentIn(await call(clinic, "OverbookAppointment", overbooking));
+    await setProgram(clinic, false);
+    expect(await listed(clinic, { displacedBy: "PROGRAM_INACTIVE" })).toEqual([appointmentId]);
+    await setProgram(clinic, true);
+    expect(await listed(clinic)).toEqual([]);
     await expectSoundness(clinic);
   });
 

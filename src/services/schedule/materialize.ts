@@ -74,8 +74,8 @@ export async function materializeProgram(
 
 /**
  * Updates the slots of a program after a change of its rules, practitioners, location or `active`. The transaction must
- * also write this change and hold the locks of {@link materializeProgram}. If the program never had a schedule, this
- * function only calls {@link askForSchedule}.
+ * also write this change and hold the locks of {@link materializeProgram}. A program that never had a schedule can have
+ * only slots of overbooked appointments: this function withdraws those, and calls {@link askForSchedule}.
  *
  * Increments the `generation` of the program. New slots get this number, so that options of replaced slots become
  * invalid.
@@ -96,14 +96,17 @@ export async function remakeProgram(
 ): Promise<void> {
   const { state, inputs } = schedule;
   const { programId } = inputs;
-  if (!isMade(state)) return askForSchedule(transaction, programId, nowMs);
+  const now = new Date(nowMs);
+  if (!isMade(state)) {
+    await withdrawSlots(transaction, planOn(inputs, changes), now);
+    return askForSchedule(transaction, programId, nowMs);
+  }
   startNewGeneration(transaction, [programId]);
   if (changes === undefined) return materializeProgram(transaction, schedule, nowMs);
   if (changes.rules !== undefined && haveSameSlots(inputs.rules, changes.rules)) return;
   const [before, plan] = [planOn(inputs), planOn(inputs, changes)];
   const differing = differingSpan(before, plan);
   if (differing === undefined) return;
-  const now = new Date(nowMs);
   const atOnce = state.isActive ? datesChangedAtOnce(state, nowMs) : plan;
   const changed = commonDates(differing, atOnce);
   if (changed !== undefined) await withdrawSlots(transaction, planWithin(plan, changed), now);
