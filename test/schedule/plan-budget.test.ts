@@ -184,6 +184,9 @@ describe("a tenant that would exceed its limit of open slots", () => {
     expect(messagesOf(answer)).toEqual([
       "the tenant would have more than 100 open slots, the most that it may have: make slots longer, or deactivate a rule or program",
     ]);
+    const inactive = { programId: await fixtures.createProgram(narrow, {}, as) };
+    await mustCall(clinic, "UpdateProgram", { ...inactive, active: false, expectedVersion: 1 });
+    expect((await call(clinic, "MaterializeSchedule", inactive)).status).toBe(200);
   });
 });
 

@@ -74,14 +74,16 @@ export async function requireRoomForPlan(
 
 /**
  * Requires that the tenant is below its limit of open slots. Otherwise throws 422 TOO_MANY on `programId`. A schedule
- * that already reaches its last date ({@link plannedThrough}) needs no more slots, so it always passes.
+ * that already reaches its last date ({@link plannedThrough}) needs no more slots, so it always passes. So does that of
+ * an inactive program, which gets no slots.
  */
 export async function requireRoomForSchedule(
   transaction: Transaction,
-  { through, horizonDays }: Pick<MaterializationState, "through" | "horizonDays">,
+  { isActive, through, horizonDays }: Pick<MaterializationState, "isActive" | "through" | "horizonDays">,
   { perTenant }: SlotLimits,
   nowMs: number,
 ): Promise<void> {
+  if (!isActive) return;
   if (through !== undefined && through >= plannedThrough({ horizonDays }, nowMs)) return;
   if (!(await hasRoomFor(transaction, 1, perTenant, nowMs))) throw tenantIsFull("programId", perTenant);
 }
