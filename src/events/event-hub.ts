@@ -24,7 +24,7 @@ export interface EventHub {
 
 /** A subscription to notifications of the changes that other processes make. */
 export interface Listening {
-  /** Whether notifications are known to arrive. If false, the hub polls more often. */
+  /** Whether it is certain that notifications arrive. If false, the hub polls more often. */
   isReceiving(): boolean;
   close(): Promise<void>;
 }
@@ -48,9 +48,9 @@ export interface RunningEventHub extends EventHub {
 }
 
 const PAGE_EVENTS = 500;
-/** Milliseconds between polls while notifications are known to arrive. */
+/** Milliseconds between polls while it is certain that notifications arrive. */
 const SLOW_POLL_MS = 2_000;
-/** Milliseconds between polls while notifications are not known to arrive. */
+/** Milliseconds between polls while it is not certain that notifications arrive. */
 const FAST_POLL_MS = 100;
 
 /**
@@ -58,7 +58,8 @@ const FAST_POLL_MS = 100;
  * watches of its tenant.
  *
  * Notifications of changes start a read at once. The hub also polls all of these feeds with one query, to find changes
- * for which no notification arrived. It polls every 2 s, or every 100 ms while notifications are not known to arrive.
+ * for which no notification arrived. It polls every 2 s, or every 100 ms while it is not certain that notifications
+ * arrive.
  */
 export function createEventHub(ports: EventHubPorts): RunningEventHub {
   const hub = new Hub(ports);

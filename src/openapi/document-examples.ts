@@ -43,9 +43,9 @@ export function documentExamples(
 }
 
 /**
- * Returns the description of the method's first example. It states the values that the request needs from the answers
- * to other methods, and the note of the example. Returns undefined if the example has neither such values nor a note,
- * or if there is no example.
+ * Returns the description of the method's first example. It lists the request values that the caller must take from
+ * answers of other methods. The note of the example follows. Returns undefined if the method has no example, or if its
+ * first example has neither such values nor a note.
  */
 export function exampleNote(method: DescMethod, examples: RequestExamples, members: AnswerMembers): string | undefined {
   const [first] = examplesOf(method, examples);

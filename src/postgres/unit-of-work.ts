@@ -67,8 +67,8 @@ export class UnitOfWork implements IdempotentWork {
    *
    * `work` may run again: up to three times after conflicts (serialization failure, deadlock, {@link RaceLost}), once
    * after a lost connection, and once if a pooler lost named statements. After a lost connection, the key shows whether
-   * the first run committed. Rejects with the error of the work, with a conflict for a violated unique constraint or an
-   * inactive tenant, or with a 503.
+   * the first run committed. Rejects with the error of the work, with the conflict of {@link uniqueConflict}, with a
+   * conflict for an inactive tenant, or with a 503.
    */
   async execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work): Promise<Outcome> {
     const outcome = await this.#repeat((isRerun) => this.#attempt(claim, call, principal, work, isRerun));

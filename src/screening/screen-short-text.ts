@@ -22,7 +22,10 @@ export type ShortTextKind = "NAME" | "PHONE" | "DOCUMENT" | "LABEL";
 const clearWords = String.raw`diag[a-z]*|i?dx|con|with|has|have|had|tien[a-z]*|teng[a-z]*|tuv[a-z]*|padec[a-z]*|sufr[a-z]*|suffer[a-z]*|(?:sero)?positiv[a-z]*|reactiv[oa]`;
 const clearWord = new RegExp(`(?<![a-z])(?:${clearWords})(?![a-z])`, "i");
 
-/** The checks of one kind of short text. `cards` is the check for card numbers. `others` are all other checks. */
+/**
+ * The checks of one kind of short text. `cards` is the check for card numbers, also in a {@link code}. `others` are all
+ * other checks of a text that is not a code.
+ */
 interface Looks {
   readonly cards: (plain: string) => boolean;
   readonly others: readonly Recognizer[];

@@ -16,7 +16,7 @@ export interface ListenOptions {
 }
 
 export interface Listener {
-  /** Whether notifications are known to arrive: the last probe notification was received. */
+  /** Whether it is certain that notifications arrive: the last probe notification was received. */
   isReceiving(): boolean;
   close(): Promise<void>;
 }

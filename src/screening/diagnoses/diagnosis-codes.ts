@@ -68,8 +68,11 @@ const patterns = [
 ].map((source) => new RegExp(source, "u"));
 
 /**
- * Returns whether a plain text contains a diagnosis in one of three forms:
- * - an ICD-10 code (CIE-10 in Spanish) next to a word such as `diagnóstico`, `dx` or `CIE`: `dx E119`
+ * Returns whether a plain text contains a diagnosis in one of these forms:
+ * - a word such as `diagnóstico`, `dx` or `CIE`, then at most six words of {@link FILLERS}, then an ICD-10 code (CIE-10
+ *   in Spanish): `dx E119`, `dx hipertensión severa I10`. The first word must not follow a word of {@link SERVICES}.
+ * - an ICD-10 code, then at most a few joining words or a sign, then such a word: `E119 es mi diagnóstico`,
+ *   `E119 (CIE-10)`. The code must not follow a word of {@link PLACES}: `consultorio A20 (CIE-10)`.
  * - an ICD-10 code with a decimal point in the same sentence and line as such a word, at most 80 characters away
  * - `Dx:` or `impresión diagnóstica:` before a word of three or more letters that is not in {@link EMPTY_ANSWERS}
  *

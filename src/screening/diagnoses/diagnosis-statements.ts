@@ -141,8 +141,9 @@ function isExplained(words: readonly Word[], at: number, start: number): boolean
 }
 
 /**
- * Returns whether an ICD-10 code stands beside the condition (`hipertensión I10`), or the words after the condition
- * state it: `vih positivo`, `el lupus que padezco`, `la hipertensión que me diagnosticaron`.
+ * Returns whether the words after the condition state it: `vih positivo`, `el lupus que padezco`, `la hipertensión que
+ * me diagnosticaron`. Also returns true if an ICD-10 code stands before the condition, with at most one number between,
+ * or after the condition, with at most one filler between: `hipertensión I10`.
  */
 function isToldAfter({ words }: Text, { start, end }: Condition): boolean {
   if (isCodeBeside(words, start, end)) return true;

@@ -82,9 +82,9 @@ const patterns = [
 /**
  * Returns whether a plain text contains financial data. These count:
  * - a payment card number or an IBAN
- * - the number of an account or card next to a word such as `cuenta` or `tarjeta`
+ * - the number of an account or card near a word such as `cuenta`, `tarjeta` or `consigné`
  * - a payment key, or the mobile number of a payment app: `mi nequi es 300 123 4567`
- * - the verification value of a card, or the code of a card next to its expiry month
+ * - the verification value of a card, or the code of a card near its expiry month
  *
  * Amounts, invoices, tax numbers and the last four digits of a card do not count.
  */

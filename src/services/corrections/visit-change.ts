@@ -31,13 +31,15 @@ import { changeDuration, lockForDuration } from "./visit-duration.js";
  * Throws:
  * - 404 for an unknown appointment, service or type
  * - 409 for a stale version or a finished appointment
- * - 409 for a new duration of an appointment whose slots are no longer in the schedule
- * - 409 for a new duration if the practitioner or the patient is not free from the start to the new end; an overbooked
- *   appointment needs only a free patient
  * - 422 for a service or type that is not active, or a service that the program does not offer
- * - 422 if the schedule has no adjacent slots up to the new end
- * - 422 if an overbooked appointment would end on another day
  * - 422 for a join link of a visit that is not by video
+ *
+ * If the request has a duration or a type, also throws, even if the length stays the same:
+ * - 409 if the slots of the appointment are no longer in the schedule
+ * - 409 if the practitioner or the patient is not free from the start to the requested end; an overbooked appointment
+ *   needs only a free patient
+ * - 422 if the schedule has no adjacent slots up to the requested end
+ * - 422 if an overbooked appointment would end on another day
  */
 export async function changeVisit(
   request: ChangeAppointmentRequestValid,

@@ -44,8 +44,8 @@ export interface StatedReferences {
 }
 
 /**
- * The practitioner, program and service of the visits, and the errors of these three. The program can be booked for
- * `horizonDays` days after today.
+ * The practitioner, program and service of the visits. `errors` has one item for each of them that does not exist or is
+ * not active. The program can be booked for `horizonDays` days after today.
  */
 export interface VisitsTarget {
   readonly target: BookingTarget;

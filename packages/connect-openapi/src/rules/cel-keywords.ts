@@ -12,8 +12,8 @@ export interface CelRule {
   readonly message: string;
   readonly expression: string;
   /**
-   * The value of `rule` in the expression of a predefined rule. `true` becomes 1. Undefined for a rule that is not
-   * predefined, and for a value that is bytes, a list or a message.
+   * The value that the options of a field assign to a predefined rule. In the expression, this value has the name
+   * `rule`. `true` becomes 1. Undefined for a rule that is not predefined, and for bytes, lists and messages.
    */
   readonly value?: string | number;
 }

@@ -9,21 +9,22 @@ import {
 import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { predefined as predefinedOption, type Rule } from "../gen/buf/validate/validate_pb.js";
 
-/**
- * A predefined rule of protovalidate that a field sets. In the CEL expression of the rule, `rule` is the value that the
- * field sets.
- */
+/** A CEL expression of a predefined rule of protovalidate, and the value that the options of a field assign to it. */
 export interface PredefinedRule {
   readonly rule: Rule;
-  /** The value that the field sets. `true` becomes 1. Undefined for bytes, lists and messages. */
+  /**
+   * The value that the options of the field assign to the rule: 100 for `string.(library.v1.max_words) = 100`. In the
+   * CEL expression, this value has the name `rule`. `true` becomes 1. Undefined for bytes, lists and messages.
+   */
   readonly value: string | number | undefined;
 }
 
 const extensionsByFile = new WeakMap<DescFile, readonly DescExtension[]>();
 
 /**
- * Returns the predefined rules among the rules of a field. Predefined rules are extensions of protovalidate's messages.
- * Finds only rules that are declared in `file` or in its direct and indirect imports. Omits rules with the value false.
+ * Returns the predefined rules among the rules of a field, with one item for each CEL expression of such a rule.
+ * Predefined rules are extensions of protovalidate's messages. Finds only rules that are declared in `file` or in its
+ * direct and indirect imports. Omits rules with the value false.
  */
 export function predefinedRules({ message }: ReflectMessage, file: DescFile): PredefinedRule[] {
   return extensionsKnownTo(file)

@@ -15,7 +15,7 @@ export interface SchemaContext {
   /** Returns the comment of a definition as CommonMark, or undefined for none. */
   comment(definition: Definition): string | undefined;
   enumValues(definition: DescEnum): readonly DescEnumValue[];
-  /** Returns the schema after the option `schema` has changed it. */
+  /** Returns the result of {@link SchemaOptions.schema} for the schema; the schema itself without this option. */
   finished(definition: DescMessage | DescField | DescEnum, schema: JsonObject): JsonObject;
   /**
    * Returns sentences for the description of `definition`. They state the rules in `unsaid`, which keywords do not

@@ -33,7 +33,8 @@ const HEAD = {
 
 /**
  * Inserts a resource. Does not wait for the result. If a unique constraint is violated, for example by a duplicate
- * code, the commit fails with a conflict on the column of this constraint.
+ * code, the commit fails. The call then fails with a 409 on the API field of the constraint (see `uniqueConflict`). If
+ * the constraint has no such field, the call fails with the error of the database.
  */
 export function insertResource<A extends object>(
   transaction: Transaction,
