@@ -29,6 +29,8 @@ const MAX_KEPT_MIB = 40;
  * a second attack adds nothing, a third 17 MiB.
  */
 const MAX_KEPT_OF_HEADERS_MIB = 150;
+/** Number of connections that together have more unread answers than an address may have. */
+const FEW = 40;
 /** Number of connections of each attack if all happen at once. Each attack still reaches the limits alone. */
 const CONNECTIONS_OF_EACH = 20;
 /**
@@ -94,7 +96,7 @@ interface Attack {
   readonly status: number;
 }
 
-const streams = { bytes: closedStreams, connections: 100, status: 200 };
+const streams = { bytes: closedStreams, connections: FEW, status: 200 };
 const ofPublic = { ...streams, url: () => service.publicUrl };
 const ofInternal = { ...streams, url: () => service.internalUrl };
 const withToken = (headers: UnreadRequest["headers"]) => ({ ...headers, authorization: `Bearer ${token}` });
@@ -106,11 +108,17 @@ const longHeaders: Attack = {
   status: 404,
 };
 const plainAttacks: readonly Attack[] = [
-  { ...ofPublic, name: "streams for the reference page", asked: () => page },
+  { ...ofPublic, name: "streams for the reference page", connections: 100, asked: () => page },
   { ...ofPublic, name: "streams for the OpenAPI document", asked: () => document },
   { ...ofPublic, name: "streams for the compressed OpenAPI document", asked: () => compressed },
   { ...ofPublic, name: "streams for nothing", connections: 400, asked: () => nothing, status: 404 },
-  { ...ofPublic, name: "pipelined requests for the OpenAPI document", asked: () => document, bytes: pipelined },
+  {
+    ...ofPublic,
+    name: "pipelined requests for the OpenAPI document",
+    connections: 100,
+    asked: () => document,
+    bytes: pipelined,
+  },
   {
     ...ofPublic,
     name: "pipelined requests for the compressed OpenAPI document",
