@@ -42,7 +42,7 @@ export async function prepareMove(
   service: TestService,
   { rule = {}, as = {}, days = 2 }: { readonly rule?: JsonObject; readonly as?: TokenFor; readonly days?: number } = {},
 ): Promise<Move> {
-  const words = JSON.stringify([calendarOf(service, as), await commonCatalogs(service, as), rule, as]);
+  const words = JSON.stringify([await calendarOf(service, as), await commonCatalogs(service, as), rule, as]);
   const make = () => makeBooked(service, { rule, as });
   const made = await createFromTemplate(service, `Move ${words}`, rowsOfBooked, make, ({ patient }) =>
     fixtures.otherDocument(patient),

@@ -93,7 +93,7 @@ export async function openClinic(service: TestService, changes: ClinicChanges = 
   const rule: JsonObject = { ...everyMorning, validTo: day({ service }, DAYS_OPEN), ...changes.rule };
   const make = () => makeClinic(service, catalogs, { ...changes, rule });
   const dependsOnOthers = practitionerIds !== undefined || rule["holidayPolicy"] !== everyMorning["holidayPolicy"];
-  const words = JSON.stringify([calendarOf(service, as), catalogs, { ...changes, rule }]);
+  const words = JSON.stringify([await calendarOf(service, as), catalogs, { ...changes, rule }]);
   const ids =
     dependsOnOthers || !materialized ? await make() : await createFromTemplate(service, words, rowsOfClinic, make);
   const { requestSourceId, appointmentTypeId } = catalogs;
@@ -101,11 +101,16 @@ export async function openClinic(service: TestService, changes: ClinicChanges = 
 }
 
 /**
- * Identifies the calendar of a schedule: its date and tenant. The tenant's id is also written without hyphens, so that
- * fixtures are never copied between tenants, whose holidays may differ.
+ * Identifies what the schedules of a tenant depend on besides their programs: the date, and the tenant's holidays, blocks
+ * and settings. If a tenant has any of these, its id is also written without hyphens, so that no fixture is copied from
+ * another tenant.
  */
-export function calendarOf(service: TestService, { tenantId = service.tenantId }: TokenFor): string {
-  return `${day({ service }, 0)} of ${tenantId.replaceAll("-", "")}, ${tenantId}`;
+export async function calendarOf(service: TestService, { tenantId = service.tenantId }: TokenFor): Promise<string> {
+  const rows = ["holidays", "schedule_blocks", "tenant_settings"].map(
+    (table) => `SELECT 1 FROM ${table} WHERE tenant_id = '${tenantId}'`,
+  );
+  const hasOwn = (await service.query(`${rows.join(" UNION ALL ")} LIMIT 1`)).length > 0;
+  return `${day({ service }, 0)}${hasOwn ? ` of ${tenantId.replaceAll("-", "")}` : ""}, ${tenantId}`;
 }
 
 /** Conditions that select the rows of one clinic, per table. */

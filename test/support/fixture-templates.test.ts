@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
 import {
@@ -6,7 +7,16 @@ import {
   provideResource,
   readResource,
 } from "../operations-clinic/resources-under-test.js";
-import { bookFirst, type Clinic, call, materialize, openClinic, optionsFor } from "../schedule/clinic.js";
+import {
+  bookFirst,
+  type Clinic,
+  call,
+  day,
+  materialize,
+  mustCall,
+  openClinic,
+  optionsFor,
+} from "../schedule/clinic.js";
 import { scheduleDifferences } from "../schedule/schedule-differences.js";
 import { startTestService, type TestService } from "./service.js";
 
@@ -31,6 +41,16 @@ describe("a copied clinic", () => {
 
   test("reads like its original, except for ids and codes", async () => {
     expect(await shown(copied)).toEqual(await shown(made));
+  });
+
+  test("of a new tenant reads like its original too, unless the tenant has holidays, blocks or settings", async () => {
+    const inNewTenant = () => openClinic(service, { as: { tenantId: randomUUID() } });
+    const [, original, elsewhere] = [await inNewTenant(), await inNewTenant(), await inNewTenant()];
+    const { as } = elsewhere;
+    expect(await isAudited(elsewhere.programId)).toBe(false);
+    expect(await shown(elsewhere)).toEqual(await shown(original));
+    await mustCall(elsewhere, "CreateHoliday", { date: day(elsewhere, 1), name: "Fiesta", active: true });
+    expect(await isAudited((await openClinic(service, { as })).programId)).toBe(true);
   });
 
   test("has the complete schedule of its rule", async () => {
