@@ -103,8 +103,8 @@ export function screeningCodesOf(field: DescField): readonly ScreeningCode[] {
 }
 
 /**
- * Whether a field is screened or contains texts that are screened here. Skips nested lists whose items the operation
- * validates ({@link areItemsJudged}). `seen` stops the recursion at recursive messages.
+ * Whether a field is screened, or is a message that contains screened texts. Skips lists whose items the operation
+ * itself validates ({@link areItemsJudged}). `seen` stops the recursion at recursive messages.
  */
 function holdsScreened(field: DescField, seen: readonly DescMessage[] = []): boolean {
   if (screenOf(field) !== undefined) return true;

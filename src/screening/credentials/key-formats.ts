@@ -5,7 +5,7 @@
 const formats: readonly RegExp[] = [
   // A JSON Web Token (RFC 7515 and RFC 7516): `eyJ` is the start of its header, `{"`, in base64url.
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}/,
-  // The first line of a key, a certificate or a message in textual encoding (RFC 7468): `BEGIN PRIVATE KEY`.
+  // The first line of a key, certificate or request (RFC 7468), or of an OpenPGP message: `BEGIN PRIVATE KEY`.
   /\p{Pd}{2,8}\s?BEGIN [A-Z0-9 ]{0,40}(?:KEY|CERTIFICATE|KEY BLOCK|REQUEST|MESSAGE)\s?\p{Pd}{2,8}/iu,
   // The identifier of a credential of Amazon Web Services
   /(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/,

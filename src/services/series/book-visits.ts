@@ -161,8 +161,9 @@ function once(errors: readonly FieldError[]): FieldError[] {
 
 /**
  * Returns the visits, adjusted as if the earlier visits of the same patient in this call were already booked. The
- * counts of the limits then include the earlier visits. `firstVisit` stays true only for the first visit of a patient
- * in a year. Only the first visit of a patient keeps the limit of no-shows, so that an error names this limit once.
+ * counts of the limits then include the earlier visits. Of the visits of a patient in one calendar year, `firstVisit`
+ * can stay true only for the first one. The limit of no-shows is checked only for a patient's first visit in this call,
+ * so that an error names this limit once.
  */
 function countOneAfterTheOther(visits: readonly ReadVisit[]): readonly ReadVisit[] {
   return visits.map((read, index) => {

@@ -78,7 +78,7 @@ export function createTenantService(ports: TenantPorts): Implementation<typeof T
   };
 }
 
-/** Runs work of an operator's call within the tenant with this id. Throws 403 if the caller is not an operator. */
+/** Runs `work` in the transaction of a call, on the data of a tenant. Throws 403 if the caller is not an operator. */
 function reach<T>(
   tenantId: string,
   call: ReadyCall,

@@ -8,7 +8,10 @@ import { tracedFetch } from "./traced-fetch.js";
 /** Creates the spans of incoming and outgoing requests, and exports them. */
 export interface Tracing {
   readonly spans: RequestSpans;
-  /** A fetch function that creates a span for each request and sends the trace context with it. */
+  /**
+   * A fetch function that creates a span for each request and sends the trace context with it. Pass the method and the
+   * headers in `init`: those of a Request object are not used.
+   */
   readonly fetch: typeof globalThis.fetch;
   /** Exports the remaining spans and ends the export. */
   close(): Promise<void>;

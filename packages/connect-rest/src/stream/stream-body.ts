@@ -8,7 +8,7 @@ export interface ChunkWriter {
    * rejects.
    */
   error(error: unknown): Uint8Array;
-  /** The last chunk of a stream that ended without an error; undefined for none. */
+  /** The chunk that follows the last message of a stream without an error. If undefined, no chunk follows. */
   readonly end: Uint8Array | undefined;
 }
 

@@ -48,7 +48,8 @@ const DAY = 86_400;
  * Returns at most `query.limit` options, the earliest first. Each option meets these conditions:
  * - Its slots are free and bookable at `query.now`, and its day has capacity left.
  * - Its program offers the service to the principal, and its practitioner is active.
- * - Neither practitioner nor patient has another appointment or an unexpired hold that overlaps the option.
+ * - Neither the practitioner nor the patient has another appointment or an unexpired hold at that time. The patient may
+ *   have one in the buffer after the visit.
  *
  * One statement usually fills the page. If many people are busy or many days are full, further statements continue
  * where the last one stopped. If a statement finds very few options, the next one covers a longer time. So the cost
