@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import { eventually } from "../support/eventually.js";
 import { callRpc } from "../support/rpc.js";
 import { shareTestService, type TestService } from "../support/service.js";
 import {
@@ -66,6 +68,24 @@ test("rows of a patient that was merged twice become appointments of the last su
   const found = await service.query(`SELECT count(*)::int AS count FROM appointments WHERE patient_id = '${survivor}'`);
   expect(found).toEqual([{ count: 1 }]);
   expect(await invariantsOf(clinic)).toMatchObject({ findings: [] });
+});
+
+test("rows of a patient who is merged meanwhile become appointments of the survivor", async () => {
+  const [survivor = "", duplicate = ""] = (await importRows(clinic, [patientRow("P11"), patientRow("P12")])).map(
+    ({ resourceId }) => resourceId,
+  );
+  const merging = new Client(service.databaseUrl);
+  await merging.connect();
+  onTestFinished(() => merging.end());
+  await merging.query(`BEGIN; SET LOCAL cupo.tenant_id = '${clinic.as.tenantId}'`);
+  await merging.query(`UPDATE patients SET status = 'INACTIVE', merged_into = '${survivor}' WHERE id = '${duplicate}'`);
+  const importing = importRows(clinic, [appointmentRow(clinic, "A12", { patient: { sourceId: "P12" } })]);
+  const isWaiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  await eventually(async () => (await service.query(isWaiting)).length > 0);
+  await merging.query("COMMIT");
+  expect(summariesOf(await importing)).toEqual(["CREATED"]);
+  const found = await service.query(`SELECT count(*)::int AS count FROM appointments WHERE patient_id = '${survivor}'`);
+  expect(found).toEqual([{ count: 1 }]);
 });
 
 async function merge(duplicatePatientId: string, survivorPatientId: string, duplicateExpectedVersion: number) {

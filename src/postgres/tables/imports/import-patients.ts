@@ -66,7 +66,8 @@ const SURVIVORS = `WITH RECURSIVE merged (id, patient_id, merged_into) AS (
 /**
  * Locks the patients with these ids and returns them in a map by these ids. If a patient was merged, locks and returns
  * the patient into which it was finally merged. Omits unknown ids and erased patients. Locks in the order of the ids of
- * the locked patients. The locks last until the transaction ends.
+ * the locked patients. The locks last until the transaction ends. If a patient is merged while this function waits for
+ * its lock, reads and locks again.
  */
 export async function lockPatients(
   transaction: Transaction,
@@ -82,6 +83,7 @@ export async function lockPatients(
     .orderBy("id")
     .select(patientColumns);
   const locked = await readRecords<PatientRecord>(transaction, query.forNoKeyUpdate());
+  if (locked.some(({ mergedInto }) => mergedInto !== undefined)) return lockPatients(transaction, ids);
   const byId = new Map(locked.map((patient) => [patient.id, patient]));
   return new Map(
     heads.flatMap(({ id, patientId }) => {
