@@ -134,7 +134,7 @@ export interface Call {
   readonly startedAt: number;
   /** Response headers that the interceptors add. Both successful answers and errors have these headers. */
   readonly responseHeaders: Record<string, string>;
-  /** The changes of the call so far. Cleared when the transaction is repeated. */
+  /** The changes of the call so far. Cleared before the transaction is repeated, and after a call with validateOnly. */
   readonly effects: Effect[];
   /** Returns the id for a new resource: a UUID of version 7. */
   readonly newId: () => string;

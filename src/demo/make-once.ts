@@ -17,8 +17,9 @@ export interface Kind<T> {
 const THERE: ReadonlySet<string | undefined> = new Set(["DUPLICATE", "STALE_VERSION", "RULE_OVERLAP"]);
 
 /**
- * Creates items in order and returns their ids by code. If an item already exists, looks up its id by its code. So a
- * filling can continue even after the service has purged the idempotency keys. Rejects with any other error of a call,
+ * Creates items in order and returns their ids by code. If an item already exists, looks up its id by its code. So
+ * after an interruption the demo data can be created again from the start, even if the service has purged the
+ * idempotency keys. Rejects with any other error of a call,
  * or if the lookup finds no item.
  */
 export async function makeOnce<T extends { readonly code: string }>(

@@ -43,7 +43,7 @@ export interface EventHubPorts {
 export interface RunningEventHub extends EventHub {
   /** Notifies the hub that a transaction of a tenant has committed. */
   wake(tenantId: string): void;
-  /** Stops reading all feeds. Open watches are not notified. */
+  /** Ends the polls and the notifications. Does not wait for a read in progress. Open watches are not notified. */
   close(): Promise<void>;
 }
 

@@ -30,7 +30,10 @@ export interface LockedForErasure {
 /**
  * Locks a patient and all patients merged into it. Then locks the waitlist entries, appointments and holds of the
  * patient, in the order of `locks.ts`, and last the cases. Until the transaction ends, no other call can change these
- * records or add new ones. Returns the locked records, except the waitlist entries.
+ * records or add new ones. Returns the locked records, except the waitlist entries, and the former document numbers.
+ *
+ * If a duplicate is merged into the patient while this function waits for the patient's lock, the duplicate is not
+ * locked. The returned patient then has a newer version: the caller must compare the version.
  */
 export async function lockForErasure(transaction: Transaction, patientId: string): Promise<LockedForErasure> {
   const [patients, , appointments, holds, cases, formerDocumentNumbers] = await Promise.all([

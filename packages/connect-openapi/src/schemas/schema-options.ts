@@ -52,9 +52,9 @@ export interface SchemaOptions {
    */
   readonly keywordsByRule?: Readonly<Record<string, JsonObject>>;
   /**
-   * Returns a sentence for the description about a rule that no keyword expresses in full, or undefined for no
-   * sentence. If this function throws, the document is not created. Defaults to the message of the rule or, without a
-   * message, its expression.
+   * Returns a sentence about a rule that no keyword expresses in full. The sentence is added to the description.
+   * Undefined adds no sentence. If this function throws, the document is not created. Defaults to the message of the
+   * rule or, without a message, its expression.
    */
   readonly untranslated?: (rule: UntranslatedRule) => string | undefined;
 }

@@ -60,8 +60,8 @@ export function streamFormat(name: StreamFormatName | undefined, rawHeaders: rea
 }
 
 /**
- * Returns the highest quality, 0 to 1, that Accept headers give to a media type (RFC 9110 section 12.5.1). Ignores
- * wildcards. Returns 0 if no header names the media type.
+ * Returns the highest quality that Accept headers give to a media type (RFC 9110 section 12.5.1). Ignores wildcards. A
+ * quality above 1, which the RFC forbids, is returned unchanged. Returns 0 if no header names the media type.
  */
 function qualityOf(mediaType: string, rawHeaders: readonly string[]): number {
   const ranges = headerValues("accept", rawHeaders).flatMap((value) => value.toLowerCase().split(","));

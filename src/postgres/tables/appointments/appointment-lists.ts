@@ -15,9 +15,9 @@ import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
   /**
-   * The time by which the list is ordered: the start of the appointment, with one exception. If a list has only
-   * displaced appointments and no filter for a patient or a series, this time is the start of the first retained slot
-   * in the time range of the list.
+   * The time by which the list is ordered: the start of the appointment, with one exception. If the filter
+   * selects only displaced appointments, and no patient or series, this time is the start of the first retained slot in
+   * the time range of the list.
    */
   readonly listedAt: Date;
 }
