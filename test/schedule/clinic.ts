@@ -123,6 +123,7 @@ export const rowsOfClinic: RowsOf<ClinicIds> = ({ programId, serviceId, practiti
   program_services: `program_id = '${programId}'`,
   program_practitioners: `program_id = '${programId}'`,
   slots: `program_id = '${programId}'`,
+  calendars: `tenant_id = (SELECT tenant_id FROM programs WHERE id = '${programId}')`,
 });
 
 async function makeClinic(

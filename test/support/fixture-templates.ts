@@ -27,6 +27,9 @@ interface Kept {
 
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 
+/** A table with one row per tenant, which all fixtures of the tenant share. */
+const OF_TENANT = "calendars";
+
 const known = new WeakMap<TestService, Kept>();
 
 /**
@@ -90,7 +93,8 @@ async function copy<T extends object>(
 ): Promise<T> {
   const statements = Object.entries(rows).map(([table, all]) => {
     const values = escapeLiteral(rewrite(all.filter(({ id }) => !isGiven(String(id)))));
-    return `INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, ${values})`;
+    const unlessThere = table === OF_TENANT ? "ON CONFLICT DO NOTHING" : "";
+    return `INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, ${values}) ${unlessThere}`;
   });
   const copied = kept.lastCopy.then(() => service.query(statements.join(";")));
   kept.lastCopy = copied.catch(() => undefined);
