@@ -102,14 +102,18 @@ export async function openClinic(service: TestService, changes: ClinicChanges = 
 
 /**
  * Identifies what the schedules of a tenant depend on besides their programs: the date, and the tenant's holidays, blocks
- * and settings. If a tenant has any of these, its id is also written without hyphens, so that no fixture is copied from
- * another tenant.
+ * and settings. If a tenant has any of these, or the database of an older release lacks a table, the tenant's id is also
+ * written without hyphens, so that no fixture is copied from another tenant.
  */
 export async function calendarOf(service: TestService, { tenantId = service.tenantId }: TokenFor): Promise<string> {
   const rows = ["holidays", "schedule_blocks", "tenant_settings"].map(
     (table) => `SELECT 1 FROM ${table} WHERE tenant_id = '${tenantId}'`,
   );
-  const hasOwn = (await service.query(`${rows.join(" UNION ALL ")} LIMIT 1`)).length > 0;
+  const found = service.query(`${rows.join(" UNION ALL ")} LIMIT 1`);
+  const hasOwn = await found.then(
+    ({ length }) => length > 0,
+    () => true,
+  );
   return `${day({ service }, 0)}${hasOwn ? ` of ${tenantId.replaceAll("-", "")}` : ""}, ${tenantId}`;
 }
 
