@@ -68,8 +68,11 @@ const onlyLetters = /^[A-Za-z\u00c0-\u024f .'’,-]*$/;
 
 const words = `es|era|fue|son|is|was|como|as|sera|seria|sigue|usuario|username|user|login|dat[oa]s|credencial[a-z]*|${clearWords}`;
 /**
- * Matches a part without which a text of letters cannot have forbidden content: a verb such as `es`, a word for logins,
- * a word of {@link clearWord}, four single letters in a row (`p i n o`), or a hyphen without a letter before it.
+ * Matches a text that can have forbidden content. A text of letters has none if it contains none of these:
+ * - a verb such as `es`
+ * - a word for logins, or a word of {@link clearWord}
+ * - four single letters in a row (`p i n o`)
+ * - a hyphen without a letter before it
  */
 const telling = new RegExp(
   `(?:^|[ .'’,-])(?:(?:${words})(?:$|[ .'’,-])|-|[a-z](?:[ .,'’-]{1,3}[a-z](?=$|[ .,'’-])){3})`,

@@ -213,7 +213,7 @@ async function attackWith(chosen: readonly Attack[], connections: number): Promi
   return () => closing.forEach((close) => close());
 }
 
-/** Opens slow clients of HTTP/1.1 at one listener and of HTTP/2 at the other, so that each can reach its limits. */
+/** Opens slow clients: of HTTP/1.1 at one listener, of HTTP/2 at the other. At one, they would share a limit. */
 async function openSlowClients(): Promise<SlowClients[]> {
   const http1 = await openSlow(service.publicUrl, 40, pipelined(AT_ONCE, { path: "/docs" }));
   return [http1, openSlowSessions(service.internalUrl, 40, AT_ONCE, "/docs")];

@@ -3,7 +3,8 @@ import type { Interceptor } from "@connectrpc/connect";
 
 /**
  * Interceptors for all methods, or a function that returns the interceptors of a method. The function is called once
- * for each route, when the handler is created. The first interceptor is outermost.
+ * for each route, at its first call. If it throws, the call fails, and the function is called again for the next one.
+ * The first interceptor is outermost.
  */
 export type Interceptors = readonly Interceptor[] | ((method: DescMethod) => readonly Interceptor[]);
 

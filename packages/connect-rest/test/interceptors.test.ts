@@ -20,6 +20,19 @@ test("interceptors are applied once, at the first call, and share no request or 
   expect(applied).toBe(1);
 });
 
+test("a function of interceptors that throws fails the call, and is called again for the next one", async () => {
+  let calls = 0;
+  const { send } = await startServer({
+    interceptors: (method) => {
+      if (method.name === "QueryKinds" && ++calls === 1) throw new Error("not ready");
+      return [];
+    },
+  });
+  const statuses = [];
+  for (let n = 0; n < 3; n++) statuses.push((await send("GET", "/v1/kinds/x")).status);
+  expect([statuses, calls]).toEqual([[500, 200, 200], 2]);
+});
+
 test("interceptors may answer with headers of their own, which replace those of the implementation", async () => {
   const implementation = {
     queryKinds: (request: { id: string }, { responseHeader }: HandlerContext) => {

@@ -75,7 +75,8 @@ export async function materializeProgram(
 /**
  * Updates the slots of a program after a change of its rules, practitioners, location or `active`. The transaction must
  * also write this change and hold the locks of {@link materializeProgram}. A program that never had a schedule can have
- * only slots of overbooked appointments: this function withdraws those, and calls {@link askForSchedule}.
+ * only slots of appointments outside the schedule, such as overbooked ones. For such a program, this function withdraws
+ * those that the plan does not have, and calls {@link askForSchedule}.
  *
  * Increments the `generation` of the program. New slots get this number, so that options of replaced slots become
  * invalid.
