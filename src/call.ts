@@ -61,7 +61,7 @@ export interface Effect {
   readonly resourceId: string;
   /** OFFERED: a slot was offered to a waitlist entry. The entry did not change. */
   readonly action: "CREATE" | "UPDATE" | "DELETE" | "OFFERED";
-  /** Version after the change. Absent for resources without versions, and a new WaitlistEntry or UserAttentionCase. */
+  /** Version after the change. Absent for a new WaitlistEntry or UserAttentionCase, and if the type has no versions. */
   readonly version?: number;
   /**
    * The owner of the resource. Only callers who may see the resource receive the event of the change. Absent for
@@ -82,8 +82,8 @@ export interface RequiredStatement {
 
 /**
  * The database transaction of a call, bound to its tenant. Sends statements in the order in which it receives them,
- * without waiting for earlier results. Statements that are sent in the same turn of the event loop share a round trip.
- * If the operation takes no idempotency key, each read-only round trip to the primary is a transaction of its own.
+ * without waiting for earlier results. Statements of the same turn of the event loop share a round trip. If the
+ * operation takes no idempotency key, each round trip to the primary is a separate transaction until a write or lock.
  */
 export interface Transaction {
   /** The tenant of the transaction. Every statement must also name this tenant. */

@@ -13,9 +13,11 @@ export interface DevelopmentKey {
 
 /**
  * Opens the ES256 key pair in `development-key.json` of a data folder. Creates the folder and the file if they are
- * missing. Only the operating-system user of the process can read the file. The complete file appears in one step: by a
- * hard link, which fails if the file exists. So processes that start together all use the first key. Rejects with an
- * Error that names the file if its content is not a key.
+ * missing. Only the operating-system user of the process can read the file. Rejects with an Error that names the file
+ * if its content is not a key.
+ *
+ * Processes that start together all use the key of the first one: a hard link creates the complete file in one step,
+ * and fails if the file exists.
  */
 export async function openDevelopmentKey(dataDir: string): Promise<DevelopmentKey> {
   const path = join(dataDir, "development-key.json");

@@ -19,10 +19,9 @@ const refreshMs = 30_000;
 const timeoutMs = 3_000;
 
 /**
- * Opens the key set in a file. The file is read again every 30 s by the rules of {@link openRefreshingKeySet}. Changes
- * are detected by the content and not by the modification time. The modification time is coarse, and a file that
- * replaces another file may have an older time. Rejects with an Error that names the path if the first read fails or
- * finds no usable key.
+ * Opens the key set in a file. The file is read again every 30 s by the rules of {@link openRefreshingKeySet}. Its
+ * content is compared, because a file that replaces another file may have an older modification time. Rejects with an
+ * Error that names the path if the first read fails or finds no usable key.
  */
 export async function readFileKeySet({ path, onError = () => {} }: FileKeySetOptions): Promise<KeySet> {
   await requireKeys(await readDocument(path), path);

@@ -1,8 +1,9 @@
 /**
- * Parses a JSON object from bytes. It is stricter than JSON.parse. The bytes must be valid UTF-8 without a byte order
- * mark, and the value must be an object. Two members of the same name are rejected, because two parsers could use
- * different values of them, which would be a security risk. RFC 7519 section 4 allows the rejection. Throws SyntaxError
- * or TypeError.
+ * Parses a JSON object from bytes. Throws SyntaxError or TypeError if:
+ * - the bytes are not JSON in UTF-8, or begin with a byte order mark
+ * - the JSON value is not an object
+ * - an object has two members of the same name. Two parsers could use different values of them, which would be a
+ *   security risk (RFC 7519 section 4).
  */
 export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
   const text = utf8.decode(bytes);

@@ -22,7 +22,7 @@ export interface TokenClaims {
   readonly principal: Principal;
   /**
    * Start of the validity in milliseconds since the epoch, inclusive: 5 s before the later of the claims `iat` and
-   * `nbf`, for clock differences.
+   * `nbf`, because the issuer's clock may be ahead.
    */
   readonly fromMs: number;
   /** End of the validity in milliseconds since the epoch, exclusive: the claim `exp`. */
@@ -32,13 +32,13 @@ export interface TokenClaims {
 const clockToleranceMs = 5000;
 
 /**
- * Reads the claims of a signed access token (RFC 9068 section 2.2). These claims are required: `iss` (equal to
- * `issuer`), `aud` (contains `audience`), `exp`, `iat`, `sub`, `jti`, the client, the tenant (a UUID) and the scopes.
- * These claims are optional: `nbf`, and `organization_id` and `company_id` (UUIDs). None of these claims may be `null`.
+ * Reads these claims of a signed access token (RFC 9068 section 2.2):
+ * - required: `iss` (equal to `issuer`), `aud` (contains `audience`), `exp`, `iat`, `sub`, `jti`, the client, the
+ *   tenant (a UUID) and the scopes
+ * - optional: `nbf`, `organization_id` (a UUID) and `company_id` (a UUID)
  *
- * The function does not compare times with the clock. A token is valid from 5 s before the later of `iat` and `nbf`,
- * because the issuer's clock may be ahead. It is valid until `exp`, without tolerance (RFC 7519 section 4.1.4). Throws
- * INVALID_ACCESS_TOKEN.
+ * Throws INVALID_ACCESS_TOKEN if a required claim is missing, or if any of these claims is invalid or `null`. Does not
+ * compare times with the clock: the caller must do so with `fromMs` and `untilMs`.
  */
 export function readClaims(payload: Uint8Array, { issuer, audience, claims: names }: ClaimRules): TokenClaims {
   const claims = parsePayload(payload);
@@ -108,10 +108,11 @@ function optionalUuidOf(claims: Claims, name: string): string | undefined {
 }
 
 /**
- * Returns the scopes of a token. The standard claim `scope` is a string of scope tokens, separated by single spaces
- * (RFC 8693 section 4.2, RFC 6749 section 3.3). A claim with another name, such as `scp`, may also be an array of scope
- * tokens. An empty string or array means no scopes. A token without scopes is not rejected here: the later 403
- * "insufficient scope" explains the problem better than "invalid token".
+ * Returns the scopes of a token. The claim `scope` is a string of scope tokens, separated by single spaces (RFC 8693
+ * section 4.2, RFC 6749 section 3.3). A claim with another name, such as `scp`, may also be an array of scope tokens.
+ *
+ * An empty string or array means no scopes. A token without scopes is not rejected here: the later 403 "insufficient
+ * scope" explains the problem better than "invalid token".
  */
 function scopesOf(claims: Claims, name: string): ReadonlySet<string> {
   const tokens = scopeTokensOf(claims[name], name);

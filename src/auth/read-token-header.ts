@@ -3,11 +3,12 @@ import { isTokenAlgorithm, type KeyReference } from "./key-set.js";
 import { parseJsonObject } from "./parse-json-object.js";
 
 /**
- * Checks a compact JWS before its signature is verified, and returns the reference to its key. The JWS must have
- * canonical base64url in all three parts, a readable header, an accepted `typ` and `alg`, a `kid`, and no `crit`.
- * Canonical encoding allows only one spelling of each token. Key material in the header (`jwk`, `x5c`, `jku`) is never
- * used (RFC 8725 section 3.10). `tokenTypes` contains results of {@link normalizeTokenType}. Throws
- * INVALID_ACCESS_TOKEN.
+ * Checks a compact JWS before its signature is verified, and returns the reference to its key. `tokenTypes` contains
+ * results of {@link normalizeTokenType}. Throws INVALID_ACCESS_TOKEN if one of these rules is broken:
+ * - All three parts are canonical base64url, so that each token has only one spelling.
+ * - The header is readable and has an accepted `typ`, an accepted `alg` and a `kid`, and no `crit`.
+ *
+ * Key material in the header (`jwk`, `x5c`, `jku`) is never used (RFC 8725 section 3.10).
  */
 export function readTokenHeader(token: string, tokenTypes: ReadonlySet<string>): KeyReference {
   const { alg, kid, typ, crit } = parseHeader(token);

@@ -28,12 +28,11 @@ const tickMs = 1_000;
  * - The library jose runs one load at a time, and keeps the last good set for 24 h while loads fail.
  * - jose also loads if a token names an unknown key, because the key may be new. It does not do so within 30 s of the
  *   last successful load.
- * - This function adds a pause after a failed load: 30 s, or 5 s while no set is available. Without the pause, each
+ * - After a failed load, this function pauses for 30 s, or for 5 s if no set is available. Without the pause, each
  *   invented key id would cause a request to a failing issuer.
  * - A document without a usable key is a successful load, because this is how an issuer revokes all its keys. The
  *   function also reports such a document to `onError`.
- * - The time since the last attempt is the absolute difference of two clock readings. So the loads continue after the
- *   clock is set back.
+ * - The loads continue after the clock is set back.
  * - The timer of the background loads does not keep the process alive.
  */
 export function openRefreshingKeySet(source: KeySource): KeySet {

@@ -28,20 +28,17 @@ export type TokenVerifier = (authorizationHeader: string | null) => Promise<Prin
 /** The `typ` of RFC 9068 section 2.1; `application/at+jwt` means the same. */
 export const defaultTokenTypes: readonly string[] = ["at+jwt"];
 
-/** The claim names of RFC 9068 section 2.2, and the service's own claim for the tenant. */
+/** The claim names of RFC 9068 section 2.2, and Cupo's own claim for the tenant. */
 export const defaultClaimNames: ClaimNames = { client: "client_id", tenant: "tenant_id", scope: "scope" };
 
 const maxRememberedTokens = 10_000;
 
 /**
  * Creates a verifier of access tokens (RFC 9068) by the rules of RFC 8725.
- *
- * Verifying a signature takes about 130 µs, so the verifier caches verified tokens. The key of the cache is the SHA-256
- * of the token, never its text. For a cached token, only the times are checked. Simultaneous first uses of one token
- * share one verification.
- *
- * After an issuer withdraws a key, tokens signed with the key are accepted until the key set is loaded again. The cache
- * does not extend this time.
+ * - It caches verified tokens, because verifying a signature takes about 130 µs. The key of the cache is the SHA-256 of
+ *   the token, never its text. For a cached token, only the times are checked.
+ * - Simultaneous first uses of one token share one verification.
+ * - After an issuer withdraws a key, tokens signed with the key are accepted until the key set is loaded again.
  *
  * Throws an Error for an issuer that is empty or contains white space. White space would make `Principal.id` ambiguous.
  * Also throws for a claim name that is not allowed in WWW-Authenticate.
@@ -94,10 +91,10 @@ const scheme = /^bearer(?![^ ])/i;
 const compactJws = /^ +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/;
 
 /**
- * Returns the token of an Authorization header: `Bearer` in upper or lower case, one or more spaces, and three
- * base64url parts joined by dots (RFC 6750 section 2.1, RFC 7515 section 7.1). Padding, a line break or a second value
- * after the token is rejected. A token of more than 8 KiB is rejected too, because hashing and parsing come before the
- * check of the signature.
+ * Returns the token of an Authorization header (RFC 6750 section 2.1). The header is `Bearer` in upper or lower case,
+ * one or more spaces, and three base64url parts joined by dots (RFC 7515 section 7.1). Padding, a line break or a
+ * second value after the token is rejected. A token of more than 8 KiB is rejected too, because it is hashed and parsed
+ * before its signature is checked.
  */
 function readBearerToken(authorization: string | null): string {
   if (authorization === null || !scheme.test(authorization)) throw missingToken();

@@ -31,7 +31,7 @@ export interface Definitions {
 
 /**
  * Indexes the files that define the services, and all their imports. If two npm packages contain a file of the same
- * name, only the first one is indexed, because clients refuse a name that is defined twice.
+ * name, only the first file is indexed, because clients refuse two files of the same name.
  */
 export function indexDefinitions(services: readonly DescService[]): Definitions {
   const files = new Map<string, DescFile>();

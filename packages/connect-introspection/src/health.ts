@@ -22,13 +22,12 @@ export interface HealthOptions {
 }
 
 /**
- * Implements the health service (github.com/grpc/grpc/blob/master/doc/health-checking.md). The empty name stands for
- * the whole server. A service is SERVING only while the server is SERVING too. When the server stops, every status
- * becomes NOT_SERVING.
- *
- * Watchers receive a change within two times `watchIntervalMs` plus the duration of the checks. When the server stops,
- * the watchers of known services receive NOT_SERVING, unless this is the last status that they received. All watchers
- * share the results of the same checks, so more watchers do not cause more checks.
+ * Implements the health service (github.com/grpc/grpc/blob/master/doc/health-checking.md). The empty service name
+ * stands for the whole server.
+ * - A service is SERVING only while the server is SERVING too.
+ * - Watchers receive a change within two times `watchIntervalMs` plus the duration of the checks. All watchers share
+ *   the results of the same checks.
+ * - When the server stops, every known service becomes NOT_SERVING, and its watchers receive this change.
  */
 export function createHealth(options: HealthOptions): ServiceImpl<typeof Health> {
   const { isServing, watchIntervalMs, openStream, stopping } = options;
@@ -70,7 +69,9 @@ const unknown = Promise.resolve(Status.SERVICE_UNKNOWN);
 
 /**
  * Returns the probe of each service by the name of the service. The probe is undefined if the status of the server
- * alone decides: for the name "", which stands for the server, and for every name if there is no `isServiceServing`.
+ * alone decides:
+ * - for the name "", which stands for the server
+ * - for every name, if there is no `isServiceServing`
  */
 function probesOf({ services, isServiceServing, watchIntervalMs }: HealthOptions): Map<string, Probe | undefined> {
   const probeOf = (name: string) => isServiceServing && createProbe(() => isServiceServing(name), watchIntervalMs);

@@ -52,9 +52,10 @@ export interface ReflectionOptions {
 
 /**
  * Implements server reflection (github.com/grpc/grpc/blob/master/doc/server-reflection.md), so that tools need no proto
- * files. The answer to a request for definitions contains the requested file, and those of its imports that the stream
- * has not sent before. The answer to an unknown name is an error response with the code not_found, and the stream
- * continues.
+ * files.
+ * - The answer to a request for definitions contains the requested file and all its imports, except imports that were
+ *   already sent on the stream.
+ * - The answer to an unknown name is an error response with the code not_found. The stream continues.
  */
 export function createReflection({ services, openStream }: ReflectionOptions): Reflect {
   const published = once(() => ({ definitions: indexDefinitions(services()), list: listOf(services()) }));

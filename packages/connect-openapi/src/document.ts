@@ -17,12 +17,14 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "PUT", "POST", "DELETE", "O
 const KINDS = ["securitySchemes", "parameters", "headers", "responses", "schemas"] as const;
 
 /**
- * Returns an OpenAPI 3.1 document that describes the routes. Paths, parameters and bodies come from the HTTP rules, and
- * schemas from the messages. Rules of protovalidate become keywords of the schemas, or sentences in descriptions. Most
- * other descriptions come from the options `comment` and `operation`.
+ * Returns an OpenAPI 3.1 document that describes the routes. Rules of protovalidate become keywords of the schemas, or
+ * sentences in descriptions.
  *
- * Throws for a route whose HTTP method OpenAPI does not have, and for a route outside of `basePath`. Also throws if two
- * routes have the same HTTP method and the same path. Paths that differ only in parameter names count as the same.
+ * Throws if:
+ * - OpenAPI does not have the HTTP method of a route
+ * - the path of a route does not begin with `basePath`
+ * - two routes have the same HTTP method and the same path. Paths that differ only in parameter names count as the
+ *   same.
  */
 export function openApiDocument<R extends OpenApiRoute>(options: OpenApiOptions<R>): JsonObject {
   const services = [...new Set(options.routes.map(({ method }) => method.parent))];

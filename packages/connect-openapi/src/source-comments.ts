@@ -27,7 +27,8 @@ export function sourceComments({ file: files }: FileDescriptorSet): (definition:
 
 /**
  * Returns the names and paths of all services, methods, messages, fields, enums and enum values in a file. A path
- * consists of field numbers in google/protobuf/descriptor.proto, each followed by the index of an item of that field.
+ * consists of field numbers in google/protobuf/descriptor.proto, each followed by the index of an item. For example,
+ * "4,0,2,1" is the second field (2,1) of the first message (4,0).
  */
 function placesIn({ package: name, messageType, enumType, service }: FileDescriptorProto): Place[] {
   const prefix = name === "" ? "" : `${name}.`;

@@ -17,13 +17,13 @@ import type { Violation } from "./violations/violation.js";
 /** Options for building request messages, in addition to the route. */
 export interface BindOptions extends BodyLimits, ProfileOptions, Pick<ReadRules, "maxItems" | "registry"> {
   /**
-   * Compiles a validator for a message type. The validator is called only for a body whose JSON has violations. An
-   * interceptor can validate the messages of all other bodies. The validator receives a message with only the values
-   * that could be read. It returns all violations of this message, in any order. Defaults to none.
+   * Compiles a validator for a message type. Defaults to none. The validator is called only if the JSON of a body has
+   * violations. (An interceptor can validate all other messages.) The validator receives a message with only the values
+   * that could be read. It returns all violations of this message, in any order.
    *
-   * If any of these violations is of a path field, the answer lists only the violations of path fields. Otherwise it
-   * lists the violations of the JSON and those of the validator. It omits the validator's violations of values that
-   * could not be read.
+   * If the validator reports a field of the path, the answer lists only the violations of path fields. Otherwise, the
+   * answer lists the violations of the JSON and those of the validator, except violations of values that could not be
+   * read.
    */
   validate?<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**
@@ -49,11 +49,8 @@ export interface RoutedRequest {
 export type BindRequest = (request: RoutedRequest) => Promise<Message>;
 
 /**
- * Compiles a function that builds the request message of a route. In the strict profile each field is read from one
- * place: the path, the query or the body. In the protojson profile a field of the path may also be in the query or the
- * body. Only its value in the path is read.
- *
- * The function rejects with the first of these errors, which list at most 100 violations:
+ * Compiles a function that builds the request message of a route. The function rejects with the first of these errors,
+ * which list at most 100 violations:
  * - MALFORMED: a parameter of the path or the query is invalid. The error lists all such violations.
  * - UNSUPPORTED_MEDIA_TYPE, TOO_LONG or MALFORMED: the body cannot be read, see {@link readJsonBody} and
  *   {@link httpBodyReader}. MALFORMED also if the route has no body and the request has one.

@@ -24,8 +24,8 @@ export interface EndpointOptions extends BindOptions, EntityTagOptions, EventIdO
   successStatus?(method: DescMethod): number;
   /**
    * The format of streams: "ndjson" is one JSON object `{"result": …}` per line; "sse" is server-sent events. By
-   * default, the Accept headers of the request decide. They select "sse" if they name text/event-stream, and if its
-   * quality is above 0 and at least the quality of application/x-ndjson. Otherwise, they select "ndjson".
+   * default, the Accept headers of the request decide. They select "sse" if the quality of text/event-stream is above 0
+   * and not below the quality of application/x-ndjson. Otherwise, they select "ndjson".
    */
   readonly streamFormat?: StreamFormatName;
 }
@@ -47,9 +47,8 @@ const routedRequest = createContextKey<RoutedRequest | undefined>(undefined, { d
 
 /**
  * Compiles a route. A call runs through the `headerInterceptors`, the interceptor that builds the request message, the
- * `interceptors`, and the interceptors of the service. The path variables, the query and the body are not read before
- * the `headerInterceptors` accept the call. The interceptors are created at the first call, because creating those of
- * all routes would delay the start.
+ * `interceptors`, and the interceptors of the service. All of them are created at the first call, because creating
+ * those of all routes would delay the start.
  *
  * Throws if `methods` has no implementation of the method, if the success status is not from 200 to 299, or if
  * `options` are invalid.

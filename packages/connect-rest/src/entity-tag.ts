@@ -16,12 +16,12 @@ export type EntityTag = (answer: TaggedAnswer) => string;
 
 export interface EntityTagOptions {
   /**
-   * Returns a function that creates the ETags of a unary method's answers to GET, or undefined for no ETags. Called
-   * once for each GET route of a unary method, when the handler is created. Defaults to no ETags.
-   *
-   * Everything that can change the body must change the tag. If the If-None-Match of a GET is `*` or contains the tag,
-   * the answer is 304 without a body. Interceptors and the implementation also run for such a GET. A route for every
-   * HTTP method ("*") has no ETags.
+   * Returns a function that creates the ETags of a unary method's answers to GET, or undefined for no ETags. Defaults
+   * to no ETags. Called once for each GET route of a unary method, when the handler is created.
+   * - If the body of an answer changes, its ETag must change too.
+   * - If the If-None-Match of a GET is `*` or contains the ETag, the answer is 304 without a body. Interceptors and the
+   *   implementation also run for such a GET.
+   * - A route for every HTTP method ("*") has no ETags.
    */
   entityTag?(method: DescMethod): EntityTag | undefined;
 }

@@ -80,8 +80,8 @@ const DEFAULTS = { maxBodyBytes: 4 * 1024 * 1024, maxDepth: 100 };
  * - The `interceptors` run, then the interceptors of the service.
  * - The implementation runs.
  *
- * A successful answer has the headers that interceptors or the implementation set. The answer to a ConnectError has
- * them too, except `content-*`. The answer to any other error has none of them, because they were meant for a success.
+ * Interceptors and the implementation can set headers. A successful answer has all these headers. The answer to a
+ * ConnectError has them except `content-*`. The answer to any other error has none of them.
  */
 export function createRestHandler(options: RestHandlerOptions): RestHandler {
   const settled = { ...DEFAULTS, ...options, errors: options.errors ?? problemJson({ registry: options.registry }) };

@@ -2,8 +2,8 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 
 /**
- * Interceptors for all methods, or a function that returns the interceptors of a method. The function is called once
- * for each route, at its first call. If it throws, the call fails, and the function is called again for the next one.
+ * Interceptors for all methods, or a function that returns the interceptors of a method. The function is called at the
+ * first call of each route. If the function throws, this call fails, and the function is called again at the next call.
  * The first interceptor is outermost.
  */
 export type Interceptors = readonly Interceptor[] | ((method: DescMethod) => readonly Interceptor[]);

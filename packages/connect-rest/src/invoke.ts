@@ -56,12 +56,13 @@ const openContext = createContextKey<HandlerContext | undefined>(undefined, { de
  * starts with an empty request message, and one interceptor must replace it with the real message. Throws if the method
  * is not unary.
  *
- * Each interceptor is applied once, when the method is compiled, and not for each call as in Connect. So an interceptor
- * must keep the state of a call inside the function that it returns. It must not replace the context values.
+ * Connect applies each interceptor for each call. This function applies it once, when the method is compiled. So an
+ * interceptor must keep the state of a call inside the function that it returns. No interceptor may replace the context
+ * values.
  *
- * This function does not call Connect's `createHandlerContext`, because that does more than is needed here: it builds
- * two abort controllers, for deadlines and shutdown, and copies three header lists. Connect does not promise stability
- * for the functions of `@connectrpc/connect/protocol`, so only this file uses them.
+ * Connect's `createHandlerContext` is not used, because it builds abort controllers and header lists that are not
+ * needed here. Connect does not promise stability for the functions of `@connectrpc/connect/protocol`, so only this
+ * file uses them.
  */
 export function createUnaryInvoke(
   spec: MethodImplSpec,

@@ -10,8 +10,9 @@ export type ReadHttpBody = (http: RestRequest, request: Fields) => Promise<void>
 /**
  * Returns a function that reads a body of the type google.api.HttpBody; undefined for every other route. The function
  * stores the bytes in `data`, and the Content-Type of the request in `content_type` ("" if there is none). It rejects
- * with UNSUPPORTED_MEDIA_TYPE for a second Content-Type, and for a Content-Encoding except identity. It rejects with
- * TOO_LONG for more than `maxBodyBytes`.
+ * with:
+ * - UNSUPPORTED_MEDIA_TYPE for a second Content-Type, and for a Content-Encoding except identity
+ * - TOO_LONG for more than `maxBodyBytes`
  */
 export function httpBodyReader({ method, body }: Route, maxBodyBytes: number): ReadHttpBody | undefined {
   const field = typeof body === "string" || body.fieldKind !== "message" ? undefined : body;

@@ -18,9 +18,8 @@ const dynamicTypes = new Set(["google.protobuf.Struct", "google.protobuf.Value",
 /**
  * Creates the reader of a path variable or query parameter. `fields` is the path from the request message to the field
  * that receives the value (the leaf). All fields before the leaf are singular messages.
- *
- * A text is read like the same value in JSON, but a string has no quotes. A repeated field accepts up to `maxItems`
- * texts (any number by default), every other field exactly one.
+ * - A text is read like the same value in JSON, but a string has no quotes.
+ * - A repeated field accepts up to `maxItems` texts (any number by default). Every other field accepts exactly one.
  *
  * Returns undefined if a text cannot represent the leaf: a map, a message without a special JSON form, or a
  * google.protobuf.Any, Struct, Value or ListValue.

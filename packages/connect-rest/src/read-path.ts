@@ -17,11 +17,11 @@ interface Variable extends BoundVariable {
 
 /**
  * Returns a function that reads the variables of a route from the path. The text of a variable is its decoded segments,
- * joined by slashes. In a variable that can have several segments, `%2F` stays encoded.
+ * joined by slashes. In a variable that can have several segments, `%2F` stays encoded. A segment that is not
+ * percent-encoded UTF-8 is a violation, even if no variable contains the segment.
  *
- * A segment that is not percent-encoded UTF-8 is a violation, even if no variable contains the segment. The text is
- * read into the field of the variable as {@link createParameterReader} describes. A top-level field receives the text
- * without a check if `takesAnyText` returns true for it.
+ * If `takesAnyText` returns true for a top-level field, the field receives the text without a check. Otherwise, the
+ * text is read into the field as {@link createParameterReader} describes.
  */
 export function createPathReader(
   { template, variables }: Route,

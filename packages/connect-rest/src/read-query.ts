@@ -16,9 +16,9 @@ type FieldNames = readonly DescField[];
 /** The parameters that a query may have. */
 export interface QueryRules extends ParameterRules {
   readonly schema: DescMessage;
-  /** Paths of fields. Parameters may name them and the fields below them, but the values are not read. */
+  /** Paths of fields. Parameters may name these fields and the fields in them, but the values are not read. */
   readonly ignored: readonly FieldNames[];
-  /** Paths of fields. No parameter may name them or the fields below them. */
+  /** Paths of fields. No parameter may name these fields or the fields in them. */
   readonly excluded: readonly FieldNames[];
   /** Names of parameters that are ignored, unless the name is a field that the query may set. */
   readonly ignoredNames: ReadonlySet<string>;
@@ -50,14 +50,14 @@ interface Parameter extends FieldTarget {
 /**
  * Returns a function that reads a raw query: `name=value` pairs, with one pair for each item of a repeated field. A
  * name is the path of a field in its JSON or proto spelling: `a.pageSize` and `a.page_size` are the same parameter.
- * Only the fields of the request message itself are compiled, at the first query. Fields of nested messages are found
- * for each request, because recursive messages have any number of paths.
+ * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding.
  *
- * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding that clients' query builders
- * write. The function reports these violations:
+ * The function reports these violations:
  * - a name that is not an allowed field, unless `ignoredNames` or the profile ignores the name
  * - invalid percent-encoding
  * - a value that its field rejects
+ *
+ * Names with a dot are not compiled, because recursive messages have any number of paths.
  */
 export function createQueryReader(rules: QueryRules): ReadQuery {
   const { schema, ignoredNames, profile } = rules;

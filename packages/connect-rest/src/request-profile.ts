@@ -30,7 +30,7 @@ export interface RequestProfile {
   readonly json: JsonProfile;
   /** Whether a field of the path may also be in the query or the body, where it is ignored. */
   readonly pathWins: boolean;
-  /** Whether callers may send the update mask. If they do not send it, the transcoder fills it. */
+  /** Whether callers may send the update mask. If they do not send it, the handler fills it. */
   readonly takesUpdateMask: boolean;
   readonly ignoredParameters: ReadonlySet<string>;
 }

@@ -1,7 +1,7 @@
 import type { Violation } from "./violations/violation.js";
 
 /**
- * The reason why the transcoder rejects a request.
+ * The reason why the handler rejects a request.
  *
  * - NOT_FOUND: no route has this path.
  * - METHOD_NOT_ALLOWED: the path supports only the methods in `allow`.
@@ -27,8 +27,8 @@ export interface RestErrorInit {
 }
 
 /**
- * The error of a request that the transcoder rejects. `detail` is a sentence that callers may see: it contains no input
- * of the caller.
+ * The error of a request that the handler rejects. `detail` is a sentence that callers may see: it contains no input of
+ * the caller.
  */
 export class RestError extends Error {
   override readonly name = "RestError";

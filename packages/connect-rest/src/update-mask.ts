@@ -7,8 +7,8 @@ import type { Route } from "./routes/routes.js";
 
 /**
  * Returns the `update_mask` field (AIP-134) of a PATCH whose body is the whole message. Returns undefined if the
- * message has no such field, and for every other route. The transcoder fills this field from the members of the body,
- * so callers need not send it. In the strict profile they cannot send it.
+ * message has no such field, and for every other route. The handler fills this field from the members of the body, so
+ * callers need not send it. In the strict profile they cannot send it.
  */
 export function updateMaskField({ method, httpMethod, body }: Route): DescField | undefined {
   if (httpMethod !== "PATCH" || body !== "message") return undefined;

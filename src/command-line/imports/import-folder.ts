@@ -22,8 +22,8 @@ export interface ImportOutputs {
 
 /**
  * The exit codes of an import that read all its files. An import is incomplete if a row was rejected. It is also
- * incomplete if the counts `server` and `kept` of a file differ (see {@link Counted}): the service has more or fewer
- * imported resources than the rows of the file account for. In a dry run, only rejected rows matter.
+ * incomplete if the service has more or fewer imported resources than the rows of a file account for: the counts
+ * `server` and `kept` differ (see {@link Counted}). A dry run checks only for rejected rows.
  */
 export const importExitCodes = { complete: 0, incomplete: 2 } as const;
 

@@ -31,9 +31,11 @@ export function pathParameters(path: RoutePath, schemas: MessageSchemas, example
 
 /**
  * Returns the query parameters of a route: one for each field of the request that is neither in the path nor in the
- * body. The fields of a nested message are separate parameters, such as `filter.author`. A query cannot contain maps,
- * recursive messages, or types whose JSON can have any shape (google.protobuf.Struct), so they are left out. Lists of
- * messages are also left out, unless the messages have a special JSON form, such as Timestamp.
+ * body. The fields of a nested message are separate parameters, such as `filter.author`. These fields are left out:
+ * - maps
+ * - a message that is nested in a message of the same type, at any depth
+ * - types whose JSON can have any shape, such as google.protobuf.Struct
+ * - lists of messages, unless the messages have a special JSON form, such as Timestamp
  */
 export function queryParameters(route: OpenApiRoute, schemas: MessageSchemas, example: ExampleRequest): JsonObject[] {
   if (route.body === "message") return [];

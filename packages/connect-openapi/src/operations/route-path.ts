@@ -20,14 +20,14 @@ export interface RoutePath {
 }
 
 /**
- * Returns the OpenAPI path of a route without its first `skipped` segments.
+ * Returns the OpenAPI path of a route without its first `skipped` segments. In OpenAPI a parameter is one segment. So
+ * `{name=shelves/*\/books/*}` becomes `shelves/{shelf}/books/{book}`, with one parameter for each wildcard.
  *
- * In OpenAPI a parameter is one segment. A variable with several segments, such as `{name=shelves/*\/books/*}`, becomes
- * one parameter for each wildcard. The names of parameters:
- * - A `*` directly after a literal of its variable has the singular of the literal (AIP-122): `shelf` and `book`.
- * - Any other wildcard in a variable has the name of the variable.
- * - A wildcard outside of variables has the singular of the literal directly before it. Without such a literal, it has
- *   the name `segment`.
+ * The names of parameters:
+ * - for a `*` directly after a literal of its variable: the singular of the literal (AIP-122)
+ * - for any other wildcard in a variable: the name of the variable
+ * - for a wildcard outside of variables: the singular of the literal directly before it. Without such a literal, the
+ *   name is `segment`.
  *
  * A name that is already used gets a number.
  */

@@ -17,8 +17,8 @@ const escape = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|[xX]([0-9a-fA-F]{2})|([
 
 /**
  * Splits a CEL expression of the form `a && b`, `(a && b) || !rule` or `a && b ? '' : 'text'` into its conditions.
- * `|| !rule` is dropped, because it matters only for rules with the value false, and these rules are not translated.
- * An expression of another form is one condition.
+ * `rule` is the value of a predefined rule. `|| !rule` is dropped, because rules with the value false are not
+ * translated. An expression of another form is one condition.
  */
 export function celCondition(expression: string): CelCondition {
   const [condition = "", otherwise, ...nested] = splitTop(expression, "?");

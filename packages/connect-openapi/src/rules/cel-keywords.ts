@@ -19,9 +19,9 @@ export interface CelRule {
 }
 
 /**
- * Translates one condition of a CEL rule to schemas. {@link forms} pairs this function with a regular expression that
- * matches the condition. `groups` are the texts of the capture groups. Returns "PATTERN" if JSON Schema tools could
- * read the condition's pattern in another way than CEL. Returns undefined if no keyword expresses the condition.
+ * Translates one condition of a CEL rule to schemas. `groups` are the texts that the regular expression in
+ * {@link forms} captured from the condition. Returns "PATTERN" if JSON Schema tools could read the condition's pattern
+ * in another way than CEL. Returns undefined if no keyword expresses the condition.
  */
 type Translate = (groups: readonly string[], rule: CelRule, kind: ValueKind) => JsonObject[] | "PATTERN" | undefined;
 
@@ -54,12 +54,9 @@ const sizeWords: Readonly<Partial<Record<ValueKind, string>>> = {
 /**
  * Translates a CEL rule to schemas that must all hold. If `own` is defined, returns only this schema.
  *
- * A pattern that a value must match becomes `pattern`. A pattern that a value must not match becomes `pattern` under
- * `not`. Like CEL, JSON Schema searches for a pattern anywhere in the value.
- *
- * If a condition cannot be translated, the result contains the schemas of the other conditions, and its `unsaid`
- * contains the rule. A pattern with Unicode classes (`\p{L}`) is not translated. Many tools compile patterns without
- * Unicode mode. They read such a class as literal text and would reject valid input.
+ * If a condition of the rule cannot be translated, the result contains the schemas of the other conditions, and its
+ * `unsaid` contains the rule. For example, a pattern with Unicode classes (`\p{L}`) is not translated: many tools read
+ * such a class as literal text and would reject valid input.
  */
 export function celKeywords(rule: CelRule, kind: ValueKind, own?: JsonObject): Translation {
   if (own !== undefined) return keywords(own);

@@ -4,13 +4,14 @@ const beyondPlaneZero = /[\u{10000}-\u{10ffff}](?:-[\u{10000}-\u{10ffff}])?/gu;
 const oneClass = /^\[[^^\]](?:[^\]\\]|\\.)*\]$/su;
 
 /**
- * Converts an RE2 expression to a `pattern` of JSON Schema, with all characters outside printable ASCII escaped. If
- * `isForbidden` is true, values must not match the pattern. Returns undefined if JSON Schema tools could read the
- * expression in another way or reject it: if it has Unicode classes (`\p{L}`), flags or other syntax of RE2.
+ * Converts an RE2 expression to a `pattern` of JSON Schema. Escapes all characters outside of printable ASCII. If
+ * `isForbidden` is true, values must not match the pattern.
  *
- * A tool without Unicode mode reads a character above U+FFFF as two characters. So the function returns undefined for
- * an expression with such a character. Exception: if `isForbidden` is true and the expression is a single character
- * class, such characters are removed from the class. The pattern then forbids fewer values.
+ * Returns undefined if JSON Schema tools could reject the expression or read it in another way:
+ * - It has Unicode classes (`\p{L}`), flags or other syntax of RE2.
+ * - It has a character above U+FFFF, which tools without Unicode mode read as two characters. Exception: if
+ *   `isForbidden` is true and the expression is a single character class, such characters are removed from the class.
+ *   The pattern then forbids fewer values.
  */
 export function patternOf(expression: string, isForbidden: boolean): string | undefined {
   if (re2Only.test(withoutEscapedBackslashes(expression))) return undefined;

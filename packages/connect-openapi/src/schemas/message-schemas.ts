@@ -33,8 +33,8 @@ interface CollectedUse extends SchemaUse {
 const PREFIX = "#/components/schemas/";
 
 /**
- * Creates a collection of schemas. Their descriptions contain proto comments, in which proto names of fields become
- * JSON names. This applies to the fields of the messages in `files` and in the imports of `files`.
+ * Creates a collection of schemas. Their descriptions contain proto comments, with the JSON names of fields in place of
+ * the proto names. This replacement knows the fields of the messages in `files` and in all their imports.
  *
  * A message has a separate schema for each direction and for each set of excluded fields. The name of a schema depends
  * on the other schemas, so references contain temporary names until `named` is called.

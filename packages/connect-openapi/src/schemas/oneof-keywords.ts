@@ -28,8 +28,8 @@ export function oneofKeywords(message: DescMessage, included: readonly DescField
 }
 
 /**
- * Translates a choice to keywords, or to a sentence in `unsaid` if a field does not track presence. JSON can contain
- * such a field with its default value, which counts as not set.
+ * Translates a choice to keywords. If a field of the choice does not track presence, returns a sentence in `unsaid`
+ * instead: JSON can contain such a field with its default value, which counts as not set.
  */
 function translateChoice({ fields, isRequired }: Choice): Translation {
   const names = fields.map(({ jsonName }) => jsonName);

@@ -6,8 +6,8 @@ import { classifyError, codeName, errorHeaders, type RenderError } from "./rende
 
 export interface GoogleRpcStatusOptions {
   /**
-   * The `domain` of google.rpc.ErrorInfo in errors of the transcoder, such as "library.example.com". Without a domain,
-   * these errors have no ErrorInfo.
+   * The `domain` of google.rpc.ErrorInfo in errors that this package creates, such as "library.example.com". Without a
+   * domain, these errors have no ErrorInfo.
    */
   readonly domain?: string;
   /** The types of error details from other servers, see {@link errorDetails}. Defaults to none. */
@@ -16,12 +16,12 @@ export interface GoogleRpcStatusOptions {
 
 /**
  * Renders errors as Google's APIs do (AIP-193, "HTTP/1.1+JSON representation"):
- * `{"error": {"code", "message", "status", "details"}}`, with the HTTP status in `code` and the name of the
- * google.rpc.Code in `status`.
+ * `{"error": {"code": 404, "message": "…", "status": "NOT_FOUND", "details": […]}}`.
  *
- * The `details` of a ConnectError are its own details. A {@link RestError} has a google.rpc.ErrorInfo with its reason
- * if there is a `domain`, and a google.rpc.BadRequest with its violations if it has any. The code of a violation is the
- * `reason` of its FieldViolation. The member `details` is absent if it would be empty.
+ * The member `details` is absent if it would be empty. It contains:
+ * - for a ConnectError: its own details
+ * - for a {@link RestError}: a google.rpc.ErrorInfo with its reason, if there is a `domain`
+ * - for a RestError with violations: a google.rpc.BadRequest, in which the `reason` of each violation is its code
  */
 export function googleRpcStatus({ domain, registry }: GoogleRpcStatusOptions = {}): RenderError {
   return (thrown) => {

@@ -43,15 +43,14 @@ export interface FastifyPluginOptions {
 }
 
 /**
- * Serves a REST handler as a plugin of Fastify 5: `app.register(fastifyPlugin(rest))`. Do not wrap it with
- * fastify-plugin, because it needs its own scope, in which no parser reads bodies.
- *
- * The plugin serves every path below its prefix that no other route of the application has. If the REST handler has no
- * route for the path either, the application's not-found handler answers. The hooks of the application run, except the
- * payload hooks preSerialization and onSend. Headers that a hook sets on the reply are sent.
- *
- * If you register the plugin with a `prefix`, give the handler the same `basePath`: Fastify does not remove the prefix
- * from the URL.
+ * Serves a REST handler as a plugin of Fastify 5: `app.register(fastifyPlugin(rest))`.
+ * - Do not wrap it with fastify-plugin, because it needs its own scope, in which no parser reads bodies.
+ * - If you register it with a `prefix`, give the handler the same `basePath`: Fastify does not remove the prefix from
+ *   the URL.
+ * - It serves every path below its prefix that no other route of the application has. If the REST handler has no route
+ *   for the path either, the application's not-found handler answers.
+ * - The hooks of the application run, except the payload hooks preSerialization and onSend. Headers that a hook sets on
+ *   the reply are sent.
  */
 export function fastifyPlugin(
   rest: RestHandler,

@@ -17,7 +17,6 @@ export type ReadName = (name: string, at: FieldPath, violations: Violations) => 
 /**
  * The JSON dialect of a handler: the forms of values that it reads, and the form of Timestamps that it writes. A
  * profile provides the readers of single values. The readers of messages, lists and maps are the same in all profiles.
- * They look up the readers of single values once, when they are compiled.
  */
 export interface JsonProfile {
   /** Returns the member names that JSON may use for this field. The first is the JSON name. */

@@ -8,8 +8,7 @@ import { nameReader } from "./read-map-key.js";
 
 /**
  * Returns a function that returns the reader of google.protobuf.Struct, Value or ListValue, and undefined for other
- * types. These three types contain any JSON. `readString` reads the strings and names in it, and `readDouble` the
- * numbers.
+ * types. `readString` reads the strings and the member names in the JSON, and `readDouble` the numbers.
  */
 export function dynamicReaders(
   readString: ReadValue,

@@ -37,15 +37,12 @@ export interface ReadRules {
 }
 
 /**
- * Returns a function that reads a message from ProtoJSON by the rules of the profile (by default, the strict profile).
- * These rules apply too:
+ * Returns a function that reads a message from ProtoJSON by the rules of the profile. The function reports every
+ * violation and still reads the valid values. These rules apply too:
  * - A member must have the name of a field that is not excluded, unless the profile ignores unknown names.
  * - At most one member of a oneof may be present.
- * - If the profile requires it, a list or map with the google.api.field_behavior REQUIRED must be present. The function
- *   checks this because a message does not show whether an empty list was present.
- *
- * The function reports every violation and still reads the valid values. It reads no item of a list that is too long.
- * It compiles the reader of each message type at its first use.
+ * - A list or map with the google.api.field_behavior REQUIRED must be present, if the profile requires it and `partial`
+ *   is not true. The function checks this because a message does not show whether an empty list was present.
  */
 export function createMessageReader(schema: DescMessage, rules: ReadRules = {}): ReadInto {
   return messageReader(schema, compilationOf(rules));

@@ -108,9 +108,8 @@ function itemWriter(field: DescField, compilation: Compilation): Write {
 }
 
 /**
- * Returns the writer of a type of the package google.protobuf, except Empty; undefined for other types. Timestamp, and
- * Any if there is a `registry`, have writers of their own. All others use `toJson` of protobuf-es, because few answers
- * contain them.
+ * Returns the writer of a type of the package google.protobuf, except Empty; undefined for other types. This package
+ * writes Timestamp, and Any if there is a `registry`. `toJson` of protobuf-es writes all others.
  */
 function wellKnownWriter(schema: DescMessage, compilation: Compilation): Write | undefined {
   const { profile, registry } = compilation;

@@ -8,12 +8,13 @@ const lingerMs = 250;
 
 /**
  * Sends an answer. If the caller has disconnected or an answer has begun, sends nothing and calls {@link endUnsent}.
- * Resolves when Node.js has received the whole answer, including the last chunk of a body in chunks. Rejects if
- * {@link sendChunks} rejects. Rejects, and sends nothing, if Node.js does not accept the status or a header.
+ * Resolves when Node.js has received the whole answer, including the last chunk of a body in chunks.
  *
- * If the request is incomplete and its body may be longer than `maxBodyBytes`, the rest of the body is not read. The
- * HTTP/1.1 connection is then closed after the answer, with `Connection: close`. The HTTP/2 stream is closed without an
- * error (RFC 9113 section 8.1), see {@link abandonBody}.
+ * Rejects, and sends nothing, if Node.js does not accept the status or a header. Also rejects if {@link sendChunks}
+ * rejects.
+ *
+ * If the request is incomplete and its body may be longer than `maxBodyBytes`, the rest of the body is not read, see
+ * {@link abandonBody}.
  */
 export async function sendResponse(
   request: NodeRequest,

@@ -26,9 +26,13 @@ export type RulesBySelector = ReadonlyMap<string, HttpRule>;
 
 /**
  * Reads HTTP rules from outside the proto files. If several rules select one method, the last one counts, as in service
- * configurations. Throws if a rule has an unknown or invalid member or selects more than one method. Also throws if a
- * selector names a service of `methods` and a method that this service does not have. Rules for other services are
- * ignored, because a configuration may describe services that are served elsewhere.
+ * configurations. Rules for services without a method in `methods` are ignored, because a configuration may describe
+ * services that are served elsewhere.
+ *
+ * Throws if a rule:
+ * - has an unknown or invalid member
+ * - selects more than one method
+ * - names a service of `methods`, and a method that this service does not have
  */
 export function rulesBySelector(rules: readonly HttpRuleJson[], methods: readonly DescMethod[]): RulesBySelector {
   const bySelector = new Map(rules.map((rule) => [rule.selector, readRule(rule)]));

@@ -40,7 +40,8 @@ const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
 const literal = /(?:[A-Za-z0-9\-._~!$&'()+,;=@]|%[0-9A-Fa-f]{2})+/y;
 
 /**
- * Parses a path template. The grammar of google/api/http.proto:
+ * Parses a path template. Throws an Error that states the problem and its position in the template. The grammar of
+ * google/api/http.proto:
  *
  *     Template = "/" Segments [ Verb ] ;    (and "/" alone, as other servers accept it)
  *     Segments = Segment { "/" Segment } ;
@@ -49,11 +50,10 @@ const literal = /(?:[A-Za-z0-9\-._~!$&'()+,;=@]|%[0-9A-Fa-f]{2})+/y;
  *     FieldPath = IDENT { "." IDENT } ;
  *     Verb     = ":" LITERAL ;
  *
- * `{name}` means `{name=*}`. Variables do not nest. Only a verb may follow `**`. A LITERAL consists of the pchar of
- * RFC 3986 without `*` and `:`. It stands for its decoded text, so a character such as `/` or `:` must be
- * percent-encoded in it. A verb contains no `:`, not even an encoded one.
- *
- * Throws an Error that states the problem and its position in the template.
+ * - `{name}` means `{name=*}`. Variables do not nest. Only a verb may follow `**`.
+ * - A LITERAL consists of the pchar of RFC 3986 without `*` and `:`. Other characters, such as `/`, must be
+ *   percent-encoded in it.
+ * - A verb contains no `:`, not even an encoded one.
  */
 export function parsePathTemplate(source: string): PathTemplate {
   const cursor: Cursor = { source, at: 0, segments: [], variables: [] };

@@ -91,15 +91,12 @@ export function createRouteTable(
 /**
  * Matches a raw path. Of several matching routes, returns the narrowest. If none is the narrowest, returns the route
  * that {@link TableOptions.onConflict} describes.
- *
- * Each segment is decoded once and compared to the decoded literals. A segment with invalid percent-encoding equals no
- * literal, but a wildcard accepts it. The reader of the path then reports the invalid percent-encoding.
- *
- * The last raw ":" in the last segment starts a custom verb if a matching route has that verb; otherwise it is part of
- * the segment. A `**` before a verb takes at least the segment that contains the verb.
- *
- * The path `/` has no segments, so only `/` and `/**` match it. Empty segments (a double or trailing slash) match
- * nothing.
+ * - Each segment is decoded once and compared to the decoded literals. A segment with invalid percent-encoding matches
+ *   only wildcards. The reader of the path then reports the invalid percent-encoding.
+ * - The last raw ":" in the last segment starts a custom verb if a matching route has that verb; otherwise it is part
+ *   of the segment. A `**` before a verb takes at least the segment that contains the verb.
+ * - The path `/` has no segments, so only `/` and `/**` match it.
+ * - Empty segments (a double or trailing slash) match nothing.
  */
 export function matchRoute(table: RouteTable, httpMethod: string, rawPath: string): RouteOutcome {
   if (!rawPath.startsWith("/")) return undefined;

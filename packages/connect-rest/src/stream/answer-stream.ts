@@ -27,8 +27,9 @@ const encoder = new TextEncoder();
 /**
  * Calls a method with a stream of responses and returns the content of the answer. Rejects if the stream fails before
  * its first message. If the stream fails later, the last frame of the body contains the error as `renderError` renders
- * it. There is no such frame if the caller has disconnected, or if the messages are google.api.HttpBody, which have no
- * frames. In these two cases, the iteration of the body rejects instead.
+ * it. In two cases there is no such frame, and the iteration of the body rejects instead:
+ * - The caller has disconnected.
+ * - The messages are google.api.HttpBody, which have no frames.
  *
  * The implementation gets a signal that aborts when `init.signal` aborts, when the iteration of the body ends early, or
  * when the stream fails.

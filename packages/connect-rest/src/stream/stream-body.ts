@@ -15,10 +15,11 @@ export interface ChunkWriter {
 const done = { done: true, value: undefined } as const;
 
 /**
- * Opens the body of a stream: a chunk for each message, and then `write.end` if it is defined. Waits for the first
- * message. Rejects if the stream fails before its first message, so that the caller can send an ordinary error
- * response. If the stream fails later, the last chunk is the result of `write.error`. `stop` runs when the stream
- * fails, or when the iteration ends before the stream.
+ * Waits for the first message, and returns the body of a stream: a chunk for each message, and then `write.end` if it
+ * is defined.
+ * - If the stream fails before its first message, rejects, so that the caller can send an ordinary error response.
+ * - If the stream fails later, the last chunk is the result of `write.error`.
+ * - `stop` runs when the stream fails, or when the iteration ends before the stream.
  */
 export async function openStreamBody(
   messages: AsyncIterator<Message>,

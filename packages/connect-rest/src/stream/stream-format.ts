@@ -50,8 +50,8 @@ const sse: StreamFormat = {
 
 /**
  * Returns the format `name`, if it is defined. Otherwise, the Accept headers of the request decide. They select
- * server-sent events if they name text/event-stream, and if its quality is above 0 and at least the quality of
- * application/x-ndjson. Otherwise, they select NDJSON.
+ * server-sent events if the quality of text/event-stream is above 0 and not below the quality of application/x-ndjson.
+ * Otherwise, they select NDJSON.
  */
 export function streamFormat(name: StreamFormatName | undefined, rawHeaders: readonly string[]): StreamFormat {
   if (name !== undefined) return { ndjson, sse }[name];

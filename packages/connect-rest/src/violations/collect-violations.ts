@@ -8,10 +8,7 @@ export interface LocatedViolation {
   readonly message: string;
 }
 
-/**
- * Collects the violations of one request in the order they are found. Adding a violation is cheap, because its path is
- * rendered only when it is listed in an answer.
- */
+/** Collects the violations of one request in the order they are found. */
 export interface Violations {
   readonly items: LocatedViolation[];
   /** The number of unknown members so far. The next unknown member gets this number as its position among them. */

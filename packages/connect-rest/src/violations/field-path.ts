@@ -30,8 +30,9 @@ export function fieldStep(field: DescField): Step {
 }
 
 /**
- * Returns the path of a nested field. The first of `fields` is a field of the message, and each other one is a field of
- * the one before it. Returns undefined if `fields` is empty: the path of the message itself.
+ * Returns the path of a nested field. The first item of `fields` is a field of the message. Each further item is a
+ * field of the message that the previous item contains. If `fields` is empty, returns undefined: the path of the
+ * message itself.
  */
 export function pathOf(fields: readonly DescField[]): FieldPath | undefined {
   return fields.map(fieldStep).reduce<FieldPath | undefined>((parent, step) => ({ parent, step }), undefined);

@@ -16,12 +16,11 @@ interface Ordered<V extends Violation> {
 /**
  * Lists the violations of a request for its answer, in the order of the fields in the descriptor. Unknown members
  * follow their siblings, in the order in which they were sent. Lists at most {@link maxViolations}. If there are more,
- * one additional violation with the code MORE_ERRORS and an empty field states how many are missing. Takes linear time
- * if both lists are already in order.
+ * one additional violation with the code MORE_ERRORS states how many are missing.
  *
- * `found` are violations from reading the request. `judged` are violations that a validator found in the message. If a
- * value could not be read, the validator saw a value that was never sent. So this function drops the violations in
- * `judged` that concern the unread value, its members, or a value that contains it.
+ * `found` are violations from reading the request. `judged` are violations that a validator found in the message. The
+ * message lacks values that could not be read. So this function drops violations in `judged` that concern such a value,
+ * its members, or a value that contains it.
  */
 export function listViolations<V extends Violation>(
   schema: DescMessage,

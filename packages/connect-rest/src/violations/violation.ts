@@ -1,4 +1,4 @@
-/** The codes of the violations that the transcoder finds. */
+/** The codes of the violations that this package finds. */
 export type TranscoderViolationCode =
   | "REQUIRED"
   | "UNKNOWN_FIELD"
@@ -11,7 +11,7 @@ export type TranscoderViolationCode =
   | "DUPLICATE"
   | "MORE_ERRORS";
 
-/** The code of a violation: one of the transcoder's, or one of the application's own validator. */
+/** The code of a violation: one that this package finds, or one of the application's own validator. */
 export type ViolationCode = TranscoderViolationCode | (string & {});
 
 /**
@@ -24,7 +24,7 @@ export interface Violation {
   readonly message: string;
 }
 
-/** A violation that the transcoder found. */
+/** A violation that this package found. */
 export interface TranscoderViolation extends Violation {
   readonly code: TranscoderViolationCode;
 }

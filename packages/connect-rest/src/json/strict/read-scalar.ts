@@ -33,11 +33,13 @@ const unstorable = /[\0\p{Cs}]/u;
 const decimal = /^(?:0|-?[1-9][0-9]*)$/;
 
 /**
- * Returns the reader of a scalar type. It accepts less than ProtoJSON: no type is converted to another (`"5"` is not an
- * int32), and base64 must have padding. Integers are exact and may be written `5.0`.
+ * Returns the reader of a scalar type. It accepts less than ProtoJSON:
+ * - No type is converted to another. For example, `"5"` is not an int32.
+ * - A number may be a string only where ProtoJSON itself writes a string: 64-bit integers as plain decimals, and NaN,
+ *   Infinity and -Infinity for floating point.
+ * - Base64 must have padding.
  *
- * A number may be a string only where ProtoJSON itself writes a string: 64-bit integers as plain decimals, and NaN,
- * Infinity and -Infinity for floating point. With `longAsString`, the reader returns 64-bit integers as text.
+ * Integers are exact and may be written `5.0`. With `longAsString`, the reader returns 64-bit integers as text.
  */
 export function scalarReader(scalar: ScalarType, longAsString = false): ReadValue {
   const read = readers[scalar];

@@ -18,8 +18,8 @@ const msPerDay = 86_400_000;
 let latestDay = { startMs: Number.NaN, text: "" };
 
 /**
- * Returns the same text as `toISOString`, which takes five times as long. The text of the previous call's date is kept
- * and reused, because the times in most answers are on few days.
+ * Returns the same text as `toISOString`, which takes five times as long. The text of the date is cached for the next
+ * call, because times in an answer are often on the same day.
  */
 function textOf(ms: number): string {
   const ofDay = ((ms % msPerDay) + msPerDay) % msPerDay;
