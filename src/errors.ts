@@ -185,8 +185,8 @@ export function serviceUnavailable(retryAfterSeconds: number, cause?: unknown): 
 }
 
 /**
- * 503 with the reason BUSY: the request did not run or did not finish, because other requests use what it needs.
- * `message` states the cause. The `field` of the error item is empty, because the cause is not a field of the request.
+ * 503 with the reason BUSY: the request did not run or did not finish, because other requests use a lock, a connection
+ * or another resource that it needs. `message` states the cause. The error item has an empty `field`.
  */
 export function busy(message: string, retryAfterSeconds: number, init: CupoErrorInit = {}): CupoError {
   const detail = `${message} Nothing was changed. Send the request again with the same Idempotency-Key.`;

@@ -2,14 +2,14 @@ import type { DescMethod, DescService, MessageInitShape, MessageValidType } from
 import type { ReadyCall, StreamCall } from "./call.js";
 
 /**
- * The implementation of a proto service: a function for each method. Each function receives a valid request, and a call
- * that authentication and all other stages have accepted. All required fields of the request are set. A method without
- * a function answers `unimplemented` over RPC and 404 over REST.
+ * The implementation of a proto service: a function for each method. Each function receives a valid request with all
+ * required fields, and a call that authentication and all other stages have accepted. A method without a function
+ * answers `unimplemented` over RPC and 404 over REST.
  *
- * A streaming method returns its messages as an async iterable. While the response's send buffer is full, no message is
- * requested. The stream ends when `call.signal` aborts. The implementation should then also end, to release its
- * resources. Response headers are sent with the first message. So a stream that may be silent for long should send its
- * first message at once.
+ * A streaming method returns its messages as an async iterable.
+ * - No message is requested while the response's send buffer is full.
+ * - The stream ends when `call.signal` aborts. The implementation should then also end, to release its resources.
+ * - Response headers are sent with the first message. So a stream that may be silent for long should send it at once.
  */
 export type Implementation<Service extends DescService> = {
   readonly [Method in keyof Service["method"]]?: Operation<Service["method"][Method]>;

@@ -44,8 +44,8 @@ function restPaths(method: DescMethod): string[] {
 }
 
 /**
- * Creates the interceptor chain only to describe it. The functions passed to it are never called, because the proto of
- * a method alone decides which interceptors the method has.
+ * Creates the interceptor chain only to describe it. The functions in the options below are never called, because only
+ * the proto of a method decides which interceptors the method has.
  */
 function chainWithoutPorts() {
   const unused = () => Promise.reject(new Error("the operations are only described"));

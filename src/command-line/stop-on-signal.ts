@@ -7,10 +7,11 @@ import type { Logger } from "pino";
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * At the first SIGTERM, SIGINT or SIGHUP, calls `close` and aborts the returned AbortSignal. When `close` resolves, the
- * process ends with exit code 0. When it rejects, `fail` is called with the error. SIGTERM comes from an orchestrator,
- * so `close` gets `drainMs`. For the other signals, `close` gets 0 and does not drain. A further signal, more than 1 s
- * later, ends the process at once with exit code 1.
+ * At the first SIGTERM, SIGINT or SIGHUP, calls `close` and aborts the returned AbortSignal.
+ * - For SIGTERM, which an orchestrator sends, `close` gets `drainMs`. For SIGINT and SIGHUP, it gets 0 and does not
+ *   drain.
+ * - When `close` resolves, the process ends with exit code 0. When it rejects, `fail` is called with the error.
+ * - A further signal, more than 1 s later, ends the process at once with exit code 1.
  */
 export function stopOnSignal(
   close: (drainMs: number) => Promise<void>,

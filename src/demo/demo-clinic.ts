@@ -2,9 +2,9 @@ import type { RequestSource_Channel } from "../gen/cupo/access/v1/request_source
 import type { OpportunityDefinition_DayKind } from "../gen/cupo/clinic/v1/opportunity_definition_pb.js";
 
 /**
- * The content of a demo clinic. Items refer to each other by code. No value depends on the time of creation. So the ids
- * of the items, and the requests that create them, are the same in every database. The items of each list are created
- * in the order of the list.
+ * The content of a demo clinic. Items refer to each other by code. No value depends on the current time. So the ids of
+ * the items, and the requests that create them, are the same in every database. The items of each list are created in
+ * the order of the list.
  */
 export interface DemoClinic {
   /** UUID of the tenant. */

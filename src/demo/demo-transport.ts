@@ -21,22 +21,21 @@ export interface DemoTransportOptions {
 
 const MAX_TRIES = 10;
 /**
- * Maps the current name of a service to its former name. Idempotency keys derive from the former name, and the ids of
- * docs/reference/demo-ids.md derive from the keys. The current name would change these ids.
+ * Maps the current name of an RPC service to its former name. Idempotency keys derive from the former name, and the ids
+ * of docs/reference/demo-ids.md derive from the keys. Keys from the current name would change these ids.
  */
 const FORMER_NAMES: Readonly<Record<string, string>> = {
   "cupo.clinic.v1.ProgramService": "cupo.clinic.v1.ScheduleService",
 };
 
 /**
- * Opens a transport that calls the service like any client, within its quotas. The idempotency key is a UUID of version
- * 5, derived from the tenant, the operation and the request. So a request has the same key in every process and takes
- * effect once.
- * A call is retried while the service sends Retry-After, with at most ten attempts. After a response that reports a
- * used-up quota, the transport waits until the quota is full again.
- *
- * Over TLS the certificate is not verified: the service calls itself, and its certificate need not contain the internal
- * address.
+ * Opens a transport that calls the service like any client, within its quotas.
+ * - The idempotency key is a UUID of version 5, derived from the tenant, the operation and the request. So a request
+ *   has the same key in every process and takes effect once.
+ * - A call that fails with Retry-After is retried, with at most ten attempts.
+ * - After a response that reports a used-up quota, the transport waits until the quota is full again.
+ * - Over TLS, the certificate is not verified: the service calls itself, and its certificate need not contain the
+ *   internal address.
  */
 export function openDemoTransport({ internalUrl, tenantId, token, signal }: DemoTransportOptions): Transport {
   return createConnectTransport({

@@ -15,7 +15,7 @@ const TENANT_IDS: ReadonlySet<string> = new Set([largeClinic.tenantId, smallClin
  * docs/reference/demo-ids.md. Other calls are unchanged.
  *
  * Each id is a UUID of version 5. It derives from the tenant, the idempotency key of the call and a counter. The demo
- * derives the key from the tenant, the operation and the request. So the ids are the same in every database.
+ * sends the same keys for every database, so the ids are also the same.
  */
 export function withDocumentedIds<T extends ServiceEntry>(entry: T): T {
   const implementation: Record<string, unknown> = {};

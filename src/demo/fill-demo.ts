@@ -33,9 +33,9 @@ const SCOPES = [
 ];
 
 /**
- * Fills the demo tenants through the service's own operations, as the client `demo-setup`. A tenant that is complete is
- * not changed again. An interrupted filling is continued. A call that fails with Retry-After is retried, with at most
- * ten attempts ({@link openDemoTransport}). Rejects with the error of the first call that finally fails.
+ * Fills the demo tenants through the service's own operations, as the client `demo-setup`. A complete tenant is not
+ * changed, and an interrupted filling is continued. Rejects with the error of the first call that fails after all its
+ * attempts ({@link openDemoTransport}).
  */
 export async function fillDemo({ internalUrl, issuer, now, signal, onProgress }: FillDemoOptions): Promise<void> {
   const year = Number(localDateAt(now()).slice(0, 4));

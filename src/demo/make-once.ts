@@ -17,10 +17,9 @@ export interface Kind<T> {
 const THERE: ReadonlySet<string | undefined> = new Set(["DUPLICATE", "STALE_VERSION", "RULE_OVERLAP"]);
 
 /**
- * Creates items in order and returns their ids by code. If an item already exists, looks up its id by its code. So
- * after an interruption the demo data can be created again from the start, even if the service has purged the
- * idempotency keys. Rejects with any other error of a call,
- * or if the lookup finds no item.
+ * Creates items in order and returns their ids by code. If an item already exists, looks up its id by its code. So an
+ * interrupted filling can start again, even if the service has purged the idempotency keys. Rejects if the lookup finds
+ * no item, or if a call fails for another reason.
  */
 export async function makeOnce<T extends { readonly code: string }>(
   things: readonly T[],

@@ -71,8 +71,9 @@ function judge(difference: Difference): Finding {
 
 /**
  * Whether a difference is a failure. These differences are only warnings:
- * - a missing or changed index, because it affects only speed, unless it is or was unique
- * - an added function, or an added index that is not unique, because an operator may have added it on purpose
+ * - an added, missing or changed index, if it is not unique in the catalog and not unique in the migrations. It affects
+ *   only speed.
+ * - an added function, because an operator may have added it on purpose
  * - for the same reason, an added column that an INSERT need not set
  *
  * All others are failures. For example, an added unique index can make the service's writes fail.

@@ -7,7 +7,7 @@ const OLDEST_VERSION = 150_000;
 const NOTICED_MS = 1_000;
 /**
  * The maximum difference between the clocks of the database and of this machine, in milliseconds. A larger difference
- * is a failure. This machine also accepts an access token if the issuer's clock is ahead of its own by this much.
+ * is a failure. The check of access tokens also tolerates an issuer's clock that is ahead by up to this much.
  */
 const TOLERATED_MS = 5_000;
 /**

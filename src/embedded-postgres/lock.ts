@@ -7,10 +7,10 @@ const POLL_MS = 50;
 const MAX_WAIT_MS = 180_000;
 
 /**
- * Runs `action` while holding a lock, and returns its result. Only one caller holds the lock at a time, in all
- * processes of this machine. The lock is the file `path`. It is created exclusively and contains the identity of the
- * process that holds it. The lock of a dead process is taken over. Rejects with the error of `action`. Also rejects if
- * others hold the lock for three minutes, with an Error that names the file.
+ * Runs `action` while holding a lock, and returns its result. On this machine, only one caller at a time holds the
+ * lock. The lock is the file `path`, which contains the identity of the process that holds it. If this process has
+ * ended, the next caller takes the lock over. Rejects with the error of `action`. Also rejects if others hold the lock
+ * for three minutes, with an Error that names the file.
  */
 export async function withLock<Result>(path: string, action: () => Promise<Result>): Promise<Result> {
   await acquire(path);

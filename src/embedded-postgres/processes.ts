@@ -9,8 +9,8 @@ const STARTED_AT = 19;
 
 /**
  * Identifies a running process as `<pid>.<ticks from boot to its start>`. The ticks distinguish the process from a
- * later one with the same id, which is common after a container restarts. Returns undefined if the process does not
- * exist or is a zombie.
+ * later one with the same id, for example after a container restarts. Returns undefined if the process does not exist
+ * or is a zombie.
  *
  * Outside Linux, the ticks are 0. There, a later process with the same id counts as the same process, and a zombie
  * counts as running.

@@ -25,8 +25,8 @@ const ORPHANS_TIMEOUT_MS = 30_000;
 
 /**
  * Default settings of the server. These settings keep personal data out of the log: no statements, parameters or
- * details. Error messages can quote values, so the log omits these messages too (`log` ranks above `error` in
- * log_min_messages). The sender of a statement still gets its error.
+ * details. Error messages can quote values, so they are not logged either (`log` ranks above `error` in
+ * log_min_messages). Clients still receive the errors of their statements.
  */
 const DEFAULTS: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
@@ -49,10 +49,12 @@ export interface Postmaster {
 }
 
 /**
- * Starts the cluster's server if it is not running. Returns the server's port. Repeats a failed start with another
- * port, three attempts in all, because another program may have taken the port. If processes of a killed server still
- * run, waits up to 30 s for their end. The caller must hold the lock `folders.lock`. If the server does not start,
- * rejects with an Error that contains the end of its log.
+ * Starts the cluster's server if it is not running. Returns the server's port. The caller must hold the lock
+ * `folders.lock`.
+ * - A failed start is repeated with another port, because another program may have taken the port. There are three
+ *   attempts in all.
+ * - If processes of a killed server still run, waits up to 30 s for their end.
+ * - If the server does not start, rejects with an Error that contains the end of its log.
  */
 export async function ensureServer(context: ServerContext): Promise<number> {
   const { folders, onProgress } = context;
@@ -74,10 +76,9 @@ export async function ensureServer(context: ServerContext): Promise<number> {
 }
 
 /**
- * Stops the cluster's server if it is running. Open transactions are rolled back. If the shutdown takes longer than
- * five seconds, the server ends at once and its next start recovers the data. Committed data is never lost. The caller
- * must hold the lock `folders.lock`. If the server does not stop, rejects with an Error that contains the end of its
- * log.
+ * Stops the cluster's server if it is running. The caller must hold the lock `folders.lock`. Open transactions are
+ * rolled back. If the shutdown takes longer than five seconds, the server ends at once, and its next start recovers all
+ * committed data. If the server does not stop, rejects with an Error that contains the end of its log.
  */
 export async function stopServer(context: ServerContext): Promise<void> {
   const { folders } = context;
@@ -109,8 +110,9 @@ async function readyServer(folders: EmbeddedFolders): Promise<Postmaster | undef
 /**
  * Returns the server that runs or starts on a cluster; undefined if there is none. Reads postmaster.pid, which has one
  * value per line: process id, data directory, start time, port, socket directory, address, shared memory key, status.
- * After a crash, another program may have the process id. So the function returns undefined if the command line of the
- * process does not contain the path of the cluster. It skips this check if the system does not report command lines.
+ *
+ * After a crash, another program may have the process id. So the function also returns undefined if the command line of
+ * the process does not contain the path of the cluster. It skips this check if the system reports no command lines.
  */
 export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined {
   const lines = readIfThere(join(cluster, "postmaster.pid")).split("\n");
@@ -126,8 +128,8 @@ export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined
  * Returns the last lines that the attempt added to the server's log. The result does not say whether the server runs:
  * call {@link readyServer} afterwards.
  *
- * PostgreSQL does not start if another program now has the process id in postmaster.pid. If a server is running after
- * all, the shared memory segment of the data directory prevents a second one.
+ * A left-over postmaster.pid prevents a start if another program now has its process id. The removal is safe: if a
+ * server still runs, the shared memory segment of the data directory prevents a second one.
  */
 async function startServer(context: ServerContext): Promise<string> {
   const { folders } = context;

@@ -30,13 +30,12 @@ export interface EmbeddedPostgres extends EmbeddedUrls {
 }
 
 /**
- * Starts the PostgreSQL server of the optional package. If a server already runs on the data folder, uses that server,
- * even if another process started it. The server runs until the last caller calls {@link EmbeddedPostgres.stop}. The
- * first start creates the cluster. An interrupted first start is repeated.
- *
- * The server listens on 127.0.0.1 only, on a port chosen by the operating system. If this process is root, the server
- * runs as an unprivileged account, because PostgreSQL does not run as root. Rejects with an Error that says what failed
- * and what to do, with the end of the server's log if there is one.
+ * Starts the PostgreSQL server of the optional package. It listens only on 127.0.0.1, on a port chosen by the operating
+ * system. It runs until the last caller calls {@link EmbeddedPostgres.stop}.
+ * - If a server already runs on the data folder, uses that server, even if another process started it.
+ * - The first start creates the cluster. An interrupted first start is repeated.
+ * - If this process is root, the server runs as an unprivileged account, because PostgreSQL does not run as root.
+ * - Rejects with an Error that says what failed and what to do, with the end of the server's log if there is one.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const context = await prepare(options);

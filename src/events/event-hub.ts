@@ -16,8 +16,8 @@ export interface EventHub {
    */
   read(tenantId: string, after: number): Promise<FeedPage>;
   /**
-   * Returns the position just before the oldest stored event, or the last position if no event is stored. Returns 0 for
-   * a tenant without a feed; `watch` creates the feed.
+   * Returns the position just before the oldest stored event. If no event is stored, returns the last position of the
+   * feed. Returns 0 for a tenant without a feed; `watch` creates the feed.
    */
   findOldest(tenantId: string): Promise<number>;
 }

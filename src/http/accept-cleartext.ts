@@ -22,8 +22,8 @@ export interface CleartextOptions {
  * Creates a function that accepts cleartext connections. It detects HTTP/1.1 or HTTP/2 with prior knowledge and passes
  * the connection to the server for this protocol.
  *
- * A connection without a byte in `limits.openingMs` is closed without an answer. Proxies open such connections in
- * advance. They would read an answer as the response to their next request.
+ * If no byte arrives within `limits.openingMs`, the connection is closed without an answer. A proxy opens connections
+ * in advance, and would read an answer as the response to its next request.
  */
 export function acceptCleartext(options: CleartextOptions): (socket: Socket) => void {
   const { limits, idle } = options;

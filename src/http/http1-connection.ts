@@ -17,8 +17,8 @@ export interface Http1Connection {
   /** The response to the newest request, until both the request and the response are complete. */
   newest: WatchedResponse | undefined;
   /**
-   * Value of `socket.bytesRead` when the connection last became idle. If `newest` is undefined, a larger `bytesRead`
-   * means that a new request has begun. Otherwise the new bytes can be the rest of the newest request's body.
+   * Value of `socket.bytesRead` when the connection last became idle. A larger `bytesRead` means that a new request has
+   * begun. If `newest` is defined, it can also mean that more of the newest request's body has arrived.
    */
   bytesWhenIdle: number;
   /** Sends the answer to unreadable input, after all earlier responses. Undefined until unreadable input arrives. */
@@ -102,11 +102,9 @@ export function endWith(connection: Http1Connection, lastWord: LastWord): void {
 }
 
 /**
- * Begins to end a connection. A connection that is idle now stays open.
- *
- * Sets `Connection: close` on the newest response, so that Node closes the connection after it. If the headers of this
- * response are already sent, or if no response is open, the response to the next request gets the header. "draining"
- * also closes the connection when its last open response ends.
+ * Makes the connection end after a response. This is the newest response if its headers are not sent yet, otherwise the
+ * next response. It gets `Connection: close`, so that Node closes the connection after it. "draining" also closes the
+ * connection when its last open response ends. A connection that is idle now stays open.
  */
 export function endConnection(connection: Http1Connection, ending: "announced" | "draining"): void {
   const { open, newest } = connection;

@@ -20,8 +20,8 @@ export interface ListenLimits {
   readonly openingMs: number;
   /**
    * Maximum time from the first byte of an HTTP/1.1 request to the end of its headers. For the first request after a
-   * TLS handshake, the time begins at the end of the handshake. After this time, the answer is 408, but a connection
-   * without a byte is closed without an answer. Must not exceed `requestMs`.
+   * TLS handshake, the time begins at the end of the handshake. After this time, the answer is 408. If no byte of a
+   * request has arrived, the connection is closed without an answer. Must not exceed `requestMs`.
    */
   readonly headersMs: number;
   /**
@@ -35,10 +35,9 @@ export interface ListenLimits {
    */
   readonly checkEveryMs: number;
   /**
-   * How long an HTTP/1.1 connection may stay without a request after an answer. It must exceed the time after which the
-   * proxy in front of the service closes an unused connection. By default, this is 60 s for nginx and for AWS's
-   * Application Load Balancer. If the service closed first, the proxy could send a request on the closing connection
-   * and would have to answer 502.
+   * How long an HTTP/1.1 connection may stay without a request after an answer. It must exceed the idle timeout of the
+   * proxy in front of the service: by default 60 s for nginx and for AWS's Application Load Balancer. Otherwise the
+   * proxy could send a request on a connection that the service closes, and would have to answer 502.
    */
   readonly keepAliveMs: number;
   /**
@@ -76,9 +75,11 @@ export interface ListenLimits {
    */
   readonly unreadMs: number;
   /**
-   * When a limit of unread bytes is reached, unread answers without progress for this time are ended early. The oldest
-   * is ended first, until the bytes are below the limit. After an answer has been ended early, its client has this long
-   * to read the end, such as the reset of an HTTP/2 stream. Then the connection is destroyed.
+   * This time has two uses:
+   * - When a limit of unread bytes is reached, unread answers that made no progress for this long are ended early,
+   *   until the bytes are below the limit. The answer with the longest time without progress is ended first.
+   * - After an answer has been ended early, its client has this long to read the end, such as the reset of an HTTP/2
+   *   stream. Then the connection is destroyed.
    */
   readonly unreadGraceMs: number;
   /**
@@ -99,8 +100,8 @@ export interface ListenLimits {
    */
   readonly maxUnreadBytes: number;
   /**
-   * Maximum number of open HTTP/2 streams in one session (SETTINGS_MAX_CONCURRENT_STREAMS). A further stream is refused
-   * until the peer has acknowledged the setting. After that, a further stream ends the session.
+   * Maximum number of open HTTP/2 streams in one session (SETTINGS_MAX_CONCURRENT_STREAMS). A further stream ends the
+   * session. If the peer has not yet acknowledged the setting, only the stream is refused.
    */
   readonly maxStreams: number;
   /** An HTTP/2 session is ended after this many of its streams were refused for lack of memory. */

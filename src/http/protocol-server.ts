@@ -14,9 +14,8 @@ export interface ProtocolServer {
   /** Takes over an open connection with all its unread bytes. Also allowed while draining. */
   accept(socket: Socket): void;
   /**
-   * Asks the clients to disconnect and continues to serve. Each HTTP/1.1 connection is closed after its next response.
-   * This response has `Connection: close`. HTTP/2 clients are asked to open a new connection. New connections are still
-   * served.
+   * Asks the clients to disconnect, but serves their connections and new ones. An HTTP/1.1 connection is closed after
+   * its next response, which has `Connection: close`. HTTP/2 clients are asked to open a new connection.
    */
   announceEnd(): void;
   /**

@@ -46,8 +46,8 @@ interface Held {
 export interface AnswerAccount {
   /**
    * Returns whether another request may be answered: the connection, its network and the listener are below their
-   * limits of unread bytes. If a limit is reached, first ends answers that have made no progress for `unreadGraceMs`,
-   * the oldest first, until the limit is no longer reached.
+   * limits of unread bytes. If a limit is reached, first ends answers that made no progress for `unreadGraceMs`, until
+   * the limit is no longer reached. The answer with the longest time without progress is ended first.
    */
   admits(): boolean;
   /**

@@ -7,11 +7,11 @@ export const actorForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 128 } as const;
 
 /**
  * Reads the Actor-Id header: the opaque id of the person who uses the client. The value has 1 to 128 visible ASCII
- * characters and must not be a name. The service stores it with the principal and does not verify it.
+ * characters and must not be a name. The service stores it with the principal and does not verify it. Throws 400 if the
+ * header is malformed or sent twice.
  *
- * The header is optional. The published operations over REST ignore it, because their specification does not have it.
- * The published operations over RPC read it, and so do the operations of `cupo.clinic.v1`. Throws 400 if the header is
- * malformed or sent twice.
+ * The header is optional. It is read for all RPC calls, and for the REST operations of `cupo.clinic.v1`. The published
+ * REST operations ignore it, because the interface specification does not have it.
  */
 export function actor(): Stage {
   return () => (next) => async (request) => {

@@ -13,8 +13,8 @@ type Operation<C> = (request: Message, call: C) => unknown;
 type Method = (request: Message, context: HandlerContext) => unknown;
 
 /**
- * Adapts a service to Connect. Each method of the result reads the call from Connect's context and passes it to the
- * implementation.
+ * Adapts a proto service to Connect. Each method of the result reads the call from Connect's context and passes it to
+ * the implementation.
  *
  * If a request repeats an earlier one with the same idempotency key, the method returns the stored response and does
  * not run the implementation. The idempotency stage cannot return this response, because only an implementation can

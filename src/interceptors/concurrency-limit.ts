@@ -22,7 +22,7 @@ export type Permit = () => void;
 /**
  * The limit that rejects a call. If several limits are reached, the first in this order is reported:
  * - PRINCIPAL: the limit of its principal.
- * - TENANT: a limit of its tenant, for heavy calls, for bulk calls or for all calls that are not bulk calls.
+ * - TENANT: a limit of its tenant: for bulk calls, for all other calls, or for heavy calls.
  * - HEAVY: the limit of heavy calls of all tenants.
  * - PROCESS: the limit of all calls or of all bulk calls of the process.
  */
@@ -47,16 +47,16 @@ export type PaceRejection = (rejection: PermitRejection, what?: "calls" | "strea
 
 /**
  * Runs a call if it is below these limits:
- * - the limit of its principal and the limit of its tenant, or for a bulk call the limits of bulk calls instead
- * - for a heavy call, also the limits of heavy calls, for its tenant and for all tenants
- * - the limit of the process
+ * - for a bulk call: the limits of bulk calls, for its tenant and for all tenants
+ * - for any other call: the limits of its principal and of its tenant. If the call is heavy, also the limits of heavy
+ *   calls, for its tenant and for all tenants.
+ * - for every call: the limit of the process
  *
  * A call above a limit may wait for a permit. A call that gets no permit is rejected: with 429 at the limit of its
  * principal (specification section 8), with 503 and the reason BUSY at any other limit. Streams have their own limiter.
  *
- * This is the last stage before calls get their database connection. A call that an earlier stage rejects takes no
- * permit. A repeated call that gets a stored response takes a permit too. The permit is released when the call or
- * stream ends.
+ * This is the last stage before a call gets its database connection. A call that an earlier stage rejects takes no
+ * permit. A repeated call that gets a stored response takes one. The permit is released when the call or stream ends.
  */
 export function concurrencyLimit(
   calls: ConcurrencyLimiter,

@@ -15,8 +15,8 @@ const DOMAIN = "cupo";
 const MAX_FIELD_VIOLATIONS = 20;
 
 /**
- * Returns the standard details of AIP-193, which gRPC clients can read without the Cupo protos. The Problem, another
- * detail of the error, has all data. No detail contains values of the request.
+ * Returns the standard details of AIP-193, which gRPC clients can read without the Cupo protos. The error also has the
+ * Problem as a detail, which has all data. No detail contains values of the request.
  *
  * - ErrorInfo: the reason from {@link reasonOf}, in the domain `cupo`.
  * - BadRequest: the first 20 field errors, for any error except a 409 or 503.

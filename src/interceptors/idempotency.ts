@@ -44,9 +44,10 @@ export type Outcome =
 
 /**
  * Runs calls in transactions for the {@link idempotency} stage. `execute` runs the work in one transaction,
- * `call.transaction`. This transaction commits the claim of the key, all changes and the result together. If another
- * call has already claimed the key, the statements of the work have no effect, and the result of the work is discarded.
- * A failed call leaves its key free.
+ * `call.transaction`. This transaction also commits the claim of the key and the result.
+ * - If another call has already claimed the key, the statements of the work have no effect, and its result is
+ *   discarded.
+ * - If a call fails, its key stays free.
  */
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
@@ -73,17 +74,20 @@ export const KEY_RETENTION_HOURS = 72;
 const RETRY_AFTER = { "Retry-After": "1" };
 
 /**
- * Runs an operation once for each idempotency key. A key belongs to one principal and one operation. Later calls with
- * the same key and request get the first response, with the header `Idempotent-Replayed: true` (specification sections
- * 4 and 8). A later call fails with 409 ({@link keyRefusal}) if its request is different. It also fails if the first
- * call still runs or if the first result was erased. Operations that only read take no key and always run.
+ * Runs an operation once for each idempotency key. A key belongs to one principal and one operation. A later call with
+ * the same key has one of these results:
+ * - the first response, with the header `Idempotent-Replayed: true`, if its request is the same (specification sections
+ *   4 and 8)
+ * - 409 ({@link keyRefusal}), if its request is different, if the first call still runs or if the first result was
+ *   erased
  *
- * A later call that gets the first response is a replay. It continues to the implementation, where `answering-calls.ts`
- * returns the stored response. So the response passes through the protocol like any other. A replay that shows a
- * patient is a read, so it first records an access. The first response needs no access record, because the audit trail
- * has the change.
+ * Operations that only read take no key and always run.
  *
- * The stage throws for an operation whose stored result must be encrypted, if there is no `resultSeal`.
+ * A later call that gets the first response is a replay. The implementation (`answering-calls.ts`) returns the stored
+ * response, so that it passes through the protocol like any other. A replay that shows a patient first records an
+ * access. The first call records none, because the audit trail has its change.
+ *
+ * Throws for an operation whose stored result must be encrypted, if there is no `resultSeal`.
  */
 export function idempotency(store: IdempotentWork, recordAccess: RecordAccess, resultSeal?: ResultSeal): Stage {
   return (method) => {

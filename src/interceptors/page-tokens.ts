@@ -6,9 +6,9 @@ import { operationName } from "../operation.js";
 import type { Stage } from "./stage.js";
 
 /**
- * Encrypts (`seal`) and decrypts (`open`) page tokens. `position` is the text with which a service describes where the
- * next page begins. `holder` identifies the operation and the principal. `open` returns undefined unless the token was
- * encrypted for the same holder.
+ * Encrypts (`seal`) and decrypts (`open`) page tokens. `position` is the decrypted token: a text that says where the
+ * next page begins. `holder` is a text that identifies the operation and the principal. `open` returns undefined if the
+ * token was not encrypted for this holder.
  */
 export interface PageSeal {
   seal(position: string, holder: string): Promise<string>;
@@ -19,7 +19,7 @@ const TOKEN = "pageToken";
 const NEXT_TOKEN = "nextPageToken";
 
 /**
- * Decrypts the page token of a request and encrypts the page token of the response. So services read and write
+ * Decrypts the page token of a request and encrypts the page token of the response. So implementations read and write
  * unencrypted tokens.
  *
  * A token is valid for the same operation and the same principal, with the same issuer, tenant, organization and

@@ -54,9 +54,9 @@ export function rateLimit(limiter: RateLimiter): Stage {
 }
 
 /**
- * Counts a page or a batch of patients with more than 50 rows as several requests: one for each 50 rows, rounded up.
- * {@link rateLimit} has counted the first of them. The cost of a request grows with its rows: each patient that is read
- * needs redaction and an access record. Throws 429 above a quota.
+ * Counts a request for more than 50 rows (a page, or a batch of patients) as several requests: one for each 50 rows,
+ * rounded up. {@link rateLimit} has counted the first of them. The cost of a request grows with its rows: each patient
+ * that is read needs redaction and an access record. Throws 429 above a quota.
  */
 export function rowQuota(limiter: RateLimiter): Stage {
   return ({ methodKind, input }) => {

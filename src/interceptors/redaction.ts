@@ -18,7 +18,7 @@ type Redact = (message: ReflectMessage, scopes: ReadonlySet<string>) => void;
 
 /**
  * Removes from a response each field whose scope the principal lacks (specification section 5, rule 5). If a request
- * repeats an earlier one, its stored response is redacted by the scopes of the repeated request. Methods without fields
+ * repeats an earlier one, its stored response is redacted by the scopes of the new request. Methods without fields
  * that need a scope do not get this stage.
  */
 export function redaction(): Stage {

@@ -6,7 +6,7 @@ import type { Interceptor } from "@connectrpc/connect";
  * calls of the method do not need the step.
  *
  * The function runs at the first call of a method, not for each call. So everything that depends only on the method is
- * computed once. A fault in the options of a proto fails the calls of that method.
+ * computed once. If the function throws, for example for wrong options in the proto, calls of the method fail.
  */
 export type Stage = (method: DescMethod) => Interceptor | undefined;
 

@@ -9,9 +9,9 @@ const BEHIND_ALL = Number.MAX_SAFE_INTEGER;
  * For all tenants: assigns a position in the tenant's event feed to each event that has none. An aborted signal stops
  * the job after the current batch.
  *
- * Reading a feed does the same, so this job is for feeds that nobody reads. The retention of an event begins when it
- * gets its position. So without this job, events that nobody reads would never be purged. The first reader of a feed
- * would also have to wait while many positions are assigned.
+ * Reading a feed does the same, so this job is for feeds that nobody reads. It is needed for two reasons:
+ * - An event can be purged only after it has a position, because its retention begins then.
+ * - The first reader of a feed should not wait while many positions are assigned.
  */
 export async function assignPositions(database: TransactionSource, signal?: AbortSignal): Promise<void> {
   for (const tenantId of await findOutstandingTenants(database)) {

@@ -30,12 +30,12 @@ export interface ErasurePorts {
 }
 
 /**
- * Deletes the rows of the tenants that are being erased. Each batch of rows is a transaction of its own. A tenant that
- * has no rows left is marked as erased. Returns whether tenants are left to erase.
+ * Deletes the rows of the tenants that are being erased, in batches. Each batch is a transaction of its own. A tenant
+ * that has no rows left is marked as erased. Returns whether tenants are left to erase.
  *
- * A call that began before the tenant was suspended can still write a row. So the rows are deleted a second time, when
- * all transactions that ran before the first deletion have ended. If one of them still runs after the first deletion,
- * the tenant is left to a later run.
+ * The rows of a tenant are deleted twice, because a call that began before the tenant was suspended can still write a
+ * row. The second deletion begins when all transactions that ran before the first one have ended. If one of them still
+ * runs after the first deletion, the tenant is left to a later run.
  *
  * - If a run is interrupted, the next run continues.
  * - If two runs delete rows of the same tenant at the same time, one of them leaves the tenant to the other.

@@ -25,13 +25,12 @@ export interface OfferPorts {
  * Offers up to 1,000 freed slots of all active tenants to patients on the waitlists, each slot in its own transaction.
  * Offers only due slots: slots whose due time in the table `freed_slots` has passed. Returns the number of offers.
  *
- * A slot stays due until its transaction commits. So if a run is interrupted, the next run continues. Of two runs at
- * the same time, one offers a slot, and the other finds that the slot is held. While a release that does not know
- * offers serves the database, nothing is offered.
- *
- * If a slot or patient changes meanwhile, the slot stays due until the next run. If an offer fails for another reason,
- * the run continues with the other slots and throws the first error at the end. An aborted signal stops the run after
- * the current transaction.
+ * - If a run is interrupted, the next run continues, because a slot stays due until its transaction commits.
+ * - Of two runs at the same time, one offers a slot, and the other finds that the slot is held.
+ * - While an older release that does not know offers serves the database, nothing is offered.
+ * - If a slot or patient changes during the run, the slot stays due until the next run.
+ * - If an offer fails for another reason, the run continues and throws the first such error at the end.
+ * - An aborted signal stops the run after the current transaction.
  */
 export async function offerFreedSlots(ports: OfferPorts, signal?: AbortSignal): Promise<number> {
   const { database, now } = ports;

@@ -86,8 +86,9 @@ const BUSY_MS = 1_000;
 /**
  * Runs background jobs until they are stopped:
  *
- * - every minute: writes the events that became due (reminders, no-shows, expired waitlist entries), offers freed
- *   slots, erases tenants (also on request)
+ * - every minute: writes the events that became due (reminders, no-shows, expired waitlist entries)
+ * - every minute: offers freed slots to patients on the waitlists
+ * - every minute and on request: erases tenants
  * - every 5 min: updates the stored summaries of patients' waits for the opportunity indicators
  * - every 10 min: purges expired data, assigns positions to events
  * - at the start, every hour and on request: extends schedules to the booking horizon
@@ -97,8 +98,9 @@ const BUSY_MS = 1_000;
  * about 4 h. Later jobs of the same kind can run before that.
  *
  * A job that extends schedules adds or withdraws a limited number of slots of one program. If more may be left to do,
- * it queues the next job of this kind for the tenant. The waiting jobs of other tenants run first. Returns a function
- * that stops the jobs and waits until the current job reaches a point where it can stop.
+ * it queues the next job of this kind for the tenant. The waiting jobs of other tenants run first.
+ *
+ * Returns a function that stops the jobs and waits until the current job reaches a point where it can stop.
  */
 export function runJobs(ports: JobPorts): () => Promise<void> {
   return runQueue(ports, {

@@ -33,9 +33,9 @@ const AFTER_LEASE_MS = 500;
  * - If the next attempt is due later, the job queues itself for that time.
  * - If another process has the lease, the job sends nothing and queues itself for 1 s later.
  *
- * Before it sends, the job queues a second job, its successor, for the end of the lease, about 25 s later. The
- * successor continues if the process is killed, if the job fails or if the receiver accepts nothing. Otherwise the job
- * removes its successor.
+ * Before it sends, the job queues a second job, its successor. The successor runs after the end of the lease, about
+ * 25 s later. It continues if the process is killed, if the job fails or if the receiver accepts nothing. Otherwise the
+ * job removes its successor.
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
   return runQueue(queue, {

@@ -57,9 +57,9 @@ interface Due extends TimeEvent {
  * progress. The progress is the time up to which these events are written. Writes nothing for a tenant without stored
  * progress.
  *
- * Calls do not lock the progress. So `until` must be long ago: every call that began before `until` must have ended. If
- * this function does not see a booking or move yet, its call began after `until`. Events of that appointment that were
- * due by `until` are not written, because they became due before the booking or the move.
+ * `until` must be so long ago that every call that began before `until` has ended. So a booking or move that is not
+ * visible yet is newer than `until`. Its events that were due by `until` are not needed, because they became due before
+ * the booking or move.
  *
  * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. They read
  * the newest committed version of each row. So the events of a row enter the feed in the order of its versions.

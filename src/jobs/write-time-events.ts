@@ -34,13 +34,14 @@ export interface TimeEventPorts {
  * Writes the events of all active tenants that became due since the last run: reminders and no-shows of appointments,
  * and expired waitlist entries. Each event is written once. Returns the number of written events.
  *
- * The progress of a tenant is the time up to which its events are written. It moves in the transaction that writes the
- * events. So if a run is interrupted, the next run continues. Of two runs at the same time, the second one waits for
- * the first and then finds nothing left. While a release that does not know these events serves the database, nothing
- * is written. Later runs then write the missed events of the last 24 h.
- *
- * If the events of a tenant cannot be written, the run continues with other tenants and throws the first error at the
- * end. An aborted signal stops the run after the current transaction.
+ * The progress of a tenant is the time up to which its events are written. It is stored in the transaction that writes
+ * the events.
+ * - If a run is interrupted, the next run continues.
+ * - Of two runs at the same time, the second one waits for the first and then finds nothing left.
+ * - While an older release that does not know these events serves the database, nothing is written. Later runs then
+ *   write the missed events of the last 24 h.
+ * - If the events of a tenant cannot be written, the run continues and throws the first error at the end.
+ * - An aborted signal stops the run after the current transaction.
  */
 export async function writeTimeEvents(ports: TimeEventPorts, signal?: AbortSignal): Promise<number> {
   const { database, now, noShowGraceMinutes, callsEndMs = CALLS_END_MS } = ports;

@@ -21,7 +21,7 @@ export function emptyCount(name: FileName): Counted {
   return { name, rows: 0, created: 0, unchanged: 0, rejected: 0, kept: 0, server: undefined };
 }
 
-/** Whether no row was rejected and `server` equals `kept`. In a dry run, only the rejected rows matter. */
+/** Whether no row was rejected and `server` equals `kept`. In a dry run, `server` is undefined and is not compared. */
 export function isComplete({ rejected, kept, server }: Counted): boolean {
   return rejected === 0 && (server === undefined || server === kept);
 }

@@ -25,10 +25,10 @@ export class SeenAppointments {
   }
 
   /**
-   * Compares an appointment with the appointments that were added before. Returns an error if its patient is busy at
-   * that time, and another if its practitioner is busy. The patient is not checked if the appointment is CANCELLED or
-   * NO_SHOW. The practitioner is checked only for a PENDING or CONFIRMED appointment in the future. An appointment with
-   * an overbooking reason has no error for a busy practitioner.
+   * Compares an appointment with the appointments that were added before. Returns an error for each of these cases:
+   * - Its patient is busy at that time. This is not checked for a CANCELLED or NO_SHOW appointment.
+   * - Its practitioner is busy at that time. This is checked only for a PENDING or CONFIRMED appointment that is in the
+   *   future and has no overbooking reason.
    */
   overlaps(appointment: ImportedAppointmentValid): readonly RowError[] {
     const { patient, practitioner, overbookingReason } = appointment;

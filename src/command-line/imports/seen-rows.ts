@@ -46,11 +46,13 @@ export class SeenRows {
   }
 
   /**
-   * Returns the errors that a row would have after the import of the earlier rows; none if it equals an earlier row.
-   * `errors` are the errors that the service found. Removes errors for references to earlier rows. Adds errors:
-   * - if an earlier row has the same kind and id, or the same identity document
-   * - if the appointment in the row overlaps the appointment of an earlier row. This is checked only if the row has no
-   *   other error and was not imported before.
+   * Returns the errors that a row would have if the earlier rows had been imported. `errors` are the errors that the
+   * service found.
+   * - A row that equals an earlier row has no errors.
+   * - Errors for references to earlier rows are removed.
+   * - An error is added if an earlier row has the same kind and id, or the same identity document.
+   * - An error is added if the appointment in the row overlaps the appointment of an earlier row. This is checked only
+   *   if the row has no other error and was not imported before.
    */
   judge({ row }: SourceRow, errors: readonly RowError[], resourceId: string | undefined): RowError[] {
     const known = this.#rows.get(nameOf(row.resource.case, row.sourceId));

@@ -91,8 +91,8 @@ export async function exportTenant(
 }
 
 /**
- * Erases a suspended tenant, unless its erasure has already started. Waits until the erasure ends. Prints the number of
- * deleted rows each second, and prints the tenant at the end.
+ * Starts the erasure of a suspended tenant, unless the erasure has already started. Waits until it ends. Prints the
+ * number of deleted rows each second, and prints the tenant at the end.
  */
 export async function eraseTenant(
   client: TenantClient,

@@ -16,10 +16,11 @@ interface Family {
 const SUMMED = new Set(["counter", "histogram"]);
 
 /**
- * Merges the metrics of workers into one page. Counters and histograms are summed over all workers, including those
- * that have ended. Without the ended workers a sum would fall. Prometheus would treat the lower sum as a restart from
- * 0. A gauge keeps one sample for each worker, with the label `worker`, because a sum of gauges can be meaningless.
- * Gauges of ended workers are left out.
+ * Merges the metrics of workers into one page.
+ * - Counters and histograms are summed over all workers, including those that have ended. Otherwise a sum would fall
+ *   when a worker ends, and Prometheus would treat this as a restart from 0.
+ * - A gauge keeps one sample for each worker that has not ended, with the label `worker`. It is not summed, because a
+ *   sum of gauges can be meaningless.
  */
 export function mergePages(pages: readonly WorkerPage[]): string {
   const families = new Map<string, Family>();

@@ -23,9 +23,9 @@ export class WorkerMetrics {
   }
 
   /**
-   * Returns one page with the metrics of the workers and of those that have ended; undefined if it could not be
-   * collected. The page is reused for a second. If a worker does not answer in time, the page contains the last metrics
-   * that this worker returned.
+   * Returns one page with the metrics of the workers that run and of those that have ended. Returns undefined if the
+   * page could not be collected. The page is reused for a second. If a worker does not answer in time, the page
+   * contains the last metrics that this worker returned.
    */
   readonly page = cachedMeasurement(() => this.#collect(), PAGE_PACE);
 

@@ -16,8 +16,8 @@ export interface WorkerPool {
    */
   restart(): Promise<void>;
   /**
-   * Stops all workers gracefully. If `drainMs` is above 0, each worker first drains. The time to drain comes from the
-   * settings of the worker, not from `drainMs`. `drainMs` defaults to 0.
+   * Stops all workers gracefully. If `drainMs` is above 0, each worker first drains, for as long as its own settings
+   * say. `drainMs` defaults to 0.
    */
   close(drainMs?: number): Promise<void>;
 }

@@ -52,13 +52,12 @@ const ANY = Number.POSITIVE_INFINITY;
 const ALL = "all";
 
 /**
- * Creates a limiter for the calls or streams of this process. A call above a limit waits up to `maxWaitMs`. It is
- * rejected at once if 100 calls of its tenant already wait. Bulk calls and other calls of a tenant are counted
- * separately.
- *
- * Waiting calls run in the order of the {@link FairQueue}. A waiting call is skipped while a limit of its principal,
- * its tenant, heavy calls or bulk calls is reached. When the queue is full, the last call in this order is rejected. It
- * may be the new call. So the excess is rejected from the tenants that cause it.
+ * Creates a limiter for the calls or streams of this process.
+ * - A call above a limit waits up to `maxWaitMs`. Waiting calls run in the order of the {@link FairQueue}.
+ * - If 100 calls of its tenant already wait, a call above a limit is rejected at once. Bulk calls count separately.
+ * - A waiting call is skipped while a limit of its principal, its tenant, heavy calls or bulk calls is reached.
+ * - When the queue is full, its last call is rejected. This may be the new call. So the rejected calls are those of the
+ *   tenants that cause the excess.
  */
 export function createConcurrencyLimiter(limits: ConcurrencyLimits): QueueingLimiter {
   const pool = new PermitPool({ ...limits, all: limits.all ?? ANY, waiting: limits.waiting ?? ANY });

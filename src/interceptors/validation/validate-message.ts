@@ -141,7 +141,7 @@ function messageOf(violation: Violation, { message }: RuleCode): string {
   return message.replace(/\{(\w+)\}/g, (_, name: string) => limitBeside(violation, name));
 }
 
-/** Returns the value of a rule of the field, such as 200 for `max_len`. The rule is of the type of the broken rule. */
+/** Returns the value of the rule `name` of the field that broke a rule, such as 200 for `max_len`. */
 function limitBeside({ field: path, rule }: Violation, name: string): string {
   const rules = messageAt(reflect(FieldRulesSchema, fieldRulesOf(lastField(path))), rule.slice(0, -1));
   const limit: unknown = rules.get(fieldNamed(rules.desc, name));
@@ -195,7 +195,7 @@ function fieldNamed(schema: DescMessage, name: string): DescField {
   return field;
 }
 
-/** Returns the JSON path of the last field in a path. */
+/** Returns the JSON path of the last field in a path, such as `items` for the path `items[2]`. */
 function jsonPathOfField(path: Path): string {
   return jsonPath(path.slice(0, lastFieldIndex(path) + 1));
 }
