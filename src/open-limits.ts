@@ -10,8 +10,8 @@ import type { Telemetry } from "./telemetry/open-telemetry.js";
 export type Limits = Pick<ChainPorts, "rateLimiter" | "calls" | "streams" | "paceRejection">;
 
 /**
- * The default number of waiting calls per database connection. A call takes some tenths of a second and waits up to 2 s
- * by default. So one connection can serve about ten waiting calls in time.
+ * The default number of waiting calls per database connection. A call uses a connection for some tenths of a second. A
+ * waiting call waits up to 2 s by default. So one connection can serve about ten waiting calls in time.
  */
 const WAITING_FOR_EACH = 10;
 /**

@@ -12,14 +12,8 @@ export interface QuotaOptions extends RateQuotas {
   /** Number of processes that share the quotas. */
   readonly replicas: number;
   /**
-   * The longest wait for a connection to the shared quotas, and for each statement, in milliseconds. After this time or
-   * an error, the process counts only its own requests. In each window, it then allows the requests that the store has
-   * already granted to it, and one share of each quota:
-   * - If the database has answered in the current window, the share is the number of requests that were left at its
-   *   last answer, divided by `replicas`.
-   * - Otherwise the share is the whole quota divided by `replicas`.
-   *
-   * A share is at least one request.
+   * The longest wait in milliseconds for a connection to the shared quotas, and for each statement. After this time or
+   * an error, the process allows itself a part of each quota ({@link createRateLimiter}).
    */
   readonly withinMs: number;
 }

@@ -19,7 +19,7 @@ import { openSender } from "./webhooks/send-event.js";
 import { createVault, newWebhookSecret, type Vault, withGivenKeys } from "./webhooks/webhook-secrets.js";
 import { createWebhookWakes } from "./webhooks/webhook-wakes.js";
 
-/** The webhook components that the services and the calls of a process use. */
+/** The webhook components that the RPC services and the calls of a process use. */
 export interface Webhooks {
   readonly service: WebhookPorts;
   readonly resultSeal: ResultSeal;
@@ -39,7 +39,7 @@ export interface WebhooksOptions {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly logger: Logger;
-  /** How many milliseconds a receiver has to answer; default 10,000. */
+  /** The time limit for the answer of a receiver, in milliseconds; default 10,000. */
   readonly sendTimeoutMs?: number | undefined;
 }
 
@@ -49,7 +49,9 @@ export interface WebhooksOptions {
  */
 const KEY_LIFE = { rotationMs: 30 * 24 * 60 * 60 * 1_000, retentionMs: Number.POSITIVE_INFINITY };
 
-/** Opens the webhook components that services and calls use. {@link openDeliveries} opens the components of jobs. */
+/**
+ * Opens the webhook components that RPC services and calls use. {@link openDeliveries} opens the components of jobs.
+ */
 export async function openWebhooks(
   { webhooks: settings }: Pick<Config, "webhooks">,
   { database, now, logger }: WebhooksOptions,

@@ -64,8 +64,9 @@ export function hasEntityTag(method: DescMethod): boolean {
 }
 
 /**
- * Whether an RPC may run on a replica of the database: it has no side effects, and it is heavy or returns pages. A read
- * on a replica first asks the primary for its log position. For other reads, this extra query costs too much.
+ * Whether an RPC may run on a replica of the database: it has no side effects, and it returns pages or has the proto
+ * option `heavy`. A read on a replica first asks the primary for its log position. For other reads, this extra query
+ * costs too much.
  */
 export function isReplicable(method: DescMethod): boolean {
   const isLarge = operationOf(method).heavy || method.input.fields.some(({ name }) => name === "page_size");

@@ -42,10 +42,14 @@ export interface OpenListeners {
   readonly publicUrl: string;
   readonly internalUrl: string;
   /**
-   * Stops gracefully. Readiness becomes false and streams end. For `drainMs`, requests are still served, and clients
-   * are asked to disconnect, so that load balancers can react. Then requests in flight have {@link GRACE_MS}
-   * milliseconds to finish. After this time, closes the connections that are still open. Resolves when all connections
-   * are closed.
+   * Stops gracefully, in these steps:
+   * - Readiness becomes false and streams end.
+   * - If `drainMs` is above 0, clients are asked to disconnect, and requests are still served for this time. So load
+   *   balancers can react.
+   * - Requests in flight have {@link GRACE_MS} milliseconds to finish.
+   * - The connections that are still open are closed.
+   *
+   * Resolves after the last step.
    */
   close(drainMs: number): Promise<void>;
 }

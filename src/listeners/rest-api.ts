@@ -36,8 +36,8 @@ export interface RestApiOptions extends ProblemOptions {
 const NO_HEADERS = new Headers();
 
 /**
- * Returns the entity tag of an answer: a hash of the body. The version of the resource is not enough. Names of other
- * resources and the scopes of the caller can change an answer, but do not change the version.
+ * Returns the entity tag of an answer: a hash of the body. The version of the resource cannot be the tag. It stays the
+ * same when the answer changes, for example because of the caller's scopes or the name of another resource.
  */
 const tagOfBytes: EntityTag = ({ body }) => `"${hash("sha256", body, "base64url")}"`;
 
@@ -54,8 +54,9 @@ const watchIds: EventIds = {
 };
 
 /**
- * Creates the listener that serves services over REST, at the paths of their google.api.http options. If no operation
- * has the path of a request, the listener calls `next`, its optional third argument. Without `next`, it answers 404.
+ * Creates the listener that serves RPC services over REST, at the paths of their google.api.http options. If no
+ * operation has the path of a request, the listener calls `next`, its optional third argument. Without `next`, it
+ * answers 404.
  */
 export function createRestApi(options: RestApiOptions): NodeListener {
   const { chain } = options;

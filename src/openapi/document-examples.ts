@@ -21,11 +21,11 @@ export function answerMembers(routes: readonly Route[]): AnswerMembers {
 }
 
 /**
- * Returns the examples of a method for an OpenAPI document. An example can need a value from the answer of another
- * method. The description of the example then states the path of this value in that answer.
+ * Returns the examples of a method for an OpenAPI document. If a request needs a value from the answer of another
+ * method, the description of the example states the path of this value, such as `appointment.appointmentId`.
  *
  * Over REST, the body of an answer can be one member of the response message. `members` names this member for each such
- * method. The path then starts inside the member and does not contain its name.
+ * method, for example `appointment`. The path is then `appointmentId`.
  */
 export function documentExamples(
   method: DescMethod,
@@ -43,9 +43,9 @@ export function documentExamples(
 }
 
 /**
- * Returns the description of the method's first example. It lists the request values that the caller must take from
- * answers of other methods. The note of the example follows. Returns undefined if the method has no example, or if its
- * first example has neither such values nor a note.
+ * Returns the description of the method's first example: the request values that the caller must take from answers of
+ * other methods, then the note of the example. Returns undefined if there is no example, or if the first example has
+ * neither such values nor a note.
  */
 export function exampleNote(method: DescMethod, examples: RequestExamples, members: AnswerMembers): string | undefined {
   const [first] = examplesOf(method, examples);

@@ -20,7 +20,7 @@ export function security(scope: string): JsonObject[] {
 }
 
 /**
- * Returns two security schemes for these services. `oauth2` is an OAuth 2 access token. `accessToken` is the same
+ * Returns two security schemes for these RPC services. `oauth2` is an OAuth 2 access token. `accessToken` is the same
  * token, as an HTTP bearer token for tools without OAuth support. Only the issuer defines how to obtain a token, so
  * `oauth2` lists the scopes but no standard OpenAPI flow.
  */

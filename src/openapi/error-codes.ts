@@ -10,9 +10,9 @@ const codesByMessage = new Map<unknown, readonly string[]>([
 ]);
 
 /**
- * Adds all codes to the schemas of Problem and its field errors, as an open list (`x-extensible-enum`). An `enum` would
- * be closed: generated clients reject values outside of it, so no code could be added later. Tools that do not know
- * `x-extensible-enum` read a plain string. Returns the schemas of other definitions unchanged.
+ * Adds all codes to the schemas of Problem and its field errors, as an open list (`x-extensible-enum`). With a closed
+ * `enum`, generated clients would reject codes that are added later. Returns the schemas of other definitions
+ * unchanged.
  */
 export function withCodes(definition: DescMessage | DescEnum, schema: JsonObject): JsonObject {
   const codes = codesByMessage.get(definition);
@@ -21,7 +21,9 @@ export function withCodes(definition: DescMessage | DescEnum, schema: JsonObject
   return { ...rest, properties: { ...properties, code: { ...properties["code"], "x-extensible-enum": [...codes] } } };
 }
 
-/** Returns the codes that an operation can return in `errors`, by the code of the Problem. */
+/**
+ * Returns the codes that the member `errors` of a Problem of this operation can contain, by the code of the Problem.
+ */
 export function errorCodesOf(method: DescMethod): JsonObject {
   return Object.fromEntries(Object.entries(codesOf(method)).map(([problem, codes]) => [problem, [...codes]]));
 }

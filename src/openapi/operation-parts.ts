@@ -15,8 +15,8 @@ export interface ShownOperation {
   readonly isPartial: boolean;
   readonly examples: RequestExamples;
   /**
-   * The methods whose REST answer is only one member of the response message, with the name of this member. In
-   * examples, the path of a value in such an answer omits the name of this member. Defaults to none.
+   * Over REST, the body of an answer can be one member of the response message. `members` names this member for each
+   * such method. Paths in such an answer omit this name. Defaults to no methods.
    */
   readonly members?: AnswerMembers;
   /**

@@ -29,8 +29,8 @@ export const schemaOptions: SchemaOptions = {
 /**
  * Describes a rule that JSON Schema cannot express in full:
  * - A rule of a whole message: returns a sentence with the text of the rule; undefined if the rule has no text.
- * - A pattern of a field that JSON Schema tools could reject or read in another way than RE2: returns undefined,
- *   because the comment of the field states the pattern.
+ * - A pattern of a field that JSON Schema tools could reject or understand differently: returns undefined, because the
+ *   comment of the field states the pattern.
  * - Any other rule of a field: throws, because the document would lack this rule.
  */
 function untranslated({ id, message, expression, definition, reason }: UntranslatedRule): string | undefined {

@@ -14,7 +14,7 @@ export interface WrittenDocuments {
   /** The target folder. It is created when it does not exist. */
   readonly folder: string;
   readonly services: readonly { readonly service: DescService }[];
-  /** The services of `cupo.clinic.v1` that the public listener serves. */
+  /** The RPC services of `cupo.clinic.v1` that the public listener serves. */
   readonly publicClinic: readonly { readonly service: DescService }[];
   readonly problemsUrl: string;
   readonly basePath: string;

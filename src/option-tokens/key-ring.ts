@@ -17,15 +17,18 @@ export interface KeyRing {
   /** Returns the key for encryption: the newest known key whose time of creation has passed, else the oldest key. */
   current(): TokenKey;
   /**
-   * Returns the key with an id, or undefined. Reloads the key store for an unknown id, because another process may just
-   * have created the key. Rejects with the error of the key store.
+   * Returns the key with an id; undefined if the key store does not have it. Reloads the key store for an unknown id,
+   * because another process may just have created the key. Rejects with the error of the key store.
    */
   find(kid: string): Promise<KeyObject | undefined>;
   /**
-   * Loads the keys of other processes. Creates a new key if none is younger than `rotationMs`. Removes keys that were
-   * replaced at least `retentionMs` ago. Every process must call this at least once an hour. Otherwise the process
-   * could encrypt with a key that another process has removed. Rejects with the error of the key store; the ring then
-   * stays unchanged.
+   * Updates the keys of this process:
+   * - Loads the keys of other processes.
+   * - Creates a new key if none is younger than `rotationMs`.
+   * - Removes keys that were replaced at least `retentionMs` ago.
+   *
+   * Every process must call this at least once an hour. Otherwise the process could encrypt with a key that another
+   * process has removed. Rejects with the error of the key store; the ring then stays unchanged.
    */
   rotate(): Promise<void>;
 }
@@ -59,10 +62,11 @@ const secretBytes = 32;
 const kidBytes = 6;
 
 /**
- * Creates a key ring with the keys of a store and calls {@link KeyRing.rotate} once, which creates the first key if
- * there is none. Processes that start or rotate at the same time may each create a key. All these keys are valid, and
- * each process finds the keys of the others. The clocks of the processes may differ by some minutes. Rejects with the
- * error of the key store.
+ * Creates a key ring with the keys of a store. Calls {@link KeyRing.rotate} once, which creates the first key if there
+ * is none. Rejects with the error of the key store.
+ *
+ * Several processes may each create a key at the same time: all these keys are valid. The clocks of the processes may
+ * differ by some minutes.
  */
 export async function openKeyRing({
   store,

@@ -13,9 +13,9 @@ export interface OptionClaims {
   /** Duration of all slots together in minutes, 1 to 65,535. */
   readonly minutes: number;
   /**
-   * The `generation` of the slot, 0 to 4,294,967,295. A slot has the `generation` that its program had when the slot
-   * was added. Each change of the schedule increases the `generation` of the program. If the option consists of several
-   * slots, this is the highest `generation` among them.
+   * The `generation` that the program had when the slot was added, 0 to 4,294,967,295. Each change of the schedule
+   * increases the `generation` of the program. If the option consists of several slots, this is the highest
+   * `generation` among them.
    */
   readonly generation: number;
   readonly serviceId: string;

@@ -14,9 +14,8 @@ export interface PageTokens {
    */
   seal(position: string, holder: string): Promise<string>;
   /**
-   * Returns the position in a token. Returns undefined if the token is not valid, was altered, or has another holder.
-   * The key ring keeps a key for at least an hour after the last process stops encrypting with it. So a token is valid
-   * for at least an hour. Rejects only with an error of the key store.
+   * Returns the position in a token, which is valid for at least an hour. Returns undefined if the token is not valid,
+   * was altered, or has another holder. Rejects only with an error of the key store.
    */
   open(token: string, holder: string): Promise<string | undefined>;
 }

@@ -18,9 +18,7 @@ const headers = new WeakMap<KeyObject, Map<TokenForm, Header>>();
 /**
  * Seals bytes as a token: JWE in compact form (RFC 7516), encrypted directly with a key of the ring (`dir`, `A256GCM`).
  *
- * Uses Node's synchronous cipher, which seals a page of options in a fifth of the time of WebCrypto. {@link openBytes}
- * uses the same cipher, so it waits for no other thread if the key is known. So a call that uses an option can send two
- * statements in one round trip to the database: the claim of its idempotency key and the lock on the option's rows.
+ * Uses Node's synchronous cipher. It seals a page of options in a fifth of the time of WebCrypto.
  */
 export function sealBytes(keyRing: KeyRing, form: TokenForm, bytes: Uint8Array): string {
   const key = keyRing.current();

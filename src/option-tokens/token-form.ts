@@ -39,10 +39,11 @@ export function headerOf({ header }: TokenForm, kid: string) {
 }
 
 /**
- * Returns the key id of a token. Returns undefined if this service cannot have sealed the token in this form. The
- * caller can then reject the token without a key lookup or decryption. A valid header contains exactly the JWE
- * algorithms, the key id and the fields of the form. All parts are canonical base64url without padding, so that a token
- * has only one spelling.
+ * Returns the key id of a token. Returns undefined if this service cannot have sealed the token in this form: then no
+ * key is needed to reject the token. Checks these rules:
+ * - The parts of the token have the shape of the form.
+ * - The header contains exactly the JWE algorithms, the key id and the fields of the form.
+ * - All parts are canonical base64url without padding, so that a token has only one spelling.
  */
 export function readKeyId(token: string, form: TokenForm): string | undefined {
   if (!form.shape.test(token)) return undefined;

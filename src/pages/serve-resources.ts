@@ -16,9 +16,9 @@ export type Resources = Iterable<readonly [path: string, resource: Resource]>;
 export type Refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) => void;
 
 /**
- * Returns a function that answers requests for these resources. The function ignores the query of a request. It returns
- * false if no resource has the path, otherwise true. Methods that the resource does not allow (405) and errors of the
- * resource are answered by `refuse`.
+ * Returns a function that answers requests for these resources. It returns false if no resource has the path of the
+ * request, otherwise true. It ignores the query. It calls `refuse` for a method that the resource does not allow (405)
+ * and for an error of the resource.
  */
 export function serveResources(
   resources: Resources,

@@ -73,8 +73,7 @@ const insertAllNoted = prepared(["tenantId", "keyHash", "rows"], (names) =>
 
 /**
  * Returns the statements that insert the audit row and the outbox row of each change of the call. The change feed is
- * made from the outbox rows. For up to 20 changes, there is one statement for each change; for more, there are two
- * statements in all. `hashOfKey` returns the stored hash of the call's idempotency key.
+ * made from the outbox rows. `hashOfKey` returns the stored hash of the call's idempotency key.
  *
  * Send these statements last, when the call holds the locks of everything it changed. If two calls change the same
  * resource, the later change then gets the later sequence value in the outbox.
@@ -92,8 +91,8 @@ export function appendAudit(call: Call, principal: Principal, hashOfKey: () => B
 
 /**
  * Records the beginning or the end of an export of a tenant, in the audit trail of the caller's tenant. `counts` is the
- * number of rows of each table at the end, and undefined at the beginning. An export changes nothing, so it has no
- * event.
+ * number of rows of each table at the end, and undefined at the beginning. The change feed has no event for an export,
+ * because an export changes nothing.
  */
 export function recordExport(
   { transaction, principal, operation, actor, correlationId }: ReadyCall,

@@ -1,12 +1,12 @@
 /*
- * The functions of this file return SQL for the times at which holds end. A row that limits the number of holds, such
- * as a row of `day_counters`, has an array of these times in ascending order.
+ * The functions of this file return SQL for arrays of the times at which holds end, in ascending order. A row that
+ * limits the number of holds has such an array, for example a row of `day_counters`.
  *
- * A statement that locks the row counts the holds in the same row. A count of rows in another table could be outdated:
- * after PostgreSQL has waited for a row lock, it reads only the locked row again.
+ * The holds are counted in the row that the statement locks. A count of rows in another table could be outdated: after
+ * PostgreSQL has waited for a row lock, it reads only the locked row again.
  *
- * The SQL uses width_bucket, which returns the number of elements up to a time. This function is built into PostgreSQL,
- * so the workers of Citus have it. The SQL has no subquery, because Citus rejects some subqueries.
+ * The SQL uses width_bucket, which returns the number of array elements up to a time. The SQL has no subquery, because
+ * Citus rejects some subqueries.
  */
 
 /** Returns SQL for the number of holds that end after `now`. `held` is the column with the times at which holds end. */

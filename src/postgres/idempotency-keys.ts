@@ -46,9 +46,9 @@ const selectResult = prepared(["tenant_id", "key_hash"], (key) =>
 );
 
 /**
- * Returns a statement that inserts a key and also checks the state of the tenant. So the check needs no second
- * statement and no second round trip. For a tenant that is not active, the statement fails by a division by zero and
- * inserts nothing. A tenant without a row in the table `tenants` counts as active.
+ * Returns a statement that inserts a key and also checks the state of the tenant, in one round trip. For a tenant that
+ * is not active, the statement fails by a division by zero and inserts nothing. A tenant without a row in the table
+ * `tenants` counts as active.
  */
 function claimOf(insert: Knex.QueryBuilder, tenantId: Knex.Value): Knex.QueryBuilder {
   return sql
@@ -83,10 +83,10 @@ export class DeferredResponse {
 }
 
 /**
- * Returns the statement that claims the key. The statement fails with a unique violation if the key is already taken.
- * It fails with a division by zero (`NO_ROW`) if the tenant is not active. Either failure aborts the transaction and
- * all statements sent after the claim. If another open transaction has claimed the key, the statement waits for the end
- * of that transaction.
+ * Returns the statement that claims the key. If another open transaction has claimed the key, the statement waits for
+ * the end of that transaction. The statement fails, which aborts the transaction:
+ * - with a unique violation, if the key is already taken
+ * - with a division by zero (`NO_ROW`), if the tenant is not active
  *
  * With `lockTimeoutMs`, the statement also sets the lock timeout of all later statements of the transaction. Leave it
  * undefined on Citus, because Citus rejects a statement that sets the timeout in this way.
@@ -118,8 +118,8 @@ export function findResult(claim: IdempotencyClaim): Statement {
 
 /**
  * Erases the tenant's stored responses that contain one of these ids (UUIDs) as text, and the fingerprints of their
- * requests. The keys stay taken, so a retry does not repeat the operation. The statement reads all results of the
- * tenant, because the ids are only inside the responses. Erasures are rare.
+ * requests. Keeps the keys, so that a retry does not repeat the operation. The statement reads all responses of the
+ * tenant, because only the responses contain the ids.
  */
 export function eraseResults(transaction: Transaction, ids: readonly string[]): void {
   transaction.send(

@@ -7,7 +7,7 @@ export type JobQueuePool = Pool;
 
 /** Options of the job queue's pool. */
 export interface JobQueuePoolOptions {
-  /** postgres:// URL, as for the service's own pool. */
+  /** postgres:// URL of the database, with the same parameters as the URL of the service's pool. */
   readonly url: string;
   readonly maxConnections: number;
   readonly onIdleError: (error: Error) => void;
@@ -50,8 +50,8 @@ export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueueP
 }
 
 /**
- * Returns a function that destroys the queue's open connections. The queue's statements have no time limit. If a
- * network failure loses packets, they would otherwise wait until TCP gives up the connection.
+ * Returns a function that destroys the queue's open connections. The queue's statements have no time limit: if a
+ * network failure loses packets, the statements would otherwise wait until TCP gives up the connection.
  */
 export function breakerOf(pool: JobQueuePool): () => void {
   const open = new Set<PoolClient>();

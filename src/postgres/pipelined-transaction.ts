@@ -21,8 +21,7 @@ const COMMIT: BatchedStatement = { text: "COMMIT", values: [], name: undefined, 
  * COMMIT with the last. So a call takes one round trip, plus one for each result that it awaits before it continues.
  *
  * The settings are the visible rows (row-level security), the time limits and generic query plans. They end with the
- * transaction, so they do not stay on a pooled connection. One statement sets them all. On Citus, each setting has its
- * own SET LOCAL, because Citus forwards only that form to its workers. Generic plans are not set on Citus.
+ * transaction. On Citus, each setting has its own SET LOCAL, because Citus forwards only that form to its workers.
  *
  * After `commit`, `rollback` or `restart`, further statements fail: they would run in the connection's next
  * transaction.
@@ -60,8 +59,8 @@ export class PipelinedTransaction implements Transaction {
 
   /**
    * The error of the first statement that failed; undefined if none failed. If {@link require} sent this statement and
-   * the required row is missing, the error is the one that the function `refusal` returned. Errors of later statements
-   * are not kept: they usually only report that the transaction is aborted or the connection lost.
+   * the required row is missing, the error is the result of the `refusal` passed to `require`. Errors of later
+   * statements are not kept: they usually only report that the transaction is aborted or the connection lost.
    */
   get failure(): unknown {
     return this.#failure;

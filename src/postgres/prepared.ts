@@ -25,8 +25,7 @@ export type Bound<Name extends string> = Readonly<Record<Name, string | Paramete
  *   conditions that handle null themselves.
  * - A name becomes one parameter of the statement, so all places that use the name must have the same type.
  *
- * The returned function throws if the statement does not bind the parameter of each name. It also throws if a value is
- * undefined, as Knex does.
+ * The returned function throws if `build` does not bind the parameter of each name, or if a value is undefined.
  */
 export function prepared<Name extends string>(
   names: readonly Name[],
@@ -54,7 +53,7 @@ function compiled<Name extends string>(
   return native;
 }
 
-/** Makes one parameter of all places that bind the same {@link Parameter}. */
+/** Replaces all bindings of the same {@link Parameter} with one parameter of the statement. */
 function withoutRepetition({ sql: text, bindings }: Native): Native {
   const kept: unknown[] = [];
   const numbers = bindings.map((binding) => {

@@ -30,8 +30,8 @@ export interface Purged {
  * Returns the statement of a purge. The statement has three parameters: the retention, as an interval in PostgreSQL's
  * syntax; the time at which to begin; and the maximum number of rows.
  *
- * The time at which to begin saves work. While an old snapshot is open, the index keeps the entries of deleted rows. A
- * batch that began at the front of the index would read the entries of all rows that earlier batches deleted.
+ * With a time at which to begin, a batch does not read the index entries of rows that earlier batches deleted. The
+ * index keeps these entries while an old snapshot is open.
  */
 export function purgeStatement({ table, key, time }: Purged): string {
   const columns = key.join(", ");

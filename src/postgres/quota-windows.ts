@@ -9,7 +9,7 @@ import { classifyFailure, condemnsConnections } from "./sql-errors.js";
 
 /** Options of the quota store. */
 export interface QuotaStoreOptions {
-  /** postgres:// URL, as for the service's own pool. */
+  /** postgres:// URL of the database, with the same parameters as the URL of the service's pool. */
   readonly url: string;
   /**
    * Limit for getting a connection and for each statement, in milliseconds. If the limit is exceeded, the caller uses

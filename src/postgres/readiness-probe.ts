@@ -12,7 +12,7 @@ export interface ReadinessProbe {
 
 /** Options of the readiness probe. */
 export interface ReadinessProbeOptions {
-  /** postgres:// URL, as for the service's own pool. */
+  /** postgres:// URL of the database, with the same parameters as the URL of the service's pool. */
   readonly url: string;
   /**
    * Called each time the database reports that it is read-only, and once when it accepts writes again. The caller

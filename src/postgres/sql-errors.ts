@@ -123,9 +123,9 @@ const QUOTED = /["“„«]\s?([a-z0-9_]+)\s?["”“»]/;
 const SHARD = /_\d{6,}$/;
 
 /**
- * Returns the name of the violated unique constraint, as in the migrations. Citus forwards only the error message of a
- * worker. In this case, the name is read from the message, and the number of the shard is removed from it. Returns
- * undefined for other errors, and if the name is in neither the error nor its message.
+ * Returns the name of the violated unique constraint, without the shard number that Citus appends. Citus forwards only
+ * the error message of a worker, so the name is then read from the message. Returns undefined for other errors, and if
+ * the name is in neither the error nor its message.
  */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   if (!(error instanceof DatabaseError) || classifyFailure(error) !== "UNIQUE_VIOLATION") return undefined;

@@ -16,10 +16,9 @@ export interface PublicDocumentOptions extends RestDocumentOptions {
 }
 
 /**
- * Returns the OpenAPI document of the public listener: the published operations, then the operations of
- * `cupo.clinic.v1`. The operations of `cupo.clinic.v1` do not change the description of the published ones. Their paths
- * start with `/api/clinic/v1` and are relative to `rootUrl`. The paths of the published operations are relative to
- * `serverUrl`.
+ * Returns the OpenAPI document of the public listener. It has the published operations, whose paths are relative to
+ * `serverUrl`. Then it has the operations of `cupo.clinic.v1`, whose paths start with `/api/clinic/v1` and are relative
+ * to `rootUrl`.
  */
 export function describePublic({ clinic, rootUrl = "/", ...options }: PublicDocumentOptions): JsonObject {
   const published = describeRest(options);

@@ -32,8 +32,8 @@ export interface ServiceDocumentOptions extends ProblemOptions {
   /** The services that the document describes over Connect with JSON. */
   readonly connect: readonly DescService[];
   /**
-   * The published services, if the listener serves them over REST. An example can take a value from the answer of one
-   * of these services. The example then states the path of the value in the REST answer, not in the response message.
+   * The published services, if the listener serves them over REST. Examples then state paths of values in REST answers
+   * of these services, such as `appointmentId` and not `appointment.appointmentId`.
    */
   readonly publishedOverRest?: readonly DescService[];
   /**

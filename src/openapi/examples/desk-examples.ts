@@ -5,7 +5,7 @@ const entry = { example: "CreateWaitlistEntry", member: "waitlistEntry.id" } as 
 const userCase = { example: "CreateCase", member: "userAttentionCase.id" } as const;
 const block = { example: "CreateScheduleBlock", member: "scheduleBlock.scheduleBlockId" } as const;
 
-/** Examples of the desk's operations (waitlist entries and cases), of schedule blocks and of the change feed. */
+/** Examples of operations on waitlist entries, cases and schedule blocks, and of the change feed. */
 export function deskExamples(day: Day): RequestExamples {
   return {
     GetWaitlistEntry: exampleOf("waitlistEntryId", entry),

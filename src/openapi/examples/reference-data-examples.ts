@@ -1,7 +1,7 @@
 import { demo } from "./demo-ids.js";
 import { example, type RequestExamples } from "./request-example.js";
 
-/** Examples of the operations on locations, services, practitioners and opportunity definitions. */
+/** Examples of the operations on locations, healthcare services, practitioners and opportunity definitions. */
 export const referenceDataExamples: RequestExamples = {
   CreateLocation: example({ code: "USAQUEN", name: "Sede Usaquén", address: "Calle 116 # 7-15, Bogotá", active: true }),
   UpdateLocation: example({

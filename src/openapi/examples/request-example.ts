@@ -39,9 +39,9 @@ export function example(request: JsonObject): RequestExample {
 }
 
 /**
- * Creates an example whose `member` comes from the answer to another example. Until that answer is known, `member` has
- * a placeholder id. If `member` is not an id, the caller must put a suitable placeholder in `request`. `request` has
- * the other members.
+ * Creates an example in which the value of `member` comes from the answer to another example. `request` has the other
+ * members. In the created request, `member` has the placeholder {@link UNKNOWN_ID}. If `member` is not an id, put
+ * another placeholder for it in `request`.
  */
 export function exampleOf(member: string, source: Source, request: JsonObject = {}): RequestExample {
   return { request: { [member]: UNKNOWN_ID, ...request }, taken: { [member]: source } };

@@ -67,12 +67,11 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  * "Pipelining" in the chapter on the message flow.
  *
  * pg's own pipeline mode sends a Sync after each statement, and at each Sync the server sends its output and wakes the
- * client. For pg's client the whole batch is one query, so it has one Sync. The batch asks for the columns of a named
- * statement only once on each connection.
+ * client. A batch is a single query for pg's client, so that it has only one Sync.
  *
  * If a statement fails, the server skips all later statements, including COMMIT. If a value of a statement cannot be
- * encoded, the statement fails with that error. Then neither it nor the later statements are sent. In both cases, the
- * later statements fail with 25P02, as in an aborted transaction. The transaction must then be rolled back.
+ * encoded, the statement fails. Then neither it nor the later statements are sent. In both cases, the later statements
+ * fail with 25P02, as in an aborted transaction. The transaction must then be rolled back.
  */
 export class StatementBatch extends Query {
   /**

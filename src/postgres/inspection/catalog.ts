@@ -16,10 +16,10 @@ interface Row {
  * A query for the tables of the schema `public` and their partitions. Omits the two tables in which Knex records the
  * migrations.
  *
- * Only these objects of a partition are in the {@link Catalog}: its policies, its triggers, and its own constraints,
- * which do not come from the parent table. The migrations create no such objects, so each one is a difference. The
- * partition itself, its columns and its indexes are omitted: PostgreSQL derives them from the parent table, and the set
- * of partitions changes every month.
+ * The {@link Catalog} has only these objects of a partition: its policies, its triggers, and those constraints that the
+ * parent table does not have. The migrations create no such objects, so each one is a difference. Partitions themselves
+ * are omitted, because the set of partitions changes every month. PostgreSQL derives their columns and indexes from the
+ * parent table.
  */
 const TABLES = `SELECT c.oid, c.relname, c.relpersistence, c.relispartition, coalesce(p.relname, c.relname) AS root,
     CASE WHEN c.relispartition THEN ' in partition ' || c.relname ELSE '' END AS place

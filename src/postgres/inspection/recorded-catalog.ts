@@ -10,7 +10,7 @@ export interface RecordedObject {
 
 /**
  * The file with the catalog that the migrations create. Each object is listed below the last migration that created or
- * changed it. A migration that is not the last one for any object has no line.
+ * changed it.
  */
 export const CATALOG_FILE = new URL("catalog.txt", MIGRATIONS_FOLDER);
 

@@ -22,9 +22,8 @@ const MISSING = new Set(["42P01", "3F000", "42501"]);
  * - The audit trail is kept for `auditRetentionMonths` (undefined: without limit). This condition is not checked if the
  *   role has no right to change the retention.
  *
- * Returns false if a table or schema is missing or the role may not read it. Then `migrate` reports what to do. Rejects
- * with any other error. Runs only one statement, on the service's own connections, because most starts have nothing to
- * migrate.
+ * Returns false if a table or schema is missing or the role may not read it: `migrate` then reports what to do. Rejects
+ * with any other error.
  */
 export async function isUpToDate(connections: Pool | ClientBase, auditRetentionMonths?: number): Promise<boolean> {
   const known = await knownMigrations();

@@ -42,17 +42,16 @@ const MAX_TRIES = 400;
 
 /**
  * Brings the schema up to date. Several processes may call it at the same time: an advisory lock lets one work while
- * the others wait. The lock belongs to a transaction. So PostgreSQL releases the lock if the process dies, even if the
- * process connects through a pooler.
+ * the others wait. The lock belongs to a transaction, so PostgreSQL releases it if the process dies.
  *
  * Each migration is one transaction, so an interrupted migration leaves nothing behind and runs again. If a migration
- * does not get a table lock within 0.3 s, it rolls back and tries again, so that waiting calls can run. The job queue
- * has its own migrations, in its own schema.
+ * does not get a table lock within 0.3 s, it rolls back and tries again, so that waiting calls can run.
  *
  * Rejects if:
  * - a serving release is too old for a pending migration, unless `despiteOlder` is set;
  * - the schema is not up to date and the role does not own the tables;
- * - a newer release migrated the schema and a newer migration does not declare itself compatible with this release.
+ * - the schema has a migration of a newer release that does not declare itself compatible with this release;
+ * - a migration or {@link grantServiceRights} fails.
  *
  * If the schema has newer migrations and all are compatible, the rights and the retention stay unchanged.
  */
@@ -127,8 +126,8 @@ async function applyPending(database: Knex, config: Knex.MigratorConfig): Promis
 }
 
 /**
- * Applies the next migration in its own transaction. Knex's `latest` would apply all migrations in one. Returns the
- * number of applied migrations, 0 or 1.
+ * Applies the next migration in its own transaction. Knex's `latest` would apply all migrations in one transaction.
+ * Returns the number of applied migrations, 0 or 1.
  */
 async function applyNext(database: Knex, config: Knex.MigratorConfig): Promise<number> {
   const [, applied]: [number, string[]] = await database.migrate.up(config);

@@ -45,9 +45,9 @@ export async function hasNewerMigrations(
 }
 
 /**
- * Finds the oldest release that can serve a database with these migrations. Returns the name of its last migration.
- * Returns undefined for an empty list. `statedBy` returns the result of {@link oldestReleaseFor} for a migration. A
- * migration that states no release is compatible only with releases that have this migration.
+ * Finds the oldest release that can serve a database with these migrations. Returns the name of its last migration;
+ * undefined for an empty list. `statedBy` returns the result of {@link oldestReleaseFor} for a migration. If the result
+ * is undefined, only releases that have this migration can serve.
  */
 export function oldestReleaseWith(
   migrations: readonly string[],
@@ -60,8 +60,8 @@ export function oldestReleaseWith(
 }
 
 /**
- * A row of `schema_compatibility`: which releases can run on a database that has the migration `migration`.
- * `oldest_release` is the name of the last migration of the oldest such release. All newer releases can run too.
+ * A row of `schema_compatibility`. `oldest_release` is the name of the last migration of a release. This release and
+ * newer ones can run on a database that has the migration `migration`; older ones cannot.
  */
 export interface Compatibility {
   readonly migration: string;
@@ -69,8 +69,9 @@ export interface Compatibility {
 }
 
 /**
- * Returns the first migration in `newer` that `stated` does not declare compatible with a release. Returns undefined if
- * there is none. `own` is the name of the release's last migration.
+ * Returns the first migration in `newer` that is not compatible with the release whose last migration is `own`. Returns
+ * undefined if there is none. A migration is compatible if its row in `stated` has `own` or an earlier migration as
+ * `oldest_release`.
  */
 export function incompatibleMigration(
   newer: readonly string[],

@@ -3,9 +3,9 @@ import { sql } from "../sql.js";
 import { servingName } from "./serving-releases.js";
 
 /**
- * Selects a row if a process of a release older than the required release is connected. The name of a release is the
- * name of its last migration. A process puts this name into its application_name; processes of the earliest releases do
- * not.
+ * Selects a row if a process of a release older than the required release is connected. A process of the earliest
+ * releases has the application_name `cupo-jobs`. A process of a later release has an application_name such as
+ * `cupo-jobs 0024-partitions`, with the last migration of its release.
  *
  * Parameters: the application_name of the earliest releases, the prefix of the application_name of later releases, and
  * the application_name of the required release.

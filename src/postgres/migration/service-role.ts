@@ -19,13 +19,15 @@ export function roleOf({ username, password }: URL): ServiceRole {
 }
 
 /**
- * Creates the service's role if it does not exist. Grants the role the rights that it uses, and revokes its other
- * rights to tables of the schema `public`. If the role may create objects in the schema `public` or `graphile_worker`,
- * revokes this right from the role and from PUBLIC. Must run as the owner of the tables. Does nothing if the owner is
- * also the service's role.
+ * Gives the service's role the rights that it uses:
+ * - Creates the role if it does not exist.
+ * - Grants the role its rights, and revokes its other rights to tables of the schema `public`.
+ * - If the role may create objects in the schema `public` or `graphile_worker`, revokes this right from the role and
+ *   from PUBLIC.
  *
- * Rejects if the owner may not create the role, or if the service's role has the rights of a table's owner. The error
- * contains the statement to run by hand.
+ * Must run as the owner of the tables. Does nothing if the owner is also the service's role. Rejects if the owner may
+ * not create the role, or if the service's role has the rights of a table's owner. The error contains the statement to
+ * run by hand.
  */
 export async function grantServiceRights(database: Knex.Transaction, service: ServiceRole): Promise<void> {
   const [owner] = await rowsOf(database, "SELECT current_user AS name");

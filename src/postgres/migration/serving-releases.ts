@@ -3,8 +3,8 @@ import type { Knex } from "knex";
 const PREFIX = "cupo-jobs";
 
 /**
- * Returns the application_name by which a serving process shows its release. `last` is the last migration of the
- * release.
+ * Returns the application_name by which a serving process shows its release, such as `cupo-jobs 0024-partitions`.
+ * `last` is the last migration of the release.
  */
 export function servingName(last: string): string {
   return `${PREFIX} ${last}`;
@@ -44,16 +44,15 @@ const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
   WHERE datname = current_database() AND (application_name = '${PREFIX}' OR application_name LIKE '${PREFIX} %') ORDER BY 1`;
 
 /**
- * Requires that no serving release is older than the release whose last migration is `oldest`. Otherwise throws; with
- * `despiteOlder`, calls `onWarning` instead. Calls `onProgress` with a line that names `oldest`. Does nothing if no
- * migration is pending, or if the database has no migration yet.
+ * Throws if a serving release is older than the release whose last migration is `oldest`. With `despiteOlder`, calls
+ * `onWarning` instead. Calls `onProgress` with a line that names `oldest`. Does nothing if no migration is pending, or
+ * if the database has no migration yet.
  *
  * Two kinds of older releases do not report their last migration:
- * - Some show only that they are connected. The database has every migration of such a release. So if the database
- *   lacks the migration `oldest`, the release is too old. Otherwise it may be too old, and the function calls
- *   `onWarning`.
- * - The first releases show nothing, so they may be serving although no release is seen. If no release is seen and the
- *   database lacks the migration `oldest`, the function calls `onWarning`.
+ * - Some show only that they are connected. Such a release is too old if the database lacks the migration `oldest`.
+ *   Otherwise it may be too old, and the function calls `onWarning`.
+ * - The first releases show nothing. If no release is seen and the database lacks the migration `oldest`, the function
+ *   calls `onWarning`, because such a release may be serving.
  */
 export async function checkServingReleases(database: Knex, upgrade: Upgrade): Promise<void> {
   const { applied, oldest, despiteOlder = false, onProgress, onWarning } = upgrade;

@@ -8,9 +8,9 @@ export interface LogPosition {
 
 /**
  * Returns a function that asks the primary for its log position. The log up to this position has every commit from
- * before the call of the function. A call does not use the result of a query that is already running, because this
- * result may be older than the call. All calls that arrive during a query share the next query. So at most one query
- * runs at a time.
+ * before the call of the function. So a call does not use a query that is already running: the query may have read the
+ * position before the call. All calls that arrive during a query share the next query, so at most one query runs at a
+ * time.
  */
 export function createReadIndex(ask: () => Promise<LogPosition>): () => Promise<LogPosition> {
   let last: Promise<unknown> = Promise.resolve();

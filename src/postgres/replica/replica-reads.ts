@@ -54,10 +54,8 @@ const PAUSES_MS = [0, 1, 4, 15, 40];
  * - The primary does not return its log position.
  * - Row-level security is not active for the replica's role.
  * - The read fails on the replica with an error that is no {@link CupoError}.
- *
- * A replica that is too slow, unreachable or promoted, or that stays behind, gets no reads for a while.
- * {@link createReplicaPause} decides for how long. If an operation tried to write or lock on the replica, only the
- * primary runs that operation from then on.
+ * - {@link createReplicaPause} has decided that the replica gets no reads for a while.
+ * - The operation has tried to write or lock on the replica before.
  */
 export function createReplicaReads({ primary, replica, onOutcome }: ReplicaOptions): ReplicaReads {
   const readIndex = createReadIndex(() => askPosition(primary));

@@ -14,9 +14,8 @@ const NOBODY = "00000000-0000-0000-0000-000000000000";
 const TABLES = ["patients", "patient_search_words"];
 
 /**
- * Fills the search words of all patients of all tenants, as part of the migration that creates their table. The words
- * are not computed in SQL, because SQL cannot compute them as the service does. While the function runs, the owner of
- * the tables sees the rows of all tenants.
+ * Fills the search words of all patients of all tenants, as part of the migration that creates their table. SQL cannot
+ * compute the words as the service does. While the function runs, the owner of the tables sees the rows of all tenants.
  */
 export async function fillSearchWords(database: Knex): Promise<void> {
   for (const table of TABLES) await database.raw("ALTER TABLE ?? NO FORCE ROW LEVEL SECURITY", [table]);

@@ -51,9 +51,9 @@ export function significantDigits(phone: string): string {
 }
 
 /**
- * Returns the search word of a telephone number: `#`, then its last 10 digits in reverse order. If `phone` has only the
- * last digits of a number, returns the beginning of that number's search word. So a search finds a number by its last
- * digits.
+ * Returns the search word of a telephone number: `#`, then its last 10 digits in reverse order. For example, the search
+ * word of 3101234567 is `#7654321013`. The search word of the last digits 4567 is `#7654`, the beginning of that word.
+ * So a search finds a number by its last digits.
  */
 export function phoneWord(phone: string): string {
   return PHONE + Array.from(significantDigits(phone)).toReversed().join("");
@@ -61,8 +61,8 @@ export function phoneWord(phone: string): string {
 
 /**
  * Returns the search word of a document number: `$`, then its letters and digits in upper case and without accents, cut
- * to 64 characters. If `documentNumber` has only the first characters of a number, returns the beginning of that
- * number's search word.
+ * to 64 characters. For example, the search word of 1.020.304 is `$1020304`. The search word of its first characters
+ * 1020 is `$1020`, the beginning of that word. So a search finds a number by its first characters.
  */
 export function documentWord(documentNumber: string): string {
   return DOCUMENT + cut(fold(documentNumber).replaceAll(/[^\p{L}\p{N}]/gu, ""));

@@ -18,10 +18,9 @@ const PAUSE_MS = 50;
 const MAX_TENANTS = 200;
 
 /**
- * Returns an announcer that sends NOTIFY outside the transactions of calls. Calls do not wait for the NOTIFY. If the
- * transactions of calls contained NOTIFY, only one call of the whole server could commit at a time. The first
- * notification is sent at once; changes of the next 50 ms share one NOTIFY. A failed NOTIFY is not repeated, because
- * listeners also poll.
+ * Returns an announcer that sends NOTIFY outside the transactions of calls. Otherwise only one call of the whole server
+ * could commit at a time. The first notification is sent at once; changes of the next 50 ms share one NOTIFY. A failed
+ * NOTIFY is not repeated, because listeners also poll.
  */
 export function createAnnouncer(pool: Pick<Pool, "query">): Announcer {
   const changed = new Set<string>();

@@ -27,10 +27,11 @@ const RECONNECT_MS = 1_000;
 const UNSUPPORTED_MS = 60_000;
 
 /**
- * Listens for changes on a dedicated connection until the returned listener is closed. A pooler in transaction mode
- * accepts LISTEN but never delivers a notification. So a probe notification is sent every 5 s and must arrive within
- * 1 s. If the first probe on a connection does not arrive, reconnects after 60 s. If a later probe does not arrive, or
- * after any failure, reconnects after 1 s.
+ * Listens for changes on a dedicated connection until the returned listener is closed. Sends a probe notification every
+ * 5 s, because a pooler in transaction mode accepts LISTEN but never delivers a notification. A probe must arrive
+ * within 1 s:
+ * - If the first probe on a connection does not arrive, reconnects after 60 s.
+ * - If a later probe does not arrive, or after any failure, reconnects after 1 s.
  */
 export function listenForChanges(options: ListenOptions): Listener {
   const ending = new AbortController();

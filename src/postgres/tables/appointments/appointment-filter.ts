@@ -13,14 +13,13 @@ export interface AppointmentFilter {
   readonly programId: string | undefined;
   readonly locationId: string | undefined;
   /**
-   * Practitioner ids without duplicates. Empty if the list includes any practitioner, or if `practitionerId` is
-   * defined. The same rules apply to `locationIds` and `locationId`. `serviceIds` is empty if the list includes any
-   * service.
+   * Practitioner ids without duplicates. Empty for no restriction, and if `practitionerId` is defined. The same rules
+   * apply to `locationIds` and `locationId`. `serviceIds` is empty for no restriction.
    */
   readonly practitionerIds: readonly string[];
   readonly locationIds: readonly string[];
   readonly serviceIds: readonly string[];
-  /** Statuses without duplicates; empty for any status. */
+  /** Statuses without duplicates; empty for no restriction. */
   readonly statuses: readonly AppointmentStatus[];
   /**
    * If true, selects displaced appointments. If false, selects all others. An appointment is displaced if at least one
@@ -48,9 +47,9 @@ export interface StartPage {
 const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
 
 /**
- * SQL for whether the slot `s` is the first retained slot of its appointment. Only slots that start at a given instant
- * or later count. A retained slot is no longer in the schedule and exists only for its appointment. A list with this
- * condition shows each appointment once. The placeholders are the instant (null for no limit) and the tenant.
+ * SQL for whether the slot `s` is the first retained slot of its appointment that starts at a given instant or later. A
+ * retained slot is no longer in the schedule and exists only for its appointment. The placeholders are the instant
+ * (null for no limit) and the tenant.
  *
  * The condition aggregates the slots of one appointment. With NOT EXISTS instead, PostgreSQL might plan a join with
  * every retained slot.
@@ -67,17 +66,15 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
   WHERE s.tenant_id = ? AND s.appointment_id = a.id), false)`;
 
 /**
- * Returns a query for one page of the appointments that match a filter. The query may return more rows than the page
- * has. So the caller orders the rows by `listed_at`, then id, and keeps the first `page.limit`. The columns are those
- * of appointments, and `listed_at`.
+ * Returns a query for one page of the appointments that match a filter, with the columns of appointments and
+ * `listed_at`. The query may return more rows than the page has. So the caller orders the rows by `listed_at`, then id,
+ * and keeps the first `page.limit`.
  *
- * `listed_at` is the start of the appointment, with one exception. If the filter selects only displaced appointments
- * and has no patient and no series, `listed_at` is the start of the first retained slot that starts at `filter.from` or
- * later. A retained slot is no longer in the schedule.
- *
- * The query reads an index in the order of the list and stops after the page. An index is ordered only within one
- * status and one practitioner, so the query reads separately for each status and practitioner of the filter. If
- * `listed_at` is the start of a retained slot, the query reads the retained slots instead, because they are few.
+ * `listed_at` is one of these times:
+ * - If the filter selects only displaced appointments and has no patient and no series: the start of the first retained
+ *   slot that starts at `filter.from` or later. A retained slot is no longer in the schedule.
+ * - Otherwise: the start of the appointment. An index has the order of the list only within one status and one
+ *   practitioner. So the query reads separately for each status and practitioner of the filter.
  */
 export function wantedAppointments(
   transaction: Transaction,
@@ -113,9 +110,11 @@ const IS_WANTED = `(SELECT (a.location_id = ANY(?::uuid[]) OR ?::integer = 0)
 
 /**
  * Returns a query for one page of displaced appointments, with the columns of {@link wantedAppointments}. The query
- * reads retained slots in order. If the filter has locations, services or statuses, a subquery reads these attributes
- * of the appointment of each slot. With a join instead, PostgreSQL might read all appointments. CASE makes PostgreSQL
- * check these attributes before {@link IS_FIRST_RETAINED}, because they exclude most slots.
+ * reads retained slots in order.
+ *
+ * If the filter has locations, services or statuses, a subquery reads these attributes of the appointment of each slot.
+ * With a join instead, PostgreSQL might read all appointments. CASE makes PostgreSQL check these attributes before
+ * {@link IS_FIRST_RETAINED}, because they exclude most slots.
  */
 function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
   const { practitionerId, programId, practitionerIds, serviceIds, statuses } = filter;

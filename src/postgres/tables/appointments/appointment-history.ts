@@ -105,10 +105,9 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
 );
 
 /**
- * Appends a change to the history of an appointment. Also appends rows to `opportunity_changes` if the appointment is
- * new, or if a value changes that the indicators of opportunity use (see {@link insertCounts}). `before` is undefined
- * for a new appointment. `topic` is defined only for a correction, for EnterLateVisit or EnterLateSteps, or for a
- * change of the visit's attributes.
+ * Appends a change to the history of an appointment, and updates the data of the opportunity indicators
+ * ({@link insertCounts}). `before` is undefined for a new appointment. `topic` is defined only for a correction, for
+ * EnterLateVisit or EnterLateSteps, or for a change of the visit's attributes.
  */
 export function insertAppointmentChange(
   transaction: Transaction,

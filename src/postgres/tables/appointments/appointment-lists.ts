@@ -8,16 +8,15 @@ import { type AppointmentFilter, IS_FIRST_RETAINED, type StartPage, wantedAppoin
 import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 
 /**
- * An appointment, and why it is displaced. `displacement` describes the first retained slot of the appointment. A
- * retained slot is no longer in the schedule and exists only for its appointment. `displacement` is undefined if the
- * appointment has no retained slot.
+ * An appointment, and why it is displaced. `displacement` describes its first retained slot: a slot that is no longer
+ * in the schedule and exists only for the appointment. `displacement` is undefined if the appointment has no retained
+ * slot.
  */
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
   /**
-   * The time by which the list is ordered: the start of the appointment, with one exception. If the filter
-   * selects only displaced appointments, and no patient or series, this time is the start of the first retained slot in
-   * the time range of the list.
+   * The time by which the list is ordered. If the filter selects only displaced appointments, and no patient or series:
+   * the start of the first retained slot in the time range of the list. Otherwise: the start of the appointment.
    */
   readonly listedAt: Date;
 }

@@ -66,8 +66,8 @@ export interface AppointmentRecord extends AppointmentPlacement {
   /** The cancelled or missed appointment that this one replaces: the wait of the patient continues. */
   readonly replacesAppointmentId: string | undefined;
   /**
-   * Whether this is the patient's first appointment for the service in the calendar year; undefined if that was not
-   * recorded.
+   * Whether this is the patient's first appointment for the healthcare service in the calendar year; undefined if that
+   * was not recorded.
    */
   readonly firstVisit: boolean | undefined;
   readonly payerId: string | undefined;
@@ -84,7 +84,7 @@ export interface AppointmentRecord extends AppointmentPlacement {
   readonly overbookingReason: string | undefined;
   /** The series in which the appointment was booked. */
   readonly seriesId: string | undefined;
-  /** Whether the appointment or a change of its status was entered late: the caller stated when it really happened. */
+  /** Whether the appointment or a change of its status was recorded afterwards (EnterLateVisit or EnterLateSteps). */
   readonly lateEntry: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;

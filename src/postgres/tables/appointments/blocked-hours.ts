@@ -4,15 +4,16 @@ const local = (instant: string) => `(${instant} AT TIME ZONE '${clinicTimeZone}'
 const inTime = "b.cancelled_at IS NULL AND b.ends_at > :from::timestamptz AND b.starts_at < :to::timestamptz";
 
 /**
- * SQL for the CTE `blocked` and the CTEs that `blocked` needs. Put the SQL after a CTE `p` of programs (id,
- * location_id, active). The SQL binds `tenantId`, `practitionerId` (NULL for all practitioners), and the instants
- * `from` and `to`. It covers the local dates from the date of `from` to the day before the date of `to`.
- *
- * `blocked` has a row for each local date, program and practitioner with blocked hours. The column `minutes` is the
- * number of minutes in which schedule blocks overlap the program's hours:
+ * SQL for the CTE `blocked` and the CTEs that it needs. `blocked` has a row for each local date, program and
+ * practitioner with blocked hours. Its column `minutes` is the number of minutes in which schedule blocks overlap the
+ * program's hours:
  * - Overlapping blocks count once. Cancelled blocks do not count.
  * - The rules of the program define its hours. Inactive programs, locations, rules and practitioners have no hours.
  * - The condition on holidays must agree with `isOpenOn`.
+ *
+ * Put the SQL after a CTE `p` of programs (id, location_id, active). The SQL binds `tenantId`, `practitionerId` (NULL
+ * for all practitioners), and the instants `from` and `to`. It covers the local dates from the date of `from` to the
+ * day before the date of `to`.
  */
 export const BLOCKED_HOURS = `staff AS MATERIALIZED (
     SELECT p.id AS program_id, p.location_id, w.practitioner_id FROM p

@@ -24,8 +24,6 @@ export async function findBookedPractitioners(
  * - the practitioners of the program;
  * - the ids in `others`;
  * - the practitioners whose live appointments ({@link isLive}) in the program start in the range.
- *
- * A query that contains this SQL needs no earlier query for the ids.
  */
 export function everybodyOf(
   { tenantId }: Transaction,

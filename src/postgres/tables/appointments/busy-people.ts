@@ -40,10 +40,10 @@ export interface BusyAt {
 }
 
 /**
- * Returns whether the practitioner of the slots of `run` is busy at the time of these slots, and whether a patient is
- * busy. The patient must be free for `visitMinutes`; if undefined, until the last slot ends. Ignores the appointments
+ * Returns whether the practitioner or a patient is busy ({@link BusyPeople}) at the time of the slots of `run`. The
+ * patient must be free for `visitMinutes`; if undefined, until the last slot ends. Ignores the appointments
  * `exceptIds`, which are moved together. Nobody is busy if the slots no longer exist. Call this after sending the
- * statements that lock both people.
+ * statements that lock the practitioner and the patient.
  */
 export async function findBusyBeside(
   transaction: Transaction,
@@ -56,11 +56,9 @@ export async function findBusyBeside(
 }
 
 /**
- * Returns whether the practitioner of the slots of `run` is busy at the time of these slots, and whether a patient is
- * busy between the start of the first slot and the end of the visit. A person is busy with another live appointment
- * ({@link isLive}) or an unexpired hold. Ignores the appointment to move and the hold `holdId`. Nobody is busy if the
- * slots no longer exist. Call this after sending the statements that lock both people. The query can share their round
- * trip, and reads the data after both are locked.
+ * Returns whether the practitioner or a patient is busy ({@link BusyPeople}) at the time of the slots of `run`. Ignores
+ * the appointment to move and the hold `holdId`. Nobody is busy if the slots no longer exist. Call this after sending
+ * the statements that lock the practitioner and the patient, so that the query reads the data after both are locked.
  */
 export async function findBusyInRun(
   transaction: Transaction,
@@ -98,9 +96,9 @@ async function busyBy(transaction: Transaction, statement: Statement): Promise<B
 const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_minutes END FROM appointment_types t
   WHERE t.tenant_id = :tenantId AND t.id = :appointmentTypeId::uuid)`;
 /*
- * SQL for the number of minutes from the start of the appointment to `visit_ends_at`. If `visit_ends_at` is outside the
- * appointment, this number is not usable (0, negative, or more than the duration). For such a number, {@link timeOfRun}
- * uses the end of the last slot: the patient must be free until then.
+ * SQL for the number of minutes from the start of the appointment to `visit_ends_at`. The number is 0, negative or more
+ * than the duration if `visit_ends_at` is not within the appointment. Then {@link timeOfRun} uses the end of the last
+ * slot.
  */
 const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId)`;

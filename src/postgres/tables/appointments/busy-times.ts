@@ -14,8 +14,8 @@ export interface ComparedTime {
   readonly startsAt: string;
   readonly endsAt: string;
   /**
-   * The id of an appointment to ignore; NULL ignores none. The SQL may continue with `AND` and more conditions that
-   * each compared appointment `a` must meet.
+   * The id of an appointment to ignore; NULL ignores none. The SQL can add conditions for each compared appointment
+   * `a`, such as `NULL::uuid AND a.id <> ALL(:exceptIds::uuid[])`.
    */
   readonly exceptId: string;
   /** The current time. A hold counts only if it expires later. */
@@ -25,8 +25,8 @@ export interface ComparedTime {
 }
 
 /**
- * Returns SQL for the end of the visit of the appointment `row`. `visitEndOf` returns the same time for a record. From
- * this time until `ends_at`, only the practitioner is busy.
+ * Returns SQL for the end of the visit of the appointment `row`. From this time until `ends_at`, only the practitioner
+ * is busy. `visitEndOf` returns the same time for a record.
  */
 export function visitEnd(row: string): string {
   const isWithin = `${row}.visit_ends_at > ${row}.starts_at AND ${row}.visit_ends_at < ${row}.ends_at`;
@@ -37,14 +37,13 @@ export function visitEnd(row: string): string {
  * Returns SQL that selects the id of one live appointment ({@link isLive}) or unexpired hold of a person that overlaps
  * a time. The SQL selects no row if the person is free.
  *
- * Two appointments overlap if each begins before the other ends. The exclusion constraints use ranges for the same
- * rule. This query compares instants, because under row-level security no index serves range operators: they are not
+ * The query compares instants, because under row-level security no index serves range operators: they are not
  * leakproof. No appointment lasts longer than 24 hours, so the query reads only appointments that start in the 24 hours
  * before the time, or during it.
  *
- * The constraints allow no overlap of a person's appointments, except overbooked ones of a practitioner. So it is
- * enough to read the last appointment that begins before the end of the time. If this one does not overlap the time, no
- * earlier one does. For a practitioner, the query reads overbooked appointments separately.
+ * The exclusion constraints allow no overlap of a person's appointments, except overbooked ones of a practitioner. So
+ * it is enough to read the last appointment that begins before the end of the time, and for a practitioner the
+ * overbooked ones.
  */
 export function busyTime(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);

@@ -83,9 +83,9 @@ export function countsOf(
 }
 
 /**
- * Returns the values that `COUNTED_APPOINTMENTS` of `tables/opportunity/summary-cells.ts` selects for the appointment,
- * with one exception. If the appointment is not attended, `local_date` is the first day of its month, because only the
- * month counts.
+ * Returns the values that `COUNTED_APPOINTMENTS` of `tables/opportunity/summary-cells.ts` selects for the appointment.
+ * `local_date` is the exact date only for an attended appointment. For others, it is the first day of the month,
+ * because only the month counts.
  */
 function counted(appointment: AppointmentRecord): Readonly<Record<(typeof countedColumns)[number], unknown>> {
   const { status, overbooked, startsAt, endsAt, localDate, dueOn, createdAt } = appointment;

@@ -74,9 +74,8 @@ const giveUnit = prepared(KEY, (day) => sql("day_counters").where(day).decrement
  * Takes one unit of a rule's capacity on a date. Returns false if none is left. The counter is locked until the
  * transaction ends, so only one of two concurrent calls gets the last unit.
  *
- * Sends two statements in one round trip. The first inserts the counter if it is missing. The second takes the unit,
- * even from a counter that a concurrent transaction inserted. A single upsert is not possible: its WHERE would need a
- * subquery for the capacity, which Citus rejects.
+ * Sends two statements in one round trip: the first inserts the counter if it is missing, the second takes the unit. A
+ * single upsert is not possible: its WHERE would need a subquery for the capacity, which Citus rejects.
  */
 export function takeCapacity(transaction: Transaction, day: DayOfRule, nowMs: number): Promise<boolean> {
   transaction.send(addCounter(keyOf(transaction, day)));
@@ -107,9 +106,9 @@ export function holdCapacity(
 }
 
 /**
- * Turns the unit of a hold that expires at `until` into the unit of an appointment. If another transaction has already
- * removed the expired hold from the counter, takes a free unit instead. If none is free, the transaction fails with the
- * error that `refusal` returns.
+ * Changes the unit of capacity of a hold that expires at `until` into a unit of an appointment. If another transaction
+ * has already removed the expired hold from the counter, takes a free unit instead. If none is free, the transaction
+ * fails with the error that `refusal` returns.
  */
 export function bookHeldCapacity(
   transaction: Transaction,

@@ -4,8 +4,8 @@ import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 
 /**
- * The patient and the service of a visit. `on` is the local date (YYYY-MM-DD) or the slot of the visit. Only the
- * calendar year of the visit matters.
+ * The patient and the healthcare service of a visit. `on` is the local date (YYYY-MM-DD) or the slot of the visit. Only
+ * the calendar year of the visit matters.
  */
 export interface Visit {
   readonly patientId: string;
@@ -14,9 +14,9 @@ export interface Visit {
 }
 
 /**
- * Returns whether a visit would be the patient's first for the service in the calendar year. Returns false if the
- * patient has another appointment for the service in this year, before or after the visit. Appointments with status
- * CANCELLED or NO_SHOW and the appointment `exceptId` do not count. Call this after locking the patient.
+ * Returns whether the patient has no other appointment for the healthcare service in the calendar year of a visit,
+ * before or after the visit. Appointments with status CANCELLED or NO_SHOW and the appointment `exceptId` do not count.
+ * Call this after locking the patient.
  */
 export async function isFirstVisit(
   transaction: Transaction,

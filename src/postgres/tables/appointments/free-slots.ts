@@ -24,8 +24,8 @@ export interface OptionQuery {
   readonly from: Date;
   readonly to: Date;
   /**
-   * Parts of the local day in which slots start, in seconds of the day; `endSecond` is exclusive. Empty for the whole
-   * day.
+   * Parts of the local day in which slots start, in seconds since midnight; `endSecond` is exclusive. Empty for the
+   * whole day.
    */
   readonly windows: readonly { readonly startSecond: number; readonly endSecond: number }[];
   readonly locationId: string | undefined;
@@ -124,18 +124,14 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
 
 /**
  * Returns SQL for CTEs that find free slots. They follow the CTE `offered`, which has a row for each program to search.
- * The columns `opens` and `closes` of `offered` limit the slots of the program: a slot starts at `opens` or later and
- * before `closes`.
+ * The slots of a program start at its `opens` or later and before its `closes`.
  *
  * - `next`: the start of the first free slot, even on a full day. No row if there is no free slot.
- * - `found`: the first free slots of each program, from the time in `next` on. Omits slots on full days and slots of
- *   previous pages. The practitioner or the patient may be busy at these slots.
+ * - `found`: for each program and time range, the earliest free slots from the time in `next` on. Omits slots on full
+ *   days and slots of previous pages. The practitioner or the patient may be busy at these slots. The CTE `share`
+ *   limits the number of slots. If more slots have the same start as the last slot, `found` has them too.
  * - `stop`: the column `at`, a time. `found` has all free slots that start before it, except those on full days and
  *   those of previous pages. No row if `next` has no row.
- *
- * For each program and each time range of the search, `found` has the earliest slots, up to the number in the CTE
- * `share`. So the cost depends on the page size. If several slots have the same start as the last of these, `found` has
- * all of them.
  */
 export function freeSlots(shape: SearchShape): string {
   const slots = `slots s WHERE s.tenant_id = :tenantId AND s.program_id = p.id AND s.appointment_id IS NULL
