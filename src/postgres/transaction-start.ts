@@ -14,16 +14,17 @@ export interface TransactionStart {
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
   /**
-   * Whether each batch of statements ends with a COMMIT, as long as all statements are plain queries
-   * ({@link isPlainQuery}). From the first batch with another statement on, only the end of the work commits. Set this
-   * only for work that does not need one transaction for all its batches.
+   * If true, each batch of plain queries ({@link isPlainQuery}) ends with a COMMIT. From the first batch with another
+   * statement on, all batches share one transaction, and only the end of the work commits. Set this only for work that
+   * does not need one transaction for all its batches.
    */
   readonly endsEarly?: boolean;
 }
 
 /**
- * The rows that row-level security shows to a transaction. `tenantId`: the rows of one tenant. `setting`: for
- * background work over all tenants, the rows that policies allow for this `cupo.*` setting.
+ * The rows that row-level security shows to a transaction. With `tenantId`, these are the rows of one tenant. With
+ * `setting`, these are rows of all tenants, for background work. A policy decides which rows the `cupo.*` setting
+ * shows.
  */
 export type TransactionScope =
   | { readonly tenantId: string }

@@ -15,8 +15,8 @@ import {
 export interface CapacityTerms {
   readonly nowMs: number;
   /**
-   * When the hold that becomes the appointment expires. Undefined if there is no such hold, or if it uses no capacity
-   * of the day `wanted`.
+   * When the hold that becomes the appointment expires. Undefined if there is no such hold, or if the hold uses no
+   * capacity of the day `wanted`.
    */
   readonly heldUntil?: Date | undefined;
 }

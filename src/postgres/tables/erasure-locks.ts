@@ -33,7 +33,8 @@ export interface LockedForErasure {
  * records or add new ones. Returns the locked records, except the waitlist entries, and the former document numbers.
  *
  * If a duplicate is merged into the patient while this function waits for the patient's lock, the duplicate is not
- * locked. The returned patient then has a newer version: the caller must compare the version.
+ * locked. The caller must therefore compare the version of the returned patient with `expected_version` of the request:
+ * such a merge increases the version.
  */
 export async function lockForErasure(transaction: Transaction, patientId: string): Promise<LockedForErasure> {
   const [patients, , appointments, holds, cases, formerDocumentNumbers] = await Promise.all([

@@ -15,9 +15,8 @@ export interface LockedAppointments {
 /** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether extends LockedAppointments {
   /**
-   * The slots of two groups, in one list that is ordered by start: the slots that the appointments occupy, and
-   * scheduled slots of the practitioners `practitionerIds` (see {@link lockAllInOrder}). Slots of the second group lie
-   * within the time of an appointment and belong to its program.
+   * The slots that the appointments occupy, and the slots of `practitionerIds` that {@link lockAllInOrder} locks. All
+   * in one list, ordered by start.
    */
   readonly slots: readonly SlotRecord[];
 }
@@ -38,9 +37,9 @@ export async function lockWithPatients(
 }
 
 /**
- * Locks and returns the rows of {@link lockWithPatients}, then two groups of slots: the slots that the appointments
- * occupy, and scheduled slots of `practitionerIds`. A slot of the second group belongs to the program of one of the
- * appointments and lies within the time of this appointment.
+ * Locks and returns the rows of {@link lockWithPatients}, then these slots:
+ * - the slots that the appointments occupy
+ * - the scheduled slots of `practitionerIds` within the time and the program of one of the appointments
  */
 export async function lockAllInOrder(
   transaction: Transaction,

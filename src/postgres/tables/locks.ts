@@ -35,8 +35,8 @@ export interface WantedLocks {
   readonly freesSlot?: boolean;
   /**
    * Whether the appointment occupies its time again, for example because its cancellation is corrected. If so, its
-   * practitioner and the slots at its time are locked. The schedule may have no slots at this time any more. So the
-   * calendar and the program are also locked FOR SHARE: holidays and the program's practitioners then do not change.
+   * practitioner and the slots at its time are locked. The calendar and the program are also locked FOR SHARE, so that
+   * holidays and the program's practitioners do not change.
    */
   readonly takesTimeAgain?: boolean;
 }
@@ -83,48 +83,43 @@ export interface Locked {
 }
 
 /**
- * Locks and returns the rows that bookings, reschedulings and status changes share with other transactions, always in
- * the same order. The order prevents deadlocks. All statements are sent at once, in one round trip with the statements
- * that the caller sends in the same turn of the event loop. A transaction may skip steps of the order, but never goes
- * back:
+ * Locks and returns the rows that bookings, reschedulings and status changes share with other transactions. Sends all
+ * statements at once.
  *
- * 1. the idempotency key, which `unit-of-work.ts` claims before the operation;
+ * To prevent deadlocks, all transactions lock in the following order. A transaction may skip steps:
+ *
+ * 1. the idempotency key (`unit-of-work.ts`);
  * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for transactions
  *    that change holidays or blocks;
- * 3. the program, holiday, block or location that changes. A transaction with the exclusive lock of the calendar needs
- *    no further locks here. A call that overbooks an appointment, or restores a cancelled or missed appointment, locks
- *    the program FOR SHARE. Without this lock, a practitioner could leave the program meanwhile, because the schedule
- *    may have no slot to lock at the time of the appointment;
+ * 3. the program, holiday, block or location that changes. A call that overbooks an appointment, or restores a
+ *    cancelled or missed appointment, locks the program FOR SHARE, so that no practitioner leaves the program
+ *    meanwhile;
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
  *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks the patient and all patients merged
- *    into it (`erasure-locks.ts`);
+ *    into it, and then the entries of the patient (`erasure-locks.ts`);
  * 5. the appointment; for a merge or an erasure all appointments of the patient, ordered by id;
  * 6. the option token, which is marked as used;
- * 7. slots, ordered by id, all in one statement: the slots that an appointment takes and the slots that it frees.
- *    `slot-plan.ts` locks all slots that a change of the schedule deletes or changes;
+ * 7. slots, ordered by id, all in one statement: the slots that an appointment takes or frees, or the slots that a
+ *    change of the schedule deletes or changes (`slot-plan.ts`);
  * 8. the practitioner, when an appointment or a hold takes time, when an appointment regains its time, and when the
- *    practitioner is activated or deactivated. Slots alone are not enough: several programs can have slots at the same
- *    time, and no rule creates the slot of an overbooked appointment;
- * 9. holds: the hold that is booked, and the expired holds in the time of a new hold, ordered by id. They come after
- *    the practitioner, because a transaction locks the practitioner before it ends expired holds. A merge or an erasure
- *    locks all holds of the patient;
- * 10. the counters of days, ordered by rule and date (`capacities.ts`). An appointment or a hold uses one unit of
- *     capacity, however many slots it has. An overbooked appointment uses none. A hold that reschedules an appointment
- *     uses none if the appointment already uses a unit of the day;
+ *    practitioner is activated or deactivated. Locks of slots are not enough, because a practitioner can have slots of
+ *    several programs at the same time;
+ * 9. holds, ordered by id: the hold that is booked, and the expired holds in the time of a new hold. A merge or an
+ *    erasure locks all holds of the patient;
+ * 10. the counters of days, ordered by rule and date (`capacities.ts`);
  * 11. the counters of the holds of principals (`hold-holders.ts`);
  * 12. freed slots (`freed-slots.ts`). A call that frees or offers a slot locks the slot first.
  *
- * A call that holds one of several options first tries to lock a free slot that no other transaction has locked
- * (`free-options.ts`). The call never waits for this lock.
+ * These transactions need more locks, or locks of several rows:
+ * - A call that holds one of several options first tries to lock a free slot (`free-options.ts`). It never waits for
+ *   this lock.
+ * - The job that writes events such as reminders first locks the tenant's row in `time_event_progress`. Only this job
+ *   locks rows of this table.
+ * - A transaction that changes several appointments locks all rows of one kind, ordered by id, before the next kind
+ *   (`locks-together.ts`).
  *
- * The job that writes events such as reminders locks the tenant's row in `time_event_progress`, then waitlist entries
- * and appointments. Only this job locks rows of `time_event_progress`.
- *
- * A transaction that changes several appointments locks all rows of one kind, ordered by id, before the next kind
- * (`locks-together.ts`).
- *
- * Bookings other than those of step 3 do not lock the program. Foreign keys lock referenced rows FOR KEY SHARE. FOR KEY
- * SHARE conflicts only with FOR UPDATE, which merges and erasures take on patients.
+ * Foreign keys lock referenced rows FOR KEY SHARE. This lock conflicts only with FOR UPDATE, for example when a merge
+ * or an erasure locks patients.
  */
 export async function lockInOrder(transaction: Transaction, wanted: WantedLocks): Promise<Locked> {
   const { programId, patient: patientKey, waitlistEntryId, appointmentId, option, time } = wanted;

@@ -19,8 +19,7 @@ export interface LockedForMerge {
  * Locks both patients of a merge, then all waitlist entries, appointments and holds of the duplicate, in the order of
  * `locks.ts`. Returns the locked rows, except the waitlist entries. Until the transaction ends, no other call books,
  * holds, reschedules or adds waitlist entries for either patient. The caller can then move rows of other tables without
- * a lock. This causes no deadlock, because no other transaction locks a row of these tables before it waits for one of
- * the patients.
+ * a lock.
  */
 export async function lockForMerge(
   transaction: Transaction,

@@ -76,8 +76,8 @@ const begins = (row: string) => `${row}.starts_at >= :from::timestamptz AND ${ro
   AND (:practitionerId::uuid IS NULL OR ${row}.practitioner_id = :practitionerId::uuid)`;
 
 /**
- * SQL of {@link readOccupancy}. It subtracts the slots of holds from the open slots. None of these slots has passed,
- * because a hold expires at the latest when its first slot starts.
+ * SQL of {@link readOccupancy}. Subtracts the held slots from the open slots. A held slot has never passed, because a
+ * hold expires at the latest when its first slot starts.
  */
 const OCCUPANCY = `WITH p AS MATERIALIZED (
     SELECT id, location_id, active FROM programs WHERE tenant_id = :tenantId

@@ -57,10 +57,12 @@ function boundsAt(at: Parameter): readonly Knex.Raw[] {
 }
 
 /**
- * Returns the offer of a service in a slot. Returns undefined if the principal cannot book the service in the program
- * of the slot, or if the slot is not up to date ({@link IS_UP_TO_DATE}). If `at` is defined, the slot must also be
- * bookable at that time: it starts within the booking horizon of its program, and no sooner than the minimum notice
- * allows. Does not check whether the slot is free or the practitioner is active.
+ * Returns the offer of a service in a slot. Does not check whether the slot is free or the practitioner is active.
+ * Returns undefined in these cases:
+ * - The principal cannot book the service in the program of the slot.
+ * - The slot is not up to date ({@link IS_UP_TO_DATE}).
+ * - `at` is defined, and the slot starts after the booking horizon or within the minimum notice of its program, both
+ *   counted from `at`.
  */
 export async function findOffer(
   transaction: Transaction,

@@ -52,8 +52,7 @@ const DAY = 86_400;
  *   have one in the buffer after the visit.
  *
  * One statement usually fills the page. If many people are busy or many days are full, further statements continue
- * where the last one stopped. If a statement finds very few options, the next one covers a longer time. So the cost
- * grows with the page size, not with the size of the schedule or the distance to the next free slot.
+ * where the last one stopped.
  */
 export async function searchOptions(
   transaction: Transaction,
@@ -74,9 +73,10 @@ export async function searchOptions(
 }
 
 /**
- * Returns the time range and the number of slots that the first statement reads. A search for one practitioner reads 28
- * days, because a page of one practitioner needs many days. Any other search that is limited to parts of the day (such
- * as the morning) reads 12 hours. This is longer than any part of a day. All other searches read 7 days.
+ * Returns the time range and the number of slots that the first statement reads. The length of the range is:
+ * - 28 days for a search for one practitioner, because a page of one practitioner needs many days
+ * - 12 hours for any other search that is limited to parts of the day (such as the morning); no part of a day is longer
+ * - 7 days for all other searches
  */
 function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }: SearchShape): Reach {
   return {
@@ -87,9 +87,9 @@ function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }
 }
 
 /**
- * Returns the time range and the number of slots that the next statement reads. If the last statement found few of the
- * missing options, the next one reads more slots. If the last statement found very few, the next one also reads a
- * longer range.
+ * Returns the time range and the number of slots that the next statement reads. The fewer of the missing options the
+ * last statement found, the more slots the next one reads, up to four times as many. If the last statement found fewer
+ * than about 40 % of the missing options, the next one also covers a range that is eight times as long.
  */
 function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, missingBefore: number): Reach {
   const growth = (2.5 * missing) / Math.max(missingBefore - missing, 1);
@@ -104,7 +104,7 @@ function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, miss
 /**
  * A row of the result of a search statement. The statement returns no row if no free slot is left. `stop` is the start
  * of the range that the next statement reads. `slotId` is null if the statement found no option. Times are milliseconds
- * since the epoch. Compared with times as text, PostgreSQL writes them faster, and the service reads them faster.
+ * since the epoch, because text would be slower to write and to read.
  */
 type FoundRow = { readonly stop: number } & (OptionRow | { readonly slotId: null });
 type OptionTimes = Readonly<Record<"startsAt" | "endsAt" | "visitEndsAt", number>>;
@@ -180,8 +180,8 @@ const IS_PRACTITIONER_ACTIVE =
   "(SELECT d.active FROM practitioners d WHERE d.tenant_id = :tenantId AND d.id = s.practitioner_id)";
 
 /*
- * Operands of {@link busyTime}. Its SQL checks a slot with a few index lookups for each person. With NOT EXISTS
- * instead, PostgreSQL might join all slots and appointments.
+ * Operands of {@link busyTime}, which checks a slot with a few index lookups for each person. With NOT EXISTS instead,
+ * PostgreSQL might join all slots and appointments.
  */
 const SLOT = {
   tenantId: ":tenantId",

@@ -1,12 +1,11 @@
 /**
- * Returns a query for the slots at which an option of one or more slots can start. The option consists of adjacent free
- * slots of one rule that together last at least `:minutes`. `slots` is a query for free slots. The query makes one
- * index lookup for each row that it reads from `slots`. The rows of the result have the order of `slots`.
+ * Returns a query for the slots at which an option of at least `:minutes` can start. The option consists of one or more
+ * adjacent free slots of one rule. `slots` is a query for free slots.
  *
  * Each row has the end of the option, the highest generation of its slots, and the end of the visit. The visit lasts
  * `:visitMinutes`, or `:minutes` if that is NULL, rounded up to the end of a slot.
  *
- * All slots of a rule have the same length. So the number of slots that the query finds shows whether a slot is
+ * All slots of a rule have the same length. So the query counts the slots of an option to find out whether one is
  * missing.
  */
 export function runsFrom(slots: string): string {

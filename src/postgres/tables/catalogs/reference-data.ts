@@ -13,8 +13,8 @@ export interface HealthcareServiceAttributes {
   readonly code: string;
   readonly name: string;
   /**
-   * The id of the opportunity definition that limits the wait for this service; undefined for no limit. It applies to
-   * waitlist entries, and to searches without an appointment type.
+   * The id of the opportunity definition that limits the wait for this service; undefined for no limit. The limit
+   * applies to waitlist entries, and to searches without an appointment type.
    */
   readonly opportunityDefinitionId: string | undefined;
   readonly active: boolean;

@@ -36,8 +36,8 @@ export async function readHolidaysAfter(transaction: Transaction, from: string):
 }
 
 /**
- * The maximum wait (`maxWaitDays`, in days of the kind `dayKind`), and the holidays needed to calculate the last day of
- * the wait.
+ * The maximum wait (`maxWaitDays`) in calendar days or business days (`dayKind`), and the holidays needed to calculate
+ * the last day of the wait.
  */
 export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "maxWaitDays" | "dayKind"> {
   /** The dates (YYYY-MM-DD) of the active holidays that can affect the last day of the wait, ascending. */
@@ -54,15 +54,15 @@ export type WaitLimitSubject =
   | { readonly caseCategory: string; readonly owner: Owner };
 
 /**
- * Returns the wait limit of a subject, for waits that begin on a local date from `from` to `through`. The limit comes
- * from the active opportunity definition of the subject. Returns undefined if there is no such definition.
+ * Returns the wait limit in the active opportunity definition of a subject; undefined if there is no such definition.
+ * If several definitions have the `caseCategory` of a subject, returns the limit of the first in this order:
+ * - a definition of the company of `owner`
+ * - a definition of the organization of `owner`
+ * - a definition without an owner
  *
- * If several definitions have the `caseCategory` of a subject, returns the limit of the first in this order: a
- * definition of the company of `owner`, one of the organization of `owner`, one without an owner. Definitions of other
- * owners do not count.
- *
- * The holidays of the result are after `from`. Omits holidays more than 100 + 3 × `maxWaitDays` days after `through`. A
- * wait in business days ends before then, unless more than half of the workdays are holidays.
+ * `from` and `through` are the earliest and the latest local date on which a wait begins. The result has the holidays
+ * after `from`, up to 100 + 3 × `maxWaitDays` days after `through`. Every wait ends before then, unless more than half
+ * of the workdays are holidays.
  */
 export async function readWaitLimit(
   transaction: Transaction,

@@ -14,7 +14,7 @@ export interface CaseRecord {
   readonly description: string;
   readonly patientId: string | undefined;
   readonly appointmentId: string | undefined;
-  /** The status in the API `cupo.access.v1`. The status stays the same when the case is closed. */
+  /** The status in the API `cupo.access.v1`. Closing the case does not change this status. */
   readonly status: "RECEIVED" | "OPEN";
   readonly createdAt: Date;
   /** The local date by which the case must be closed, YYYY-MM-DD. Undefined if its category has no limit. */

@@ -16,7 +16,7 @@ export interface WaitlistEntryRecord {
   readonly preferredPeriods: readonly string[];
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** The status in the API `cupo.access.v1`. The status stays the same when the entry is closed. */
+  /** The status in the API `cupo.access.v1`. It stays ACTIVE when the entry is closed. */
   readonly status: "ACTIVE";
   readonly createdAt: Date;
   /** The local date by which the wait of the patient must end, YYYY-MM-DD; undefined for no limit. */

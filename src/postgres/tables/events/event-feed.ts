@@ -18,7 +18,7 @@ export interface EventRecord {
   readonly correlationId: string;
   /**
    * The organization and company of the resource. Only principals who see the resource receive the event. An undefined
-   * id excludes no principal.
+   * id restricts nothing.
    */
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
@@ -114,8 +114,8 @@ export async function readFeed(transaction: Transaction, after: number, limit: n
  * These are the rows of `event_outbox`; the lowest `sequence` comes first. Creates the feed if the tenant has none.
  * Does not wait for the results.
  *
- * The feed is locked until the transaction ends, so one transaction at a time assigns positions. The statement that
- * reads `event_outbox` runs after the lock, so it sees all events that were committed before the lock.
+ * Locks the feed until the transaction ends, so that only one transaction at a time assigns positions. The lock has its
+ * own statement: the next statement then sees all events that were committed before the lock.
  */
 export function assignNextPositions(transaction: Transaction): void {
   const key = { tenant_id: transaction.tenantId };
@@ -135,9 +135,11 @@ export async function findOldestPosition(transaction: Transaction): Promise<numb
 }
 
 /**
- * Returns whether a page continues the feed after a cursor without a gap. Pass a page that {@link readFeed} read from
- * the cursor's position on. Returns false if events after the cursor were purged. Also returns false if the cursor is
- * from another feed, or if its position is beyond the end of the feed. A restore from a backup can cause both.
+ * Returns whether a page continues the feed after a cursor without a gap. Pass the page that {@link readFeed} returned
+ * for the position of the cursor. Returns false in these cases:
+ * - Events after the cursor were purged.
+ * - The cursor is from another feed, or its position is beyond the end of the feed. A restore from a backup can cause
+ *   both.
  */
 export function goesOn({ feedId, events, lastPosition }: FeedPage, cursor: FeedCursor): boolean {
   if (feedId !== cursor.feedId || lastPosition < cursor.position) return false;

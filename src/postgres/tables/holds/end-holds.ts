@@ -6,9 +6,8 @@ import { endHold, type HoldRecord } from "./holds.js";
 
 /**
  * Ends unexpired holds that the transaction has locked. Frees the units of capacity of the holds and removes the holds
- * from the counts of their principals. Also calls {@link hastenFreedSlots}, so that a job offers the freed slots that
- * start during these holds to the waitlist. Locks the counters of days, then the counters of principals, then the freed
- * slots.
+ * from the counts of their principals. Also calls {@link hastenFreedSlots} for the times of the holds. Locks the
+ * counters of days, then the counters of principals, then the freed slots.
  */
 export function releaseHolds(transaction: Transaction, holds: readonly HoldRecord[], at: Date): void {
   for (const { id } of holds) endHold(transaction, id, at, undefined);

@@ -17,13 +17,13 @@ export type WantedBy = { readonly patientId: string } | { readonly appointmentId
 
 /**
  * Returns the id of the first slot of an option that seems free; undefined if no option seems free. The caller then
- * locks the slots of the option in the order of `locks.ts`, and checks the option again.
+ * locks the slots of the option in the order of `locks.ts`, and checks the option again. Never waits for a lock.
  *
- * - Prefers the first option whose slot no other transaction has locked, and locks this slot until the transaction
- *   ends. So concurrent calls with the same options get different slots.
- * - Never waits for a lock. If other transactions have locked all free slots, returns the first free slot.
- * - Locks only the slot of an option with one slot, because several slots must be locked in the order of their ids. If
- *   the first free option has several slots, returns its first slot without a lock.
+ * - If the first free option has one slot, chooses among the free options with one slot. Locks and returns the first of
+ *   their slots that no other transaction has locked. So concurrent calls with the same options get different slots. If
+ *   all these slots are locked, returns the first of them without a lock. The lock lasts until the transaction ends.
+ * - If the first free option has several slots, returns its first slot without a lock, because several slots must be
+ *   locked in the order of their ids.
  */
 export async function findFreeOption(
   transaction: Transaction,

@@ -32,8 +32,8 @@ export interface HolderUntil {
 
 /**
  * Adds a hold to the count of its principal. If the principal already has `limit` unexpired holds, the call fails with
- * the error that `refusal` returns. Counters of principals come late in the lock order. So calls of one principal wait
- * for each other only for a short time, while one of them commits.
+ * the error that `refusal` returns. The counter comes late in the order of `locks.ts`, so that calls of one principal
+ * wait for each other only for a short time.
  */
 export function requireHolder(
   transaction: Transaction,

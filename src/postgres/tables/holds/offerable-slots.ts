@@ -22,7 +22,7 @@ export interface OfferableSlot {
   readonly endsAt: Date;
   /**
    * Whether the slot and the practitioner are free, the day has capacity left, and the program, location and
-   * practitioner are active. Here holds do not make the practitioner busy, but they can use up the capacity of the day.
+   * practitioner are active. Holds of the practitioner do not count, but holds that use the capacity of the day count.
    * False in an emergency program.
    */
   readonly isOpen: boolean;
@@ -85,9 +85,9 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
 const MOST_RANKED = 100;
 
 /**
- * Selects the entries for {@link findWaitingEntries}. The first entry in the waiting order has the earliest request
- * date. So the statement reads only the {@link MOST_RANKED} entries with the earliest request dates. It also reads
- * further entries that have the same request date as the last of these.
+ * Selects the entries for {@link findWaitingEntries}: the {@link MOST_RANKED} entries with the earliest request dates,
+ * and further entries with the same request date as the last of these. The first entry in the waiting order has the
+ * earliest request date, so it is always selected.
  */
 const selectWaiting = prepared(["tenantId", "slotId", "now", "period", "maxHolds"], (names) =>
   sql.raw(

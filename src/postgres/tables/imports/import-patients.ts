@@ -65,9 +65,10 @@ const SURVIVORS = `WITH RECURSIVE merged (id, patient_id, merged_into) AS (
 
 /**
  * Locks the patients with these ids and returns them in a map by these ids. If a patient was merged, locks and returns
- * the patient into which it was finally merged. Omits unknown ids and erased patients. Locks in the order of the ids of
- * the locked patients. The locks last until the transaction ends. If a patient is merged while this function waits for
- * its lock, reads and locks again.
+ * the patient into which it was finally merged. Omits unknown ids and erased patients.
+ *
+ * Locks in the order of the ids of the locked patients, until the transaction ends. If a patient is merged while this
+ * function waits for its lock, the function starts again.
  */
 export async function lockPatients(
   transaction: Transaction,

@@ -32,8 +32,9 @@ const lockSlotsIn = prepared(["tenantId", "sourceSystem", "rows"], (names) => {
 });
 
 /**
- * Locks and returns the slots of these programs and practitioners that start within these times, free or occupied,
- * ordered by id. Omits slots that are `retained` or have no rule. The locks last until the transaction ends.
+ * For each item of `wanted`, locks the slots of its program and practitioner that start within its time. Returns the
+ * slots of all items, free or occupied, ordered by id. Omits slots that are `retained` or have no rule. The locks last
+ * until the transaction ends.
  */
 export async function lockSlotsOfTimes(
   transaction: Transaction,

@@ -31,9 +31,8 @@ export interface InvariantFinding {
 
 /**
  * Checks all invariants of the tenant's data. For example, compares appointments with slots, counters, history and
- * audit trail. Returns the counts and the broken invariants. One statement reads all compared rows, so they come from
- * one snapshot. A change of an appointment is compared with audit rows only if it was made within their retention
- * period. An older change is not compared, even if its audit rows still exist.
+ * audit trail. Returns the counts and the broken invariants. All compared rows come from one snapshot. A change of an
+ * appointment is compared with audit rows only if it was made within the retention period of audit rows.
  */
 export async function verifyInvariants(transaction: Transaction, nowMs: number): Promise<InvariantFindings> {
   const [kept] = await transaction.rows<{ since: Date | null }>(sql.raw(AUDIT_KEPT_SINCE));
@@ -50,8 +49,7 @@ const HOLD_MARGIN_MS = 30_000;
 
 /**
  * SQL for the instant from which audit rows must exist: one day after the beginning of the oldest month that is kept.
- * The extra day allows for clock differences between processes. The clock of a process decides the ids of its audit
- * rows, and the id decides the partition.
+ * The extra day allows for clock differences between processes, because their clocks decide the month of an audit row.
  */
 const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
     date_trunc('month', now(), 'UTC') - make_interval(months => kept_months)) AS since
@@ -64,17 +62,14 @@ const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
 /**
- * SQL for each invariant, by name. Each query selects the ids of the rows that violate the invariant. These are ids of
- * appointments, holds, slots, patients or webhooks. For a wrong counter of a day (DAY_COUNT_WRONG and
- * HELD_COUNT_WRONG), the query selects the id of the counter's rule. SUMMARY_WRONG selects ids of services. Row-level
- * security already rejects invalid patients, appointments and slots. The queries check them too, because a superuser
- * can bypass row-level security.
+ * SQL for each invariant, by name. Each query selects the ids of the rows that violate the invariant. Exceptions:
+ * - DAY_COUNT_WRONG and HELD_COUNT_WRONG select the id of the rule of each wrong counter.
+ * - SUMMARY_WRONG selects ids of services.
  *
- * The queries follow these rules:
+ * The queries also check what row-level security enforces, because a superuser can bypass it. They follow these rules:
  * - An overbooked appointment may overlap other appointments and holds of its practitioner, and no counter of a day
  *   includes it. All other invariants apply to it.
  * - A hold may overlap the appointment that it reschedules.
- * - An offer has the patient and the service of its waitlist entry. A series belongs to one patient.
  * - WEBHOOK_ORDER_WRONG compares a pending delivery only with DELIVERED ones that were created at the same time or
  *   later, because a replay creates new deliveries of old events.
  */

@@ -34,8 +34,8 @@ export type Group = { readonly [K in GroupAttribute]: string | undefined };
  * The members `attended…` count the waits from the request to an attended appointment. The waits are in calendar days
  * or in business days. Members that end with `First` count first visits only.
  *
- * Each member `assigned…` or `attended…` is a histogram: one long decimal number. Its eight digits from 10^(8d) to
- * 10^(8d+7) are the number of waits of d days.
+ * Each member `assigned…` or `attended…` is a histogram in one decimal number, with eight digits for each number of
+ * days. For example, 300000002 means two waits of 0 days and three waits of 1 day.
  */
 export interface GroupRecord extends Group {
   readonly assignedCalendar: string;

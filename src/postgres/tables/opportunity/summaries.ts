@@ -72,10 +72,10 @@ const ADD = `SELECT s.tenant_id, ${cellKey}, ${SUMS} FROM cells CROSS JOIN oppor
 const MOVE = `${INTO} WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uuid[])), ${CELLS} ${ADD}`;
 
 /**
- * Adds a range of appointments to `opportunity_summaries`, and subtracts the changes of these appointments that
- * {@link moveChanges} has not moved yet. The appointments already contain these changes, and {@link moveChanges} adds
- * them later. Without the subtraction, these changes would count twice. One snapshot contains the appointments and the
- * changes, so the sums are right even if calls commit at the same time.
+ * Adds a range of appointments to `opportunity_summaries`. The appointments already contain the changes that
+ * {@link moveChanges} adds later. So the statement subtracts these changes; otherwise they would count twice. The
+ * statement reads appointments and changes in one snapshot, so the sums are right even if calls commit at the same
+ * time.
  */
 const BUILD = `${INTO} WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after::uuid AND id <= :through::uuid
     UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;
@@ -93,8 +93,7 @@ export const WRONG_SUMMARIES = `WITH counted AS (${COUNTED_APPOINTMENTS} UNION A
 
 /**
  * Adds at most 20,000 further appointments of a tenant to `opportunity_summaries`, in the order of their ids. Returns
- * whether more appointments may be left. {@link moveChanges} moves nothing until all appointments are added, so no
- * change is counted twice.
+ * whether more appointments may be left.
  *
  * Waits in business days depend on holidays, so holidays cannot change during the transaction. If a holiday that can
  * affect these waits changes between two transactions, the summaries are built again from the start; see `remakeDate`.

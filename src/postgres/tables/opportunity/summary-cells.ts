@@ -47,8 +47,8 @@ const workdays = (date: string) => `((${date} - date '0001-01-01' + 1) / 7 * 5
   + least((${date} - date '0001-01-01' + 1) % 7, 5) - width_bucket(${date}, (SELECT dates FROM free_days)))`;
 
 /**
- * SQL for a histogram of waits as one long decimal number. Its eight digits from 10^(8d) to 10^(8d+7) are the number of
- * waits of d days. A negative wait counts as 0 days.
+ * SQL for a histogram of waits in one decimal number, with eight digits for each number of days. For example, 300000002
+ * means two waits of 0 days and three waits of 1 day. A negative wait counts as 0 days.
  */
 const histogram = (waits: string, days: string) => `sum(${waits} * ('1e' || 8 * greatest(${days}, 0))::numeric)`;
 

@@ -8,8 +8,8 @@ export interface MovedRow {
 }
 
 /**
- * The tables whose rows {@link moveRows} moves. A merge moves appointments separately, because their history records
- * the merge. It also moves holds separately: it ends them, which locks counters that come late in the lock order.
+ * The tables whose rows {@link moveRows} moves. A merge moves appointments and holds separately, because it also adds
+ * to the history of the appointments and ends live holds.
  */
 export type TableOfPatients = "waitlist_entries" | "user_attention_cases" | "notes";
 

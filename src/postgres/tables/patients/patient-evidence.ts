@@ -99,8 +99,7 @@ export function insertAccessRecords(
 
 /**
  * Settings for {@link listAccessRecords}. With them, the planner reads the indexes of the partitions in the order of
- * the list and stops after the page. Without them, the planner reads and sorts all records of the patient if it expects
- * only few.
+ * the list and stops after the page. Without them, it may read and sort all records of the patient.
  */
 const IN_ORDER = ["SET LOCAL enable_sort = off", "SET LOCAL enable_bitmapscan = off", "SET LOCAL enable_seqscan = off"];
 

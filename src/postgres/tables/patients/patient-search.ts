@@ -10,8 +10,8 @@ export interface WordCursor {
 }
 
 /**
- * A found patient. `word` is the first of the patient's search words, in alphabetical order, that begins with {@link
- * PatientSearch.leading}.
+ * A found patient. `word` is the first of the patient's search words, in alphabetical order, that begins with
+ * {@link PatientSearch.leading}.
  */
 export interface FoundPatient extends PatientRecord {
   readonly word: string;

@@ -73,10 +73,9 @@ const updateUnlessRivalled = preparedRequired(WRITTEN, (row) =>
  * Inserts a patient with a consent. If an ACTIVE patient of the tenant has the same document, the call fails with the
  * error that `refusal` returns.
  *
- * The unique index decides, so only one of two concurrent registrations succeeds. ON CONFLICT DO NOTHING avoids a
- * unique violation, because PostgreSQL would log the document number with the violation. After a conflict, the patient
- * of the consent is missing, so the foreign key of the consent fails. PostgreSQL logs only the patient's id with that
- * error.
+ * ON CONFLICT DO NOTHING avoids a unique violation, because PostgreSQL would log the document number with the
+ * violation. After a conflict, the patient is not inserted, so the foreign key of the consent fails. PostgreSQL logs
+ * only the patient's id with that error.
  */
 export function insertPatient(
   transaction: Transaction,
@@ -174,9 +173,9 @@ export function writePatient(transaction: Transaction, before: PatientRecord, af
  * tenant has the same document, writes nothing, and the call fails with the error that `refusal` returns.
  *
  * A condition of the UPDATE avoids a unique violation, because PostgreSQL would log the document number with the
- * violation. The condition does not see patients that are not committed yet. If an open transaction has written an
- * ACTIVE patient with the same document, the unique index waits for this transaction. If it commits, the call fails
- * with a conflict on documentNumber.
+ * violation. The condition does not see an ACTIVE patient with the same document that another open transaction has
+ * written. The UPDATE waits for that transaction. If that transaction commits, the call fails with a conflict on
+ * documentNumber.
  */
 export function writeActivePatient(
   transaction: Transaction,

@@ -11,9 +11,8 @@ export interface ListPage {
 }
 
 /**
- * Restricts a query to a page ordered by id, and returns the query. Ids are UUIDs of version 7, so this is nearly the
- * order of creation; it can differ because each process makes ids by its own clock. Only the ids of the demo data have
- * another version and order.
+ * Restricts a query to a page ordered by id, and returns the query. Ids are UUIDs of version 7, except in the demo
+ * data. So this is nearly the order of creation. It can differ because each process makes ids by its own clock.
  */
 export function byId(query: Knex.QueryBuilder, { afterId, limit }: ListPage): Knex.QueryBuilder {
   if (afterId !== undefined) query.where("id", ">", afterId);
@@ -23,8 +22,7 @@ export function byId(query: Knex.QueryBuilder, { afterId, limit }: ListPage): Kn
 /**
  * Restricts a query on an append-only table to a page, the latest row first, and returns the query. Orders by the
  * column `time`, then by id. The order of the ids alone can differ from the order of time, because each process makes
- * ids by its own clock. A page begins after the row `afterId`: the query reads the exact time of this row from the
- * table.
+ * ids by its own clock. The page begins after the row `afterId`.
  */
 export function latestFirst(
   { tenantId }: Transaction,

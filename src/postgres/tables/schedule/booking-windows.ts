@@ -19,8 +19,8 @@ export function withSettings(query: Knex.QueryBuilder, tenantId: string | Parame
 
 /**
  * SQL for whether a slot `s` of a program `p` has been compared with the current rules and practitioners of the
- * program. If false, the slot is not offered. After a change of the rules or practitioners, jobs compare slots that are
- * more than {@link HORIZON_DAYS} days ahead; until then the SQL is false for these slots. See `remakeProgram`.
+ * program. After a change of the rules or practitioners, jobs compare the slots that are more than {@link HORIZON_DAYS}
+ * days ahead. Until then, the SQL is false for these slots, and they are not offered. See `remakeProgram`.
  */
 export const IS_UP_TO_DATE = "(s.local_date < p.outdated_from) IS NOT FALSE";
 

@@ -31,10 +31,9 @@ const FURTHEST_BEHIND = `SELECT coalesce(max(?::date + ${PLANNED_DAYS} - p.mater
   WHERE ${IS_BEHIND} AND ${hasService("p.tenant_id")}`;
 
 /**
- * Returns the largest delay of the programs of all tenants, in days. The delay of a program is the number of days from
- * the end of its schedule to {@link PLANNED_DAYS} days after `today`. Counts only programs that are active, are at an
- * active location, have a service, and have a requested schedule. Returns 0 if no program has a delay. With the setting
- * cupo.jobs, row-level security shows the programs of all tenants.
+ * Returns the largest delay of the programs of all tenants, in days; 0 if no program has a delay. The delay of a
+ * program is the number of days from the end of its schedule to {@link PLANNED_DAYS} days after `today`. Counts only
+ * programs that are active, are at an active location, have a service, and have a requested schedule.
  */
 export async function findFurthestBehind(source: TransactionSource, today: string): Promise<number> {
   const { days } = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -44,11 +43,13 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 }
 
 /**
- * Finds the programs of the tenant that are due for a job. Skips programs that other transactions have locked. Locks
- * the program whose schedule ends first, and returns its id. Returns undefined if no program is left.
+ * Locks the program of the tenant that is due for a job and whose schedule ends first. Returns its id. Skips programs
+ * that other transactions have locked. Returns undefined if no program is left.
  *
- * An active program is due if it has outdated slots. It is also due if it has a service, its location is active, and
- * its requested schedule ends less than {@link PLANNED_DAYS} days after `today`. `today` is a local date.
+ * An active program is due in two cases:
+ * - It has outdated slots.
+ * - It has a service, its location is active, and its requested schedule ends less than {@link PLANNED_DAYS} days after
+ *   `today`, a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);

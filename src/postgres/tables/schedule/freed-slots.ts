@@ -18,10 +18,9 @@ const TIMES = `unnest(:practitionerIds::uuid[], :starts::timestamptz[], :ends::t
  * Inserts or updates the rows for {@link noteFreedSlots}. The due time `-infinity` means that a job offers the slot at
  * its next run.
  *
- * The statement reads the tenant's settings first. So PostgreSQL reads no slots for a tenant that offers no freed
- * slots. For each freed time range, the statement reads only slots that start in the range or less than 24 hours before
- * it, because no slot lasts longer than 24 hours. Without OFFSET 0, PostgreSQL would choose a join that reads all free
- * slots, if it has statistics of the tables.
+ * For each freed time range, the statement reads only slots that start in the range or less than 24 hours before it,
+ * because no slot lasts longer than 24 hours. Without OFFSET 0, PostgreSQL might choose a join that reads all free
+ * slots.
  */
 const note = prepared(LISTS, (names) =>
   sql.raw(
@@ -94,10 +93,11 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 }
 
 /**
- * Makes freed slots due at once, so that a job offers them at its next run. Selects the freed slots of a practitioner
- * that start within one of the practitioner's `times`. Call this when holds at these times have ended. Skips slots with
- * a due time at or after their start. A slot has such a due time if it could not be offered, if no waitlist entry was
- * found for it, or if its offers were stopped.
+ * Makes freed slots due, so that a job offers them at its next run. Selects the freed slots of a practitioner that
+ * start within one of the practitioner's `times`. Call this when holds at these times have ended.
+ *
+ * Skips slots with a due time at or after their start. A slot has such a due time if it could not be offered, if no
+ * waitlist entry was found for it, or if its offers were stopped.
  */
 export function hastenFreedSlots(transaction: Transaction, times: readonly PractitionerTime[]): void {
   if (times.length > 0) transaction.send(hasten(listsOf(transaction, times)));

@@ -27,9 +27,9 @@ export interface MaterializationState extends Reach {
    */
   readonly through: string | undefined;
   /**
-   * The number of practitioners who already have their slots on the first date after `through` that has slots. It is
-   * above 0 only if the slots of this date are created in several steps. Each step creates the slots of the next active
-   * practitioners in the program's list.
+   * How many practitioners already have their slots on the first date after `through` that has slots. Above 0 only if
+   * several steps create the slots of this date. Each step creates the slots of the next active practitioners in the
+   * program's list.
    */
   readonly staff: number;
   /** When the schedule was last created or extended, even if no slot was missing; undefined if it never was. */

@@ -42,9 +42,9 @@ export function planBindings(
 }
 
 /**
- * The statement that turns off JIT compilation in the transaction. Send it before the statements of a plan. For each
- * `generate_series` in these statements, PostgreSQL estimates 1,000 rows. So it estimates 83 million rows even for a
- * plan with few slots. With JIT, it would compile such a statement for seconds, although it runs for milliseconds.
+ * The statement that turns off JIT compilation in the transaction. Send it before the statements of a plan. PostgreSQL
+ * expects 1,000 rows from each `generate_series` in these statements, so it expects 83 million rows even for a plan
+ * with few slots. With JIT, it would compile such a statement for seconds, although it runs for milliseconds.
  */
 export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 
@@ -53,8 +53,7 @@ export const WITHOUT_COMPILING = "SET LOCAL jit = off";
  * - `lists` is one row of arrays.
  * - `blocks` has a row for each block.
  * - `places` has a row for each program. It contains the indexes of the program's first and last run of adjacent slots,
- *   and of its first and last practitioner, in the arrays of `lists`. Indexes count from 1. With them, statements need
- *   no join.
+ *   and of its first and last practitioner, in the arrays of `lists`. Indexes count from 1.
  */
 export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
     SELECT :runRules::uuid[] AS rules, :runDates::date[] AS dates, :runStarts::timestamptz[] AS firsts,

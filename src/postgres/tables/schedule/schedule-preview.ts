@@ -50,8 +50,8 @@ export async function previewSlots(
 
 /**
  * SQL for {@link SlotChanges}. The number of added slots is the number of slots of the plan minus the number of
- * existing slots that fit the plan. The SQL does not look for each missing slot, because it would need a join for this.
- * For a tenant without statistics, PostgreSQL chooses a slow join.
+ * existing slots that fit the plan. To find each missing slot, the SQL would need a join, which is slow for a tenant
+ * without statistics.
  */
 const PREVIEW = `${PLAN},
   going AS MATERIALIZED (SELECT s.appointment_id, s.starts_at, CASE WHEN s.appointment_id IS NULL THEN false

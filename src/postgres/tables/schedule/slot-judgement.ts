@@ -4,21 +4,20 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
  * SQL fragments that compare a `SlotPlan` with existing slots. `slot-plan.ts` uses them to apply the plan, and
  * `previewSlots` uses them to count the changes.
  *
- * No statement joins slots with another table. PostgreSQL has no statistics of a new tenant and expects only one slot.
- * For a join, it would therefore choose a nested loop, which is slow for many slots. Instead, each statement reads the
- * slots in scope once and looks up each slot in the lists of the plan. Two things make PostgreSQL do this:
+ * No statement joins slots with another table. PostgreSQL has no statistics of a new tenant, so it would choose a
+ * nested loop, which is slow for many slots. Instead, each statement reads the slots in scope once and looks up each
+ * slot in the lists of the plan. Two things make PostgreSQL do this:
  * - A condition that looks up a slot in a list has the form `(…) IS TRUE`. PostgreSQL does not turn this form into a
  *   join.
- * - A list comes from unnest() over an array that the statement makes. PostgreSQL expects few rows from unnest(), so it
- *   puts them in a hash table.
+ * - A list comes from unnest() over an array. PostgreSQL expects few rows from unnest(), so it puts them in a hash
+ *   table.
  */
 
 /**
  * SQL for whether a slot `s` is in the scope of a plan: the slot starts after `:now`, and its program and local date
  * are among those of the plan. If the plan covers only one practitioner, the slot belongs to that practitioner.
- *
- * The condition on the start repeats the condition on the local date. PostgreSQL needs it to use the index on tenant,
- * program and start.
+ * {@link isOnDates} repeats the condition on the local date, so that PostgreSQL uses the index on tenant, program and
+ * start.
  */
 export const IN_SCOPE = `s.tenant_id = :tenant AND s.program_id = ANY(:programs::uuid[])
   AND s.local_date BETWEEN :from::date AND :through::date AND s.starts_at > :now AND ${isOnDates("s")}

@@ -136,8 +136,8 @@ const lockFormer = lockThose(["tenantId", "appointmentId"], IDS_OF_FORMER);
 /**
  * Locks slots until the transaction ends, in the order of their ids. Returns them ordered by start. These slots are:
  * - the slots that the appointments `appointmentIds` occupy
- * - free and occupied slots of the practitioners `practitionerIds` that belong to the program of one of these
- *   appointments and lie within its time, except slots that are `retained` or have no rule
+ * - free and occupied slots of the practitioners `practitionerIds` within the time and the program of one of these
+ *   appointments, except slots that are `retained` or have no rule
  *
  * Call this after the transaction has locked the appointments.
  */

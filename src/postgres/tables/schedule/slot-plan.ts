@@ -38,10 +38,9 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
  * - If the plan has a `retained` slot again, removes the mark. Also deletes a free slot with the same program,
  *   practitioner and start.
  *
- * Call this after the transaction has locked the tenant's row in `calendars` and the programs, which come before slots
- * in the order of `tables/locks.ts`. The function first locks the slots, as {@link lockChangingSlots} does. While it
- * waits for these locks, other calls may book or free slots. So the later statements compare the slots with the plan
- * again.
+ * Call this after the transaction has locked the tenant's row in `calendars` and the programs. The function first locks
+ * the slots ({@link lockChangingSlots}). Before it gets the locks, other calls may book or free slots. So the later
+ * statements compare the slots with the plan again.
  */
 export async function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<void> {
   withdrawLockedSlots(transaction, plan, now, await lockChangingSlots(transaction, plan, now));

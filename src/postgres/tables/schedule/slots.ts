@@ -31,7 +31,7 @@ export interface Displacement {
   readonly isAccepted: boolean;
 }
 
-/** A stored slot: of the schedule, or made for one appointment. */
+/** A stored slot. It belongs to the schedule or was made for one appointment. */
 export interface SlotRecord {
   readonly id: string;
   readonly programId: string;

@@ -130,8 +130,8 @@ const LIMIT_EFFECTS = `SELECT
 
 /**
  * Returns SQL that counts the {@link WindowEffects} in the active programs `p` that meet `condition`. `notice` and
- * `days` return SQL for the minimum notice and the horizon of `p`. Each is called twice: with SQL for the setting's
- * value before the change as `of`, and with SQL for the value after the change.
+ * `days` return SQL for the minimum notice and the horizon of `p`. Their argument `of` is SQL for the changed setting,
+ * with the value before or after the change.
  *
  * The SQL computes the start and end of each booking window outside the subqueries that count. Inside them, row-level
  * security would keep PostgreSQL from using an index on `starts_at`.

@@ -44,16 +44,14 @@ export interface ErasedRows {
 
 /**
  * Deletes at most `most` rows of the tenant from a table, in the order of their keys and after the key `after`. Adds
- * the number of deleted rows to the record of the tenant.
+ * the number of deleted rows to the record of the tenant. Returns undefined and deletes nothing if the tenant is not
+ * being erased, or if another transaction has locked the record of the tenant.
  *
- * Returns undefined and deletes nothing if the tenant is not being erased, or if another transaction has locked the
- * record of the tenant, for example to delete rows.
- *
- * Skips a row to which another row of the same table refers. So the caller must start again at the first key until a
- * pass through the table deletes nothing.
- *
- * The transaction must not write anything else. The SQL function deletes the rows with another role, and Citus does not
- * let two roles change rows of a tenant in one transaction.
+ * The caller must follow these rules:
+ * - Start again at the first key until a pass through the table deletes nothing. A row is skipped while another row of
+ *   the same table refers to it.
+ * - Write nothing else in the transaction. The SQL function deletes the rows with another role, and Citus does not let
+ *   two roles change rows of a tenant in one transaction.
  */
 export async function eraseRows(
   transaction: Transaction,

@@ -4,7 +4,7 @@ import { sql } from "../../sql.js";
 
 /**
  * Runs `work` for the tenant `tenantId`, although the transaction belongs to a call of another tenant. Returns the
- * result of `work`. `tenantId` is a UUID in lower case. Only operations of operators may use this function.
+ * result of `work`. `tenantId` is a UUID in lower case. Only RPCs for operators may use this function.
  *
  * During `work`, row-level security shows only the rows of the tenant `tenantId`. After `work`, it shows the rows of
  * the transaction's own tenant again. If `work` rejects, this last step is left out, so the caller must roll back.

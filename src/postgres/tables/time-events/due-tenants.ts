@@ -22,10 +22,10 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
  * Selects the tenants, among the given ids, that may have due events.
  *
  * Three parts of this SQL are there for speed or for Citus:
- * - The limits for `starts_at` (`after`, `until`) are computed outside the subquery of appointments. Their addition is
- *   not leakproof, so with row-level security PostgreSQL could use no index if the subquery contained it.
- * - `LIMIT 1` makes PostgreSQL search the index of appointments once for each number in `minutes`: the reminder offsets
- *   and the no-show grace. Without LIMIT, it would scan all appointments of the tenant.
+ * - The limits for `starts_at` (`after`, `until`) are computed outside the subquery of appointments. Inside it,
+ *   row-level security would keep PostgreSQL from using an index on `starts_at`.
+ * - `LIMIT 1` makes PostgreSQL search the index of appointments once for each item of `minutes`. Without LIMIT, it
+ *   would scan all appointments of the tenant.
  * - `tenant_settings` is joined in the innermost subquery, because Citus does not push down unnest() over a table with
  *   a row-level security policy.
  */
@@ -88,7 +88,8 @@ export interface DueTenants {
  *
  * Use this function only after every API call that began before `until` has ended. Otherwise such a call could still
  * book an appointment that has an event due by `until`, and this event would never be written. Calls that began at
- * `until` or later may still run: an event that is due before its appointment is booked or moved is not written.
+ * `until` or later may still run, because an event that is due before its appointment is booked or moved is not written
+ * anyway.
  */
 export function advanceIdleTenants(
   source: TransactionSource,
