@@ -18,10 +18,9 @@ export interface RequestObserver {
 }
 
 /**
- * Adds X-Correlation-Id to every answer of a listener and logs one line when the answer ends. The line has the
- * operation, caller, tenant, status, error code, duration, correlation id and trace. The line has no status if the
- * caller disconnected before the answer. The line has no other data of the request, because paths, queries, headers and
- * bodies can hold personal data.
+ * Adds X-Correlation-Id to every answer of a listener. Logs one line when the answer ends or the caller disconnects.
+ * The line has only the fields below, because paths, queries, headers and bodies can hold personal data. It has no
+ * status if the caller disconnected before the answer.
  */
 export function logged(handle: HttpHandler, logger: Logger, observer?: RequestObserver): HttpHandler {
   return (request, response) => {
@@ -87,8 +86,8 @@ function rarely(everyMs: number, write: (what: string) => void): (what: string) 
 }
 
 /**
- * Stores the error code of a failed call for its log line, and the exceeded limit for telemetry. If the error has a
- * `cause`, the service is at fault, so the function also logs an error line.
+ * Stores the error code of a failed call for its log line, and the name of the exceeded limit for telemetry. If the
+ * error has a `cause`, the service is at fault, and the function also logs an error line.
  */
 export function observeError(error: CupoError, call: Call, logger: Logger): void {
   call.problemCode = error.code;

@@ -13,9 +13,8 @@ const FIELD_BY_COLUMN: Readonly<Record<string, string>> = {
 };
 
 /**
- * The end of the name that PostgreSQL gives to a primary key. If callers can see the ids of a table, its primary key is
- * (tenant_id, id). So a violation of such a key is a conflict on `id`; in the table `tenants`, it is a conflict on
- * `tenantId`.
+ * Matches the name of a primary key, such as `patients_pkey`. A violation of a primary key is a conflict on `id`, or on
+ * `tenantId` for `tenants_pkey`.
  */
 const PRIMARY_KEY = /_pkey$/;
 

@@ -22,8 +22,7 @@ import { uniqueConflict } from "./unique-conflict.js";
 export interface UnitOfWorkOptions extends TransactionLimits {
   /**
    * How long a call that changes data waits for each row lock, in milliseconds. The value must exceed the time for
-   * which other calls hold locks. On a busy machine, a call that creates slots holds locks for 1 to 2 s, and longer if
-   * it must itself wait for a lock.
+   * which other calls hold locks: 1 to 2 s for a call that creates slots on a busy machine.
    */
   readonly workLockTimeoutMs: number;
   /** Waits a random time before retry `attempt` (from 1) after a conflict, so that calls do not collide again. */
@@ -60,15 +59,17 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs `work` under an idempotency key. `work` uses `call.transaction` and returns the bytes to store. The claim of
-   * the key is sent first and not awaited, so one round trip can also store the response. If the key was used before,
-   * the claim fails and PostgreSQL runs no statement of the work. The outcome is then the stored response, or the
-   * reason why there is none.
+   * Runs `work` under an idempotency key. `work` uses `call.transaction` and returns the bytes to store. If the key was
+   * used before, PostgreSQL runs no statement of the work. The outcome is then the stored response, or the reason why
+   * there is none.
    *
-   * `work` may run again: up to three times after conflicts (serialization failure, deadlock, {@link RaceLost}), once
-   * after a lost connection, and once if a pooler lost named statements. After a lost connection, the key shows whether
-   * the first run committed. Rejects with the error of the work, with the conflict of {@link uniqueConflict}, with a
-   * conflict for an inactive tenant, or with a 503.
+   * `work` runs again:
+   * - up to three times after conflicts: serialization failure, deadlock, {@link RaceLost}
+   * - once after a lost connection; the key then shows whether the first run committed
+   * - once if a pooler lost named statements
+   *
+   * Rejects with the error of the work, a conflict of {@link uniqueConflict}, a conflict for an inactive tenant, or a
+   * 503.
    */
   async execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work): Promise<Outcome> {
     const outcome = await this.#repeat((isRerun) => this.#attempt(claim, call, principal, work, isRerun));
@@ -78,9 +79,9 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs a read without an idempotency key: on the replica if there is one and `isReplicable` is true, otherwise on the
-   * primary. The primary also runs the read if the replica did not run it. On the primary, the read is repeated like
-   * the work of {@link execute}, and the transaction has `endsEarly`, see `TransactionStart`.
+   * Runs a read without an idempotency key. Tries the replica first if there is one and `isReplicable` is true. If the
+   * replica does not run the read, the primary runs it. The primary repeats a read after the same failures as in
+   * {@link execute}.
    */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
     const { tenantId } = principal;
@@ -174,9 +175,9 @@ function bind(call: Call, transaction: Transaction): void {
 }
 
 /**
- * Handles a failed transaction of {@link UnitOfWork.execute}. If the key was used before, or another open transaction
- * claims it, returns work for a new transaction. This work returns the outcome for the caller. Otherwise rejects: with
- * a conflict if the tenant is not active, with the error of the claim, or with `error` if the claim did not fail.
+ * Handles a failed transaction of {@link UnitOfWork.execute}. If the key is in use or was used before, returns work for
+ * a new transaction that finds the outcome. Otherwise throws: a conflict if the tenant is not active, else the error of
+ * the claim, or `error` if the claim succeeded.
  */
 async function explainClaim(
   claim: IdempotencyClaim,

@@ -1,9 +1,9 @@
 import type { CupoError, FieldError } from "../errors.js";
 
 /**
- * Returns a sentence about an error, for people. The sentence is the error's own detail, if there is one. Otherwise it
- * names the first item of `errors` and the number of other items: `phone is required; 4 more.` With a MORE_ERRORS item
- * the number is a minimum: `at least 4 more`. Returns undefined if the error has neither detail nor items.
+ * Returns a sentence about an error, for people: the error's own detail, if there is one. Otherwise names the first
+ * item of `errors` and the number of the others: `phone is required; 4 more.` If a MORE_ERRORS item says that the list
+ * is not complete, the sentence ends with `at least 4 more.` Returns undefined for an error without detail and items.
  */
 export function detailOf({ detail, errors }: Pick<CupoError, "detail" | "errors">): string | undefined {
   const [first] = errors;

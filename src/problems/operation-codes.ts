@@ -13,8 +13,8 @@ export type CodesByProblem = Readonly<Partial<Record<ErrorCode, readonly FieldEr
 type Found = readonly (readonly [ErrorCode, FieldErrorCode])[];
 
 /**
- * Codes that an operation can return whatever its fields are, because of its headers, its path, its JSON message or the
- * load of the service.
+ * Codes that every operation can return, whatever its fields are. They are caused by its headers, its path or its JSON
+ * message, or by a busy service.
  */
 const ofEvery: Found = [
   ...pairs("INVALID_REQUEST", ["UNKNOWN_FIELD", "INVALID_VALUE", "INVALID_FORMAT", "INVALID_UUID"]),
@@ -41,8 +41,8 @@ const known = new WeakMap<DescMethod, CodesByProblem>();
 
 /**
  * Returns the codes that an operation can return in `errors`, grouped by the code of the Problem and in the order of
- * {@link fieldCodes}. The proto of the operation and `answeredBy` in {@link fieldCodes} decide which codes these are.
- * Omits a Problem if the proto does not list its HTTP status. SERVICE_UNAVAILABLE is never omitted.
+ * {@link fieldCodes}. They follow from the proto of the operation and from `answeredBy` in {@link fieldCodes}. The
+ * result has only SERVICE_UNAVAILABLE and the Problems whose HTTP status is listed in the proto.
  */
 export function codesOf(method: DescMethod): CodesByProblem {
   const codes = known.get(method) ?? findCodes(method);

@@ -43,7 +43,7 @@ export function problemJson(problem: Problem): string {
 
 /**
  * Returns the CupoError of a RestError. An unsupported media type and a message that is too long become a 400, because
- * the published operations have no 413 and 415. Over RPC, a message that is too long has the code RESOURCE_EXHAUSTED.
+ * published operations do not use 413 and 415. Over RPC, a message that is too long has the code RESOURCE_EXHAUSTED.
  */
 function refusalOf({ reason, detail, violations }: RestError): CupoError {
   const errors = fieldErrorsOf(violations);

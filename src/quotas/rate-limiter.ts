@@ -21,9 +21,10 @@ interface Holding {
   /** Requests that this process may allow without asking the store. */
   held: number;
   /**
-   * How many requests of the quota the store could still give out, by its last answer. Before the first answer in a
-   * window: the whole quota. If the store does not answer, this process allows itself a part of the quota and sets
-   * `left` to 0.
+   * The number of requests that the store can still grant in this window:
+   * - Before the store's first answer in this window: the whole quota.
+   * - Afterwards: the number in the store's last answer.
+   * - If the store does not answer: 0, after this process has granted itself a part of the quota.
    */
   left: number;
   endsAt: number;
@@ -46,15 +47,11 @@ const AWAY_MS = 5_000;
 
 /**
  * Creates a rate limiter whose quotas are shared by several processes. Each process takes parts of a quota from the
- * store and allows requests from its part, so that most requests do not wait. A part is small, so a process that stops
- * receiving requests holds little of the quota. When a quota is used up, requests are rejected without asking the store
- * until the window ends.
+ * store and allows requests from its part, so that most requests do not wait for the store. When a quota is used up,
+ * requests are rejected until the window ends.
  *
  * While the store answers, all processes together never allow more than the quota in a window. While it does not
- * answer, each process takes one more part of the quota in each window, of at least one request:
- * - If the store has answered in this window: the requests that were left at its last answer, divided by the number of
- *   processes.
- * - Otherwise: the whole quota, divided by the number of processes.
+ * answer, each process grants itself one more part of the quota in each window, see {@link createLender}.
  */
 export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
   const elapsed = ports.elapsed ?? (() => performance.now());
@@ -83,8 +80,8 @@ export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): 
 }
 
 /**
- * Returns a function that asks the store for shares. While the store does not answer, the share for a {@link Holding}
- * is its `left` divided by `replicas`, but at least one request.
+ * Returns a function that asks the store for shares. While the store does not answer, each {@link Holding} gets this
+ * share: its `left` divided by `replicas`, but at least one request.
  */
 function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, elapsed: () => number) {
   let awayUntil: number | undefined;
@@ -110,9 +107,9 @@ function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, ela
 }
 
 /**
- * Returns how many requests of a quota this process asks the store for. This is the larger of two numbers: 1 / ({@link
- * PARTS} × `replicas`) of the requests that are left in the store, and the number of requests that this process still
- * needs to allow `requests` requests.
+ * Returns how many requests of a quota this process asks the store for. This is the larger of two numbers:
+ * - `left`, the requests that the store can still grant, divided by ({@link PARTS} × `replicas`)
+ * - the number of requests that are missing in `held` to allow this call
  */
 function demandOf({ policy, held, left }: Holding, requests: number, replicas: number): QuotaDemand {
   const missing = costIn(policy, requests) - held;
@@ -120,8 +117,8 @@ function demandOf({ policy, held, left }: Holding, requests: number, replicas: n
 }
 
 /**
- * Adds a share to the requests that this process may allow. The rest of the window counts from `askedAt`, the time at
- * which the store was asked. So the window ends here no later than in the store, but at least 1 ms from now.
+ * Adds a share to the requests that this process may allow. The window ends `endsInMs` after `askedAt`, the time at
+ * which the store was asked. If that time has passed, the window ends 1 ms from now.
  */
 function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number, now: number): void {
   if (share === undefined) throw new Error("the quota store must return a share for each demand");
@@ -168,10 +165,7 @@ function fresh(policy: QuotaPolicy, now: number): Holding {
   return { policy, held: 0, left: policy.quota, endsAt: now + policy.windowSeconds * 1_000 };
 }
 
-/**
- * Returns the account of a principal. If there is none, adds one. Before adding, checks the two oldest accounts and
- * removes those that are idle.
- */
+/** Returns the account of a principal. If there is none, adds one. */
 function accountOf(
   { tenantId, id }: QuotaPrincipal,
   accounts: Map<string, Account>,

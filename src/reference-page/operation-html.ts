@@ -60,8 +60,8 @@ function answersHtml(document: ApiDocument, { operation }: ShownOperation): Html
 }
 
 /**
- * Renders the status of an error and the first sentence of its description. Also renders the later paragraphs, which
- * list the codes that the member `errors` of the Problem can have. The status links to `schema`, if any.
+ * Renders the status of an error and the first sentence of its description. Also renders the later paragraphs of the
+ * description, which list the codes in the member `errors` of the Problem. The status links to `schema`, if any.
  */
 function errorHtml(status: string, description: string, schema: string | undefined): Html {
   const [text = "", ...codes] = description.split("\n\n");

@@ -19,8 +19,8 @@ type Compiled = Map<DescMessage, Check>;
 const keepAll: Check = () => true;
 
 /**
- * Returns a function that checks messages decoded from protobuf's binary form. The function adds a violation for each
- * invalid value. The reader of JSON rejects these values, but the decoder of the binary form accepts them:
+ * Returns a function that checks messages decoded from protobuf's binary form. It adds a violation for each of these
+ * values, which the reader of JSON rejects but the decoder of the binary form accepts:
  * - strings with U+0000
  * - Timestamps and Durations out of range
  * - FieldMask paths that are not field names

@@ -23,8 +23,9 @@ const minCompressedBytes = 1024;
 export type NamedCompression = (typeof compressions)[number];
 
 /**
- * Returns the compression that a header names, or undefined without the header or for `identity`. Throws
- * Code.Unimplemented for an unknown compression; the header `acceptHeader` of the error names the supported ones.
+ * Returns the compression named `encoding`; undefined without a name or for `identity`. Throws Code.Unimplemented for
+ * an unknown compression. `acceptHeader` is the name of the error's header that lists the supported compressions, for
+ * example `grpc-accept-encoding`.
  */
 export function namedCompression(encoding: string | undefined, acceptHeader: string): NamedCompression | undefined {
   if (encoding === undefined || encoding === "identity") return undefined;
@@ -63,7 +64,7 @@ export function acceptedCompression(acceptEncoding: string | null): NamedCompres
 
 /**
  * Compresses a message of 1 KiB or more. Returns the bytes and the name of the compression. Returns undefined for a
- * shorter message or without a compression. Such a message must be sent uncompressed.
+ * shorter message and if `compression` is undefined. The message is then sent uncompressed.
  */
 export async function deflate(
   message: Uint8Array,

@@ -28,13 +28,13 @@ export interface AnsweringOptions {
 }
 
 /**
- * Compiles a unary method for the Connect protocol. The request message is the body of a POST or a parameter of a GET.
- * The answer is the response message, or an error as JSON with the status of its code (connectrpc.com/docs/protocol,
- * "Unary-Request" and "Unary-Get-Request").
+ * Compiles a unary method for the Connect protocol (connectrpc.com/docs/protocol, "Unary-Request" and
+ * "Unary-Get-Request"). The request message is the body of a POST or a parameter of a GET. The answer is the response
+ * message, or an error as JSON with the HTTP status of its code.
  *
- * Connect's own handler is not used, because it decodes the body before any interceptor runs, and so before the caller
- * is authenticated. Trailers become headers with the prefix `trailer-`. An error answer contains the metadata that the
- * call set before the error, and the metadata of the error. The metadata of the error takes precedence.
+ * Connect's own handler is not used, because it decodes the body before the caller is authenticated. Trailers become
+ * headers with the prefix `trailer-`. An error answer has the metadata of the call and of the error. If both have the
+ * same header, the error's header is sent.
  */
 export function createConnectMethod(
   spec: MethodImplSpec,

@@ -28,12 +28,12 @@ type Encode = (message: Message) => Uint8Array;
 const endOfStream = createEndStreamSerialization(undefined);
 
 /**
- * Compiles a server-streaming method for the Connect protocol. The body of the POST is one enveloped message. The
- * answer is 200 with enveloped messages. The last envelope contains the outcome of the stream
- * (connectrpc.com/docs/protocol, "Streaming-RPCs").
+ * Compiles a server-streaming method for the Connect protocol (connectrpc.com/docs/protocol, "Streaming-RPCs"). The
+ * body of the POST is one enveloped message. The answer is 200 with one envelope for each message. A last envelope,
+ * which is not compressed, contains the outcome of the stream.
  *
  * Connect's own handler is not used: the message must be read after the header interceptors, and JSON must be written
- * by this service's writer. Headers are sent together with the first envelope. The last envelope is not compressed.
+ * by this service's writer.
  */
 export function createConnectStream(
   spec: MethodImplSpec,

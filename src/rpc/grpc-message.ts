@@ -10,16 +10,14 @@ const compressedFlag = 0x01;
 const trailerFlag = 0x80;
 const messageLine = /^grpc-message: (.*)$/m;
 /**
- * Matches the characters that gRPC requires to be encoded, and blanks at both ends. HTTP removes such blanks from the
- * value of a field (RFC 9110 section 5.5).
+ * Matches the characters of `grpc-message` to encode: those that gRPC requires (PROTOCOL-HTTP2.md, Percent-Encoded),
+ * and blanks at both ends. HTTP would remove such blanks (RFC 9110 section 5.5).
  */
 const encoded = /%|[^\x20-\x7e]+|^ +| +$/gu;
 
 /**
- * Returns the answer with `grpc-message` encoded by gRPC's specification (PROTOCOL-HTTP2.md, Percent-Encoded), which
- * changes only `%` and characters outside printable ASCII. Connect's library encodes more characters, as in a URI, and
- * clients such as grpc-js do not decode all of them. This function also encodes blanks at both ends, because HTTP would
- * remove them.
+ * Returns the answer with only the characters of {@link encoded} encoded in `grpc-message`. Connect's library encodes
+ * more characters, and clients such as grpc-js do not decode all of them.
  */
 export function specifyMessage(answered: UniversalServerResponse): UniversalServerResponse {
   const { body, header, trailer } = answered;

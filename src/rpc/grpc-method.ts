@@ -13,12 +13,12 @@ import { readTimeLimit, timeLimitHeaders } from "./time-limit.js";
 const emptyEnvelope = new Uint8Array(5);
 
 /**
- * Compiles a method for gRPC and gRPC-Web.
+ * Compiles a method for gRPC and gRPC-Web. The handler of Connect's library is created at the first call, because
+ * creating the handlers of all methods would delay the start.
  *
- * Connect's handler decodes the body before any interceptor runs, so before the caller is authenticated. Therefore the
- * handler receives an empty message and no compression header, and the {@link messageReading} interceptor reads the
- * real message later. The time limit of the handler is the result of {@link readTimeLimit}. The handler is created at
- * the first call, because creating the handlers of all methods would delay the start.
+ * Connect's handler decodes the body before the caller is authenticated. Therefore it receives an empty message, and
+ * the {@link messageReading} interceptor reads the real message later. It receives no compression header, because the
+ * empty message is not compressed.
  */
 export function createGrpcMethod(
   spec: MethodImplSpec,

@@ -23,8 +23,8 @@ export interface DecodingOptions extends Pick<ReadRules, "maxItems"> {
   readonly maxDepth: number;
   /**
    * Returns a function that checks a message against its validation rules and returns the violations. The decoder calls
-   * that function only if it has found a violation itself, so that one error lists all violations. Otherwise an
-   * interceptor validates the message after decoding.
+   * it only for a message in which decoding has found violations, so that one error lists all of them. An interceptor
+   * validates every other message after decoding.
    */
   validate<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**

@@ -44,10 +44,10 @@ export function openTimeLimit(limitMs: number, gone: AbortSignal): OpenTimeLimit
 }
 
 /**
- * Answers a unary call with deadline_exceeded when its time limit expires. Work in progress continues and may take
- * effect, so the caller does not know whether the call took effect.
+ * Answers a unary call with deadline_exceeded when its time limit expires. The work continues and may take effect, so
+ * the caller does not know whether the call took effect.
  *
- * A stream ends itself when the signal of the call aborts. Any error of a stream after the time limit becomes
+ * A stream ends itself when the signal of the call aborts. After the time limit, every error of a stream becomes
  * deadline_exceeded, because functions of Node.js throw an AbortError when the signal aborts.
  */
 export const endAtTimeLimit: Interceptor = (next) => async (request) => {

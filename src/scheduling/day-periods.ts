@@ -4,9 +4,8 @@ import type { LocalWindow } from "./local-time.js";
 export type DayPeriod = "MORNING" | "AFTERNOON" | "EVENING" | "NIGHT";
 
 /**
- * The local windows of each period, in hours: 06 to 12, 12 to 18, 18 to 22, and 22 to 06. Together they cover the day
- * without overlap. NIGHT has two windows of the same date, 00 to 06 and 22 to 24. NIGHT does not reach into the next
- * date.
+ * The local windows of each period. Together they cover the day without overlap. NIGHT has two windows of the same
+ * date, and does not reach into the next date.
  */
 export const dayPeriods: Readonly<Record<DayPeriod, readonly LocalWindow[]>> = {
   MORNING: [hours(6, 12)],

@@ -5,7 +5,7 @@ export interface DayStatistics {
   readonly mean: number | undefined;
   /** The middle wait, or the mean of the two middle waits. */
   readonly median: number | undefined;
-  /** The smallest number of days that at least 90 % of the waits do not exceed. */
+  /** The smallest number of days for which at least 90 % of the waits are this long or shorter. */
   readonly p90: number | undefined;
 }
 
@@ -13,7 +13,8 @@ const DIGITS = 8;
 
 /**
  * Returns the statistics of a histogram of waits. The histogram is a decimal number in groups of eight digits. The last
- * group counts the waits of 0 days, the group before it counts the waits of 1 day, and so on.
+ * group counts the waits of 0 days, the group before it counts the waits of 1 day, and so on. Example: `300000002`
+ * means two waits of 0 days and three waits of 1 day.
  */
 export function statisticsOf(histogram: string): DayStatistics {
   const counts: number[] = [];

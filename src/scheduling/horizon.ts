@@ -25,13 +25,13 @@ export function horizonFrom(nowMs: number, days = HORIZON_DAYS): DateSpan {
   return { from: today, through: addCalendarDays(today, days) };
 }
 
-/** How many days ahead a program can be booked, and the last date that existing slots of its rules can have. */
+/** How many days ahead a program can be booked, and the last date of the existing slots of its rules. */
 export interface Reach {
   /** For how many days after today the program can be booked. */
   readonly horizonDays: number;
   /**
-   * No existing slot that was made from the program's rules is after this local date, YYYY-MM-DD. If undefined, none is
-   * after the default horizon.
+   * The last local date, YYYY-MM-DD, that existing slots of the program's rules can have. If undefined, no slot is
+   * after the default horizon ({@link HORIZON_DAYS}).
    */
   readonly slotsThrough: string | undefined;
 }
@@ -63,8 +63,8 @@ export function widestSpan(nowMs: number): DateSpan {
 
 /**
  * Returns the dates whose slots are updated in the transaction that changes the rules or practitioners of a program:
- * - If the schedule is made for more than {@link HORIZON_DAYS} days after today: today and these {@link HORIZON_DAYS}
- *   days. Jobs update the later dates, so that a change does not take longer with a longer horizon.
+ * - If the horizon of the program is longer than {@link HORIZON_DAYS} days: today and the {@link HORIZON_DAYS} days
+ *   after it. Jobs update the later dates, so that a change takes no longer with a longer horizon.
  * - Otherwise: all dates whose slots can change ({@link changeableSpan}).
  */
 export function datesChangedAtOnce(reach: Reach, nowMs: number): DateSpan {

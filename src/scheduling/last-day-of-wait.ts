@@ -14,7 +14,7 @@ const WORKDAYS = 5;
 /**
  * Returns the last local date within the limit of a wait that begins on `from`. The first day is not counted: with a
  * limit of one business day, the last day for a request on Friday is Monday. `holidays` are dates in ascending order.
- * The result is 9999-12-31 at the latest. The function calculates with weeks and holidays and does not visit each day.
+ * The result is 9999-12-31 at the latest.
  */
 export function lastDayOfWait(from: string, { maxWaitDays, dayKind }: WaitLimit, holidays: readonly string[]): string {
   if (dayKind === "CALENDAR") return addCalendarDays(from, maxWaitDays);

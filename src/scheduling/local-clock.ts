@@ -56,8 +56,8 @@ export function instantMsOf(date: string, secondOfDay: number): number {
 
 /**
  * Returns the first instant of a day without a clock change, in milliseconds since the epoch. Returns undefined for a
- * day with a clock change. Results are cached, because schedules use the same few hundred days. A query of the time
- * zone database takes longer than planning a day's slots.
+ * day with a clock change. Results are cached, because a query of the time zone database takes longer than planning a
+ * day's slots.
  */
 function startOfEvenDay(date: string): number | undefined {
   if (evenDays.has(date)) return evenDays.get(date);

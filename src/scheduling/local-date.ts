@@ -8,8 +8,8 @@ export const firstLocalDate = "0001-01-01";
 const localDate = /^(?!0000)(\d{4})-(\d\d)-(\d\d)$/;
 
 /**
- * Parses a calendar date from YYYY-MM-DD. Throws RangeError for any other text and for days that do not exist. Years
- * are 0001 to 9999, so that texts sort in the order of the dates. Other code therefore keeps dates as text.
+ * Parses a calendar date from YYYY-MM-DD. Throws RangeError for any other text and for days that do not exist. Other
+ * code keeps dates as text: years are 0001 to 9999, so texts sort in the order of the dates.
  */
 export function parseLocalDate(text: string): PlainDate.Record {
   const [match, year, month, day] = localDate.exec(text) ?? [];

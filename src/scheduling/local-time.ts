@@ -29,9 +29,9 @@ export function formatLocalTime(secondOfDay: number): string {
 }
 
 /**
- * Returns the window between two local times. A local time cannot be 24:00, so the end 23:59 means the end of the day.
- * Every later end also means the end of the day, so that a later end never makes a shorter window. The caller has
- * checked that the start is before the end. Throws RangeError for text that is not a local time.
+ * Returns the window between two local times. An end of 23:59 or later means the end of the day, because a local time
+ * cannot be 24:00. The caller has checked that the start is before the end. Throws RangeError for text that is not a
+ * local time.
  */
 export function localWindow(startsAtLocal: string, endsAtLocal: string): LocalWindow {
   const [startSecond, endSecond] = [parseLocalTime(startsAtLocal), parseLocalTime(endsAtLocal)];

@@ -8,8 +8,7 @@ import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
  * both rules. If one rule ends when the other starts, their times do not overlap.
  *
  * A date in the `holidayDates` of a SKIP rule is closed. The tenant's holidays are ignored, so that a change of these
- * holidays never makes two valid rules overlap. The function does not visit each date, because rules can be valid until
- * 9999.
+ * holidays never makes two valid rules overlap.
  */
 export function overlaps(a: ProgramRuleAttributes, b: ProgramRuleAttributes): boolean {
   return a.active && b.active && shareTime(a, b) && shareDate(a, b);

@@ -4,9 +4,8 @@ import { countSlots, localWindow } from "./local-time.js";
 import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
 /**
- * The numbers of a rule that {@link largestPlan} uses. `from` and `to` are the results of {@link dayNumberOf} for the
- * rule's first and last day. `slotsADay` is the number of slots that the rule makes for one practitioner on each open
- * day.
+ * The numbers of a rule that {@link largestPlan} uses. `from` and `to` are the rule's first and last day, as
+ * {@link dayNumberOf} returns them. `slotsADay` is the number of slots for one practitioner on each open day.
  */
 interface Stretch {
   readonly from: number;
@@ -16,13 +15,11 @@ interface Stretch {
 }
 
 /**
- * Returns about the largest number of slots that the active rules make for one practitioner in a range of `days` + 1
- * consecutive dates, today or later. Examines only ranges that begin today, begin on the first day of a rule, or end on
- * the last day of a rule. Because a rule opens only certain weekdays, a range that begins a few days earlier or later
- * can have more slots. So the result can be too low, by at most the slots of six dates.
+ * Estimates the largest number of slots that the active rules make for one practitioner in `days` + 1 consecutive
+ * dates, today or later. Slots on holidays count too, so removing a holiday does not change the result.
  *
- * The result also counts slots on holidays, so removing a holiday does not change it. The time of the calculation grows
- * with the square of the number of rules.
+ * Examines only ranges that begin today, begin on the first day of a rule, or end on the last day of a rule. So the
+ * result can be too low, by at most the slots of six dates, because a rule opens only certain weekdays.
  */
 export function largestPlan(rules: readonly ProgramRuleAttributes[], today: string, days = HORIZON_DAYS): number {
   const first = dayNumberOf(today);

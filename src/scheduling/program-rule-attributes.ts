@@ -1,21 +1,21 @@
 /**
- * How a rule treats holidays; weekday and validity always apply. `SKIP`: closed on the tenant's holidays and on the
- * rule's own `holidayDates`. `INCLUDE`: open on all holidays. `ONLY_EXCEPTIONS`: closed on the tenant's holidays except
- * those in `holidayDates`.
+ * How a rule treats holidays; its weekdays and validity always apply:
+ * - `SKIP`: closed on the tenant's holidays and on the rule's own `holidayDates`
+ * - `INCLUDE`: open on all holidays
+ * - `ONLY_EXCEPTIONS`: closed on the tenant's holidays, except those in `holidayDates`
  */
 export type HolidayPolicy = "SKIP" | "INCLUDE" | "ONLY_EXCEPTIONS";
 
 /**
  * The attributes of a program rule (specification section 2.7): when a program is open and how its time is divided into
- * slots. `ruleProblems` accepts any attributes. All other functions of this folder require attributes in which
- * `ruleProblems` finds no problem.
+ * slots. `ruleProblems` accepts any values. All other functions of this folder require a rule without problems.
  */
 export interface ProgramRuleAttributes {
   /** An inactive rule opens no date and overlaps no rule. */
   readonly active: boolean;
   /**
-   * The maximum number of bookings in the slots of this rule on one date, 1 to 10,000. Holds count until they end or
-   * expire.
+   * The maximum number of bookings in the slots of this rule on one date, 1 to 10,000. A hold counts as a booking until
+   * it ends or expires.
    */
   readonly dailyCapacity: number;
   /** 1 to 1440. */

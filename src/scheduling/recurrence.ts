@@ -4,9 +4,12 @@ import { earlierDate, laterDate, parseLocalDate, weekdayOf } from "./local-date.
 import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
 /**
- * Whether the rule opens its program on a local date. The rule must be active. The date must be within its validity and
- * on one of its weekdays. Its holiday policy must not close the date. `tenantHolidays` are the dates of the tenant's
- * active holidays. Throws RangeError for text that is not a date.
+ * Whether the rule opens its program on a local date. Returns false if:
+ * - the rule is not active
+ * - the date is not within the rule's validity or not on one of its weekdays
+ * - the rule's holiday policy closes the date
+ *
+ * `tenantHolidays` are the dates of the tenant's active holidays. Throws RangeError for text that is not a date.
  */
 export function isOpenOn(rule: ProgramRuleAttributes, date: string, tenantHolidays: ReadonlySet<string>): boolean {
   const weekday = weekdayOf(date);
@@ -15,8 +18,8 @@ export function isOpenOn(rule: ProgramRuleAttributes, date: string, tenantHolida
 }
 
 /**
- * Yields the open dates of the rule in order, from one date to another, both included. The generator is lazy and visits
- * only dates within the range and the rule's validity. So the length of the range limits the work.
+ * Yields the open dates of the rule in order, from one date to another, both included. Visits only dates within the
+ * rule's validity. `tenantHolidays` are the dates of the tenant's active holidays.
  */
 export function* openDates(
   rule: ProgramRuleAttributes,

@@ -14,10 +14,9 @@ const highestDailyCapacity = 10_000;
 const sunday = 7;
 
 /**
- * Returns the problems of a complete rule, in the order of its fields, or none for a valid rule (specification section
- * 4.7, rule 1). For an update, pass the rule after the change. The fields may contain any texts and numbers. If a field
- * is invalid by itself, it is not compared with other fields. Does not check whether the rule overlaps another one: see
- * `overlaps`.
+ * Returns the problems of a rule, in the order of its fields; none for a valid rule (specification section 4.7, rule
+ * 1). For an update, pass the complete rule after the change. If a field is invalid by itself, it is not compared with
+ * other fields. Overlaps with other rules are checked by `overlaps`.
  */
 export function ruleProblems(rule: ProgramRuleAttributes): RuleProblem[] {
   return [

@@ -13,8 +13,8 @@ const msPerMinute = 60_000;
 
 /**
  * Returns the slots that fill the rule's window on a date, in order and without gaps. The caller has checked that the
- * date is open. A remainder shorter than a slot is not used. Slots are measured in elapsed time. So each slot has its
- * full duration and none overlaps another, even on a day with a clock change.
+ * date is open. A remainder shorter than a slot is not used. Each slot has its full duration in elapsed time, even on a
+ * day with a clock change.
  */
 export function slotRunOn(rule: ProgramRuleAttributes, date: string): SlotRun {
   const { startSecond, endSecond } = localWindow(rule.startsAtLocal, rule.endsAtLocal);

@@ -29,8 +29,7 @@ const MS_PER_MINUTE = 60_000;
 
 /**
  * Returns the first instant at which an appointment can take a step, in milliseconds since the epoch. A check-in is
- * never before the appointment's local day, and a no-show is never before the start of the appointment. There is no
- * last instant, because steps may be recorded later.
+ * never before the appointment's local day. There is no last instant, because steps may be recorded later.
  */
 export function earliestStepMs(step: VisitStep, startsAtMs: number, margins: VisitMargins): number {
   const { checkInEarlyMinutes, attendedEarlyMinutes, noShowGraceMinutes } = margins;

@@ -13,8 +13,8 @@ export interface Waiting {
 
 const MINUTE_MS = 60_000;
 /**
- * The minimum time from the end of an offer to the start of its slot. In this time, another patient can still take the
- * slot.
+ * The minimum time from the end of an offer to the start of its slot. In this time, the slot can still be given to
+ * another patient.
  */
 const NOTICE_MINUTES = 60;
 

@@ -14,9 +14,9 @@ const hiddenNoun =
   /^(?<before>.*?)(?<noun>contrasen?as?|password|[ck]la[vb]es?|usuario)(?:es|is|was|era)?(?<after>.*)$/;
 
 /**
- * Matches a word of 4 to 14 letters, digits, `@` and `$` that does not begin with a digit. It may be a disguised name
- * of a secret: `p4ssw0rd`. Does not match directly after `:`, `=`, `>`, `es` or a similar verb, because the word there
- * is a value: `mi clave es p4ssw0rd`.
+ * Matches a word of 4 to 14 letters, digits, `@` and `$` that does not begin with a digit: `p4ssw0rd`. Does not match
+ * directly after `:`, `=`, `>`, `es` or a similar verb, because the word there is a value and not a disguised name of a
+ * secret: `mi clave es p4ssw0rd`.
  */
 const disguised = /(?<![a-z0-9@$])(?<!(?:[:=>]|\s(?:es|is|era|fue|was))\s?)[a-z@$][a-z0-9@$]{3,13}(?![a-z0-9@$])/gi;
 const letters: Readonly<Record<string, string>> = {
@@ -37,9 +37,10 @@ const inPieces = ["contrasena", "contrasenas", "password", "passcode"].map(
 );
 
 /**
- * Returns a plain text with the disguised words in normal spelling: `password` for `pass word` or `p4ssw0rd`. Restores
- * names of secrets and `usuario`, and `tarjeta` if digits or signs replace its letters (`t4rjeta`). Other single
- * characters after a word of single letters are its value: the function returns `clave: 4421` for `c l a v e 4 4 2 1`.
+ * Returns a plain text with the disguised words in normal spelling:
+ * - Names of secrets and `usuario`: `password` for `pass word`, `p a s s w o r d` or `p4ssw0rd`. Other characters after
+ *   a word of single letters are its value: the function returns `clave: 4421` for `c l a v e 4 4 2 1`.
+ * - `tarjeta`, only if digits or signs replace its letters: `t4rjeta`.
  */
 export function showHiddenWords(plain: string): string {
   const whole = inPieces.reduce(

@@ -17,9 +17,8 @@ export function toPlainText(text: string): string {
 
 /**
  * Returns the ASCII digit for a digit of any script: `3` for the Devanagari digit `३`. The digits of each script are
- * ten consecutive code points. Some scripts have their digits directly after the digits of another script. So the
- * function searches backwards for the first of these adjacent digits. The value of the digit is the distance to that
- * first digit modulo 10.
+ * ten consecutive code points, and the digits of another script can follow them directly. So the function counts from
+ * the first of the adjacent digits, modulo 10.
  */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;

@@ -9,9 +9,11 @@ import { codesOf, type Recognizer, type ScreeningCode } from "./screen-text.js";
 import { toScreenedForm } from "./screened-form.js";
 
 /**
- * The kind of a short text of one line. NAME is the name of a person or a reference to a case. PHONE is a telephone
- * number. DOCUMENT is the type or number of an identity document, or a similar number. LABEL is the name, code,
- * description or address of a thing.
+ * The kind of a short text of one line:
+ * - NAME: the name of a person or a reference to a case
+ * - PHONE: a telephone number
+ * - DOCUMENT: the type or number of an identity document, or a similar number
+ * - LABEL: the name, code, description or address of a thing
  */
 export type ShortTextKind = "NAME" | "PHONE" | "DOCUMENT" | "LABEL";
 
@@ -23,8 +25,8 @@ const clearWords = String.raw`diag[a-z]*|i?dx|con|with|has|have|had|tien[a-z]*|t
 const clearWord = new RegExp(`(?<![a-z])(?:${clearWords})(?![a-z])`, "i");
 
 /**
- * The checks of one kind of short text. `cards` is the check for card numbers, also in a {@link code}. `others` are all
- * other checks of a text that is not a code.
+ * The checks of one kind of short text. `cards` checks every text for card numbers. `others` are the other checks, for
+ * texts that are not a {@link code}.
  */
 interface Looks {
   readonly cards: (plain: string) => boolean;
@@ -57,10 +59,7 @@ const looksInCodes: readonly Recognizer[] = [
  */
 const fewDigits = /^[ ().+/-]*(?:[0-9][ ().+/-]*){0,13}$/;
 
-/**
- * Matches a text of digits only, unless it has exactly 16 digits. {@link isDocumentWithCard} finds no card number in
- * such a text.
- */
+/** Matches digits only, but not exactly 16 of them. {@link isDocumentWithCard} finds no card number in such a text. */
 const plainNumber = /^(?:[0-9]{0,15}|[0-9]{17,})$/;
 
 /** Matches a text of letters and the other characters of names: spaces, points, commas, hyphens and apostrophes. */
@@ -68,7 +67,7 @@ const onlyLetters = /^[A-Za-z\u00c0-\u024f .'’,-]*$/;
 
 const words = `es|era|fue|son|is|was|como|as|sera|seria|sigue|usuario|username|user|login|dat[oa]s|credencial[a-z]*|${clearWords}`;
 /**
- * Matches a text that can have forbidden content. A text of letters has none if it contains none of these:
+ * Matches a text of letters ({@link onlyLetters}) that can have forbidden content. Such a text contains one of these:
  * - a verb such as `es`
  * - a word for logins, or a word of {@link clearWord}
  * - four single letters in a row (`p i n o`)
@@ -82,8 +81,7 @@ const telling = new RegExp(
 /**
  * Returns the codes of the forbidden content in a short text, each at most once. In contrast to `screenText`, it allows
  * real names and numbers that look like forbidden content. For example, a person may be called Clave, and a telephone
- * number may look like the number of an account. Common texts take less than a microsecond: names without a verb,
- * numbers of at most 13 digits, and document numbers of digits only.
+ * number may look like the number of an account.
  */
 export function screenShortText(text: string, kind: ShortTextKind): readonly ScreeningCode[] {
   if (fewDigits.test(text) || (onlyLetters.test(text) && !telling.test(text))) return [];

@@ -38,8 +38,8 @@ export type MeantWord = (sound: string) => string | undefined;
 /**
  * Creates a search among known sounds ({@link soundOf}). A sound matches a known sound if:
  * - they are equal
- * - or they differ by a single letter, which is missing, superfluous, wrong or moved and is not the first letter. The
- *   sound must have 6 to 24 letters, and the known sound at least 6.
+ * - or a single letter after the first is missing, superfluous, wrong or moved. Then the sound must have 6 to 24
+ *   letters, and the known sound at least 6.
  *
  * The search leaves out one letter of each sound and compares the remaining letters (symmetric-delete spelling
  * correction). So a search with many known sounds takes no more steps than a search with few.

@@ -101,8 +101,8 @@ const isTheir = String.raw`(?:,?\s(?<that>esa|ese|esta|este))?\s(?:es|era|fue|is
 const reversed = new RegExp(String.raw`(?<![^\s"'(])(?<value>\S{4,64})${isTheir}(?:${NAMES})${wordEnd}`, "giu");
 
 /**
- * Matches years and Colombian telephone numbers. They are not secrets if no sign or verb stands between them and the
- * name of a credential: `clave 1990`. After a sign or a verb, as in `clave: 1990`, they can be secrets.
+ * Matches years and Colombian telephone numbers. After the name of a credential and a sign or a verb, they can be
+ * secrets: `clave: 1990`. Without a sign or a verb, they are not secrets: `clave 1990`.
  */
 const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
 
@@ -153,10 +153,10 @@ function isSecret(groups: Groups, among: typeof kinds): boolean {
 
 /**
  * Returns whether the word `raw`, next to `clave`, is a password: `mi clave es colombia`. Returns false if it is a
- * means to success, which `clave` (the key) can also introduce: `la clave es la paciencia`.
+ * means to success, because `clave` also means "key": `la clave es la paciencia`.
  *
- * If `raw` stands after `clave`, `whose` is undefined. If `raw` stands before `clave`, as in `colombia es mi clave`,
- * `whose` is the word before `clave`. Then `raw` is a password only if `whose` is `mi` or `my`.
+ * `whose` is undefined if `raw` stands after `clave`. If `raw` stands before it, as in `colombia es mi clave`, `whose`
+ * is the word before `clave`. Then `raw` is a password only if `whose` is `mi` or `my`.
  */
 function isWordAsKey(raw: string, whose: string | undefined): boolean {
   return !isMeans(raw) && (whose === undefined || /^(?:mi|my)$/i.test(whose));

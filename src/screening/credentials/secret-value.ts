@@ -46,8 +46,8 @@ const clauseGoesOn =
   /^(?!(?:y|e|o|a|and|para|pa|pero|gracias|usuario|no|ni|que|q|k|en|con|por|x|todo|porque|desde|but|because|please|thanks|so|when|or|for|to)[^a-z]*$)./i;
 
 /**
- * Ordinary words that people say about a password, and which are not the password: `la clave es larga`. Ordinary words
- * with an ending of {@link ORDINARY_ENDING} need not be in this list.
+ * Ordinary words that describe a password but are not the password itself: `la clave es larga`. Ordinary words with an
+ * ending of {@link ORDINARY_ENDING} need not be in this list.
  */
 const SAID_OF_PASSWORDS =
   anyOf(`nueva nuevo vieja viejo antigua antiguo larga largo fuerte debil mala malo buena bueno misma

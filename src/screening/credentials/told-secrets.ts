@@ -68,13 +68,13 @@ const telephone = /^(?:57)?(?:3[0-9]|60)[0-9]{8}\W?$/;
  * Returns whether a plain text states a secret in one of these ways:
  * - The secret stands after its name, with words or a comma between: `la clave para entrar es luna55`,
  *   `mi clave, luna55, no abre`.
- * - The digits of the secret stand apart after its name: `clave 4 4 2 1`.
  * - The secret stands before its name: `uso luna55 como clave`.
+ * - The digits of the secret stand apart after its name: `clave 4 4 2 1`. There must be at least 4 digits.
  * - The secret is a code of 4 to 8 digits that came by message or is for a login: `me llegó el código 482913`,
  *   `el código para ingresar es 482913`.
  *
- * Any other secret of digits has at least 4 of them, and at most 8 if they do not stand apart. Otherwise, a secret has
- * the shape MIXED (see `ValueShape`) and at least 5 characters. A word of letters only does not count.
+ * In the first two ways, the secret must be 4 to 8 digits, or have the shape MIXED (see `ValueShape`) and at least 5
+ * characters. A word of letters only does not count.
  */
 export function containsToldSecret(plain: string): boolean {
   return patterns.some((pattern) =>

@@ -68,16 +68,16 @@ const patterns = [
 ].map((source) => new RegExp(source, "u"));
 
 /**
- * Returns whether a plain text contains a diagnosis in one of these forms:
- * - a word such as `diagnóstico`, `dx` or `CIE`, then at most six words of {@link FILLERS}, then an ICD-10 code (CIE-10
- *   in Spanish): `dx E119`, `dx hipertensión severa I10`. The first word must not follow a word of {@link SERVICES}.
- * - an ICD-10 code, then at most a few joining words or a sign, then such a word: `E119 es mi diagnóstico`,
+ * Returns whether a plain text contains a diagnosis in one of these forms. A "label" is a word such as `diagnóstico`,
+ * `dx` or `CIE` (Spanish for ICD):
+ * - a label, then at most six words of {@link FILLERS}, then an ICD-10 code: `dx E119`, `dx hipertensión severa I10`.
+ *   The label must not follow a word of {@link SERVICES}.
+ * - an ICD-10 code, then at most a few joining words or a sign, then a label: `E119 es mi diagnóstico`,
  *   `E119 (CIE-10)`. The code must not follow a word of {@link PLACES}: `consultorio A20 (CIE-10)`.
- * - an ICD-10 code with a decimal point in the same sentence and line as such a word, at most 80 characters away
+ * - an ICD-10 code with a decimal point, at most 80 characters from a label in the same sentence and line
  * - `Dx:` or `impresión diagnóstica:` before a word of three or more letters that is not in {@link EMPTY_ANSWERS}
  *
- * A code alone does not count, because rooms, buses and tickets can have the same form. The name of a disease alone
- * does not count either.
+ * A code alone does not count, because rooms, buses and tickets can have the same form.
  */
 export function containsDiagnosisCode(plain: string): boolean {
   const lower = plain.toLowerCase();

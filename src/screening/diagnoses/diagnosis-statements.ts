@@ -4,7 +4,7 @@ import { readWords, type Word } from "./read-words.js";
 import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
 import * as is from "./word-classes.js";
 
-/** The search for a word that states a condition, such as `tengo`, goes about this many words from the condition. */
+/** The search for a word that states a condition, such as `tengo`, stops after about this many words. */
 const NEAR = 7;
 /** The same limit for conditions of the kind UNCLEAR. */
 const CLOSE = 3;
@@ -81,8 +81,8 @@ function isSuffered({ words }: Text, { start }: Condition): boolean {
 
 /**
  * Returns whether a word before the condition states it, such as `tengo` in `tengo lupus`. Returns false if that word
- * is denied. The search goes backwards from the condition. It stops at the first word that is not a filler, a number or
- * part of a condition.
+ * is denied: `no tengo lupus`. The search goes backwards from the condition. It skips fillers, numbers and other
+ * conditions, and stops at any other word.
  */
 function isToldBefore({ words, named }: Text, { start }: Condition): boolean {
   for (let at = start - 1; at >= start - NEAR && sameSentence(words, at, start); at--) {
@@ -141,9 +141,10 @@ function isExplained(words: readonly Word[], at: number, start: number): boolean
 }
 
 /**
- * Returns whether the words after the condition state it: `vih positivo`, `el lupus que padezco`, `la hipertensión que
- * me diagnosticaron`. Also returns true if an ICD-10 code stands before the condition, with at most one number between,
- * or after the condition, with at most one filler between: `hipertensión I10`.
+ * Returns whether the words after the condition state it: `vih positivo`, `el lupus que padezco`,
+ * `la hipertensión que me diagnosticaron`. Also returns true if an ICD-10 code stands beside the condition:
+ * `hipertensión I10`. One number may stand between a code and the condition after it. One filler may stand between the
+ * condition and a code after it.
  */
 function isToldAfter({ words }: Text, { start, end }: Condition): boolean {
   if (isCodeBeside(words, start, end)) return true;

@@ -63,8 +63,8 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
 
 /**
  * Returns whether a word before the condition states it, such as `have` in `I have lupus`. Returns false if the word is
- * denied, is about people in general or follows a topic. The search goes backwards from the condition. It stops at the
- * first word that is not a filler, a form of `to be`, a person, a number or part of a condition.
+ * denied, is about people in general or follows a topic. The search goes backwards from the condition. It skips
+ * fillers, forms of `to be`, persons, numbers and other conditions, and stops at any other word.
  */
 function isToldBefore(text: Text, { start }: Condition): boolean {
   const { words, named } = text;

@@ -33,7 +33,7 @@ interface Lexicon {
   readonly namesByFirst: ReadonlyMap<string, readonly ConditionName[]>;
   /** The keys of all words in the names. */
   readonly known: ReadonlySet<string>;
-  /** Returns the key that a misspelled key stands for. Only names of kinds other than UNCLEAR are searched. */
+  /** Returns the key that a misspelled key stands for. Corrects no UNCLEAR names. */
   readonly meantWord: ReturnType<typeof createMeantWord>;
 }
 
@@ -42,9 +42,8 @@ let lexicon: Lexicon | undefined;
 
 /**
  * Returns the conditions named in a text, in order. If several names start at the same word, the one with the most
- * words counts. A name is found in singular and plural, and with small spelling errors. In an UNCLEAR name, only errors
- * that do not change the sound are accepted. A word with a medical ending, such as `tendinitis`, also counts as a
- * CONDITION.
+ * words counts. A name is found in singular and plural, and with small spelling errors. A word with a medical ending,
+ * such as `tendinitis`, also counts as a CONDITION.
  */
 export function findConditions(words: readonly Word[]): Condition[] {
   const read = (lexicon ??= makeLexicon());

@@ -133,8 +133,8 @@ export const being = oneOf(`estoy esta estaba estuve estuvo estamos ando anda si
   amaneci vivo vive convivo convive lucho lucha luchando vengo llego llegue llevo lleva curso cursa cursando diagnosticado
   sali salio viviendo estando`);
 /**
- * Words for one person. They stand before a condition with `con`, or before a word for a person with a condition:
- * `mi hermana con lupus`, `mi papá hipertenso`.
+ * Words for one person. They stand before `con` and a condition (`mi hermana con lupus`), or before a word for a person
+ * with a condition (`mi papá hipertenso`).
  */
 export const person = oneOf(`paciente persona senor senora nino nina hijo hija bebe mama mami madre papa papi padre
   abuelo abuela abuelito abuelita esposo esposa marido mujer hermano hermana tio tia primo prima sobrino sobrina suegro

@@ -33,8 +33,8 @@ interface Group {
  * Returns whether a plain text contains a payment card number. The number must be in an issuer's range and have a valid
  * check digit (Luhn, ISO/IEC 7812-1 annex B). Its digits must be:
  * - in one piece, or in groups as in {@link layouts}. Other numbers may stand beside it.
- * - or in other groups of at most 6 digits, 15 or 16 digits in all. All separators must be equal, and no other number
- *   may stand beside it.
+ * - or 15 or 16 digits in other groups of at most 6 digits. All separators must be equal, and no other number may stand
+ *   beside it.
  *
  * One in ten arbitrary numbers has a valid check digit. So the rules about groups are needed to exclude most dates,
  * telephone numbers and identity documents.
@@ -60,8 +60,8 @@ function startsCardNumber(groups: readonly Group[], first: number): boolean {
 
 /**
  * Returns whether all groups together form a card number of 15 or 16 digits: `41 11 11 11 11 11 11 11`. All separators
- * must be equal, and start with a space, point, dash or similar character. Every group must have at most 6 digits:
- * longer groups are separate numbers, such as two identity documents.
+ * must be equal, and start with a space, point, dash or similar character. A group of more than 6 digits is a separate
+ * number, such as an identity document: the function then returns false.
  */
 function isCutCardNumber(groups: readonly Group[]): boolean {
   if (groups.length > 16) return false;

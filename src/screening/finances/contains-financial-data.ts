@@ -93,8 +93,8 @@ export function containsFinancialData(plain: string): boolean {
 }
 
 /**
- * Returns whether a plain text contains any financial data of {@link containsFinancialData} except a payment card
- * number alone.
+ * Returns whether a plain text contains financial data ({@link containsFinancialData}). Ignores a payment card number
+ * that has no word such as `tarjeta` near it.
  */
 export function containsAccount(plain: string): boolean {
   const lower = plain.toLowerCase();

@@ -17,7 +17,7 @@ const LEAST_DIGITS = 6;
 
 /**
  * Returns whether a plain text contains an IBAN: a country code of the registry, the length for this country, and valid
- * check digits (ISO 7064 mod 97-10). Three more rules exclude a common word such as `de` before numbers or words:
+ * check digits (ISO 7064 mod 97-10). Words such as `de` look like country codes. Three more rules exclude them:
  * - There must be at least {@link LEAST_DIGITS} digits after the check digits.
  * - There must be no separator after a country code that is not in capitals.
  * - If there are letters after the check digits, the IBAN must be in one piece or in groups of four.

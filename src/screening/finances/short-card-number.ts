@@ -44,9 +44,9 @@ export function isTelephoneWithCard(plain: string): boolean {
 }
 
 /**
- * Returns whether a document number contains a payment card number. A number in groups can be of any issuer. A number
- * in one piece counts only if it is a Visa number with 16 digits (it starts with 4), because national document numbers
- * of 14 to 18 digits can look like card numbers of other issuers.
+ * Returns whether a document number contains a payment card number. Digits in groups count for all card issuers. Digits
+ * in one piece count only if they are a Visa number (16 digits, the first is 4), because national document numbers of
+ * 14 to 18 digits can look like card numbers of other issuers.
  */
 export function isDocumentWithCard(plain: string): boolean {
   const text = withoutUuids(plain);

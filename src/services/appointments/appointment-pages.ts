@@ -24,8 +24,8 @@ const NAMING_SCOPE = readableWithScopeOf(AppointmentDetailsSchema.field.patientN
 
 /**
  * Returns a page of appointment details. `list` and `filters` identify the list that a page token belongs to. `read`
- * must return at most `limit` rows after the given position, ordered by `listedAt`, then id. Throws 422 if the page
- * token is from another list or from other filters.
+ * must return the rows after the position `after`, at most `limit`, ordered by `listedAt`, then id. Throws 422 if the
+ * page token is from another list or from other filters.
  */
 export async function pageOfAppointments(
   request: PageRequest,

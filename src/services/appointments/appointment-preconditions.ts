@@ -65,9 +65,11 @@ export function requireInTime(...terms: Parameters<typeof lateConflicts>): void 
 }
 
 /**
- * Returns a conflict TOO_LATE on `field` if an appointment begins in less than `hours` hours. Without `hours` there is
- * no limit. The limit does not apply to supervisors. It does not apply to an appointment that a change of the schedule
- * displaced ({@link displacementOf}), because the patient did not cause that change.
+ * Returns a conflict TOO_LATE on `field` if an appointment begins in less than `hours` hours. Returns no conflict:
+ * - without `hours`
+ * - for supervisors
+ * - for an appointment that a change of the schedule displaced ({@link displacementOf}), because the patient did not
+ *   cause that change
  */
 export function lateConflicts(
   { startsAt }: Pick<AppointmentRecord, "startsAt">,
@@ -97,9 +99,12 @@ export function inactivePatient(patient: PatientRecord | undefined, field: strin
 }
 
 /**
- * Returns a conflict on `field` for each limit of the tenant that the patient has reached. The limits count no-shows,
- * future appointments, future appointments for the service, and appointments for the service on the day of the new
- * appointment. No limit applies to supervisors.
+ * Returns a conflict on `field` for each limit of the tenant that the patient has reached; none for supervisors. A
+ * tenant can limit:
+ * - no-shows within a year
+ * - future appointments
+ * - future appointments for the service
+ * - appointments for the service on the day of the new appointment
  */
 export function limitConflicts(
   limits: Partial<BookingLimits>,

@@ -17,7 +17,7 @@ import { isAny, patientOverlap, timeConflicts } from "./time-conflicts.js";
  *
  * Throws:
  * - 404 for unknown references; 422 for references or a start that cannot be booked ({@link lockTime})
- * - 422 if no slots begin at that time, or if these slots are too short or have gaps
+ * - 422 if the practitioner has no slots from that time on, or if these slots are too short or have gaps
  * - 409 with all conflicts: the patient is not active, is busy or has reached a limit; the waitlist entry is closed; a
  *   slot is taken; the practitioner is busy; or the day has no capacity left
  */

@@ -4,7 +4,7 @@ import { endHold, type HoldRecord } from "../../postgres/tables/holds/holds.js";
 
 /**
  * Ends a hold because a booking or a reschedule has used its option. Does nothing without a hold. Does not change the
- * capacity of the day: if the hold used a unit of it, `takeTime` passes this unit to the appointment or frees it.
+ * capacity of the day: `takeTime` gives the hold's unit of capacity to the appointment or frees it.
  *
  * Because of the lock order, call this after the statements that change the counters of days, and before
  * `noteFreedSlots`.

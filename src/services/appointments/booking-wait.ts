@@ -117,7 +117,7 @@ function dateOf(created: { readonly createdAt: Date } | undefined): string | und
  * - `given.requestedOn` must be from two years before today through today, and not after `keptDesiredOn`
  * - `given.desiredOn` must be from `requestedOn` (the first day of the wait) through two years after today
  *
- * `keptDesiredOn` is the desired date of an appointment if the request does not change this date.
+ * `keptDesiredOn` is the desired date that an existing appointment keeps. It defaults to today.
  */
 export function dateErrors(
   given: Pick<GivenWait, "requestedOn" | "desiredOn">,

@@ -32,8 +32,8 @@ import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
  * - 422 if the option is too short
  * - 422 if the waitlist entry is for another patient or service
  * - 422 if the replaced appointment is for another patient or service, or is neither CANCELLED nor NO_SHOW
- * - 410 if the option is gone, and the patient, the waitlist entry and the limits cause no conflict
- * - 409 with all conflicts: of the patient, the waitlist entry, the limits, the time and the capacity of the day
+ * - 409 for conflicts, or 410 if the option is gone ({@link takeSlots}). The conflicts can be with the patient, the
+ *   waitlist entry, the tenant's limits, the time or the capacity of the day.
  */
 export async function bookAppointment(
   request: BookAppointmentRequestValid,

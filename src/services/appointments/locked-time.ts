@@ -47,8 +47,10 @@ export interface TimedBooking extends BookingTarget, BookingReferences, GivenWai
 }
 
 /**
- * The current time, and the kind of a booking. SCHEDULED takes slots of the schedule. OVERBOOKED can also have a time
- * outside the schedule. LATE records a visit that is over, inside or outside the schedule.
+ * The current time, and the kind of a booking:
+ * - SCHEDULED takes slots of the schedule.
+ * - OVERBOOKED can also have a time outside the schedule.
+ * - LATE records a past visit, inside or outside the schedule.
  */
 export interface TimedTerms {
   readonly nowMs: number;
@@ -73,9 +75,8 @@ export interface LockedTime {
    */
   readonly busy: BusyPeople;
   /**
-   * Whether the practitioner and the patient are busy during exactly the requested time. The kind of the booking
-   * ({@link TimedTerms}) decides who is checked: for OVERBOOKED only the patient, for LATE both, for SCHEDULED nobody.
-   * The value of a person who is not checked is false.
+   * Whether the practitioner and the patient are busy during exactly the requested time. LATE checks both,
+   * OVERBOOKED only the patient, and SCHEDULED nobody. The value of a person who is not checked is false.
    */
   readonly beside: BusyPeople;
   readonly wait: Wait;

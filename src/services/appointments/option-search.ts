@@ -51,8 +51,8 @@ export interface OptionCriteria extends SlotCriteria {
 }
 
 /**
- * Returns a page of options with tokens, earliest first. Reserves nothing. `dueOn` of the result is the last date of
- * the allowed wait; absent for no limit. Throws 422 for an invalid page token. Then throws, in this order:
+ * Returns a page of options, earliest first, and `dueOn`, the last date of the allowed wait. Throws, in this order:
+ * - 422 for an invalid page token
  * - 404 for an unknown patient or appointment; 409 if the patient is not active or the appointment cannot be moved
  * - 404 for an unknown appointment type; 422 for an inactive type, or for an appointment for another service
  */

@@ -70,12 +70,14 @@ export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undef
 }
 
 /**
- * Checks the locked slots of an option and takes one unit of the day's capacity for them. Returns the slots, which the
- * caller must occupy. An appointment to move can keep its unit, and a hold can pass its unit on ({@link takeTime}).
+ * Checks the locked slots of an option and takes one unit of the day's capacity for them, see {@link takeTime}. Returns
+ * the slots, which the caller must occupy.
  *
- * Throws 410 if `found` is empty and the option is gone ({@link requireSlots}). Throws 409 with the conflicts in
- * `found` and the conflicts at the time of the slots. Without conflicts, the RPC fails later with 409 if the day has no
- * capacity left.
+ * Throws, in this order:
+ * - 409 with the conflicts in `found`, or 410 if `found` is empty, if the option is gone ({@link requireSlots})
+ * - 409 with the conflicts in `found` and the conflicts at the time of the slots
+ *
+ * Without conflicts, the RPC fails later with 409 if the day has no capacity left.
  */
 export async function takeSlots(
   transaction: Transaction,
@@ -95,7 +97,7 @@ export async function takeSlots(
  * Returns the locked slots of an option, the placement of the appointment in them, and the conflicts at the time of the
  * slots. Does not check the capacity of the day. `occupiedSlots` are the slots of the appointment to move.
  *
- * Throws 410 in these cases, or 409 with the conflicts in `found` if there are any:
+ * The option is gone in these cases. Then throws 409 with the conflicts in `found`, or 410 if `found` is empty:
  * - the token was already used, or its hold has ended or expired
  * - a slot has started, or the practitioner is not active
  * - the slots or the offer of the service have changed since the search
@@ -161,11 +163,10 @@ export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): 
 }
 
 /**
- * Takes one unit of the day's capacity and frees the unit of `heldDay`, if there is one. Exceptions:
- * - If `hold` uses a unit, the appointment gets that unit and takes no other.
- * - If the day and `heldDay` are the same day of the same rule, the appointment keeps its unit. A unit of `hold` is
- *   freed.
+ * Takes one unit of the capacity of the placement's day, and frees the unit of `heldDay`, if there is one. Exceptions:
  * - A placement without a rule uses no capacity. Then no unit is taken or freed.
+ * - If `heldDay` is the same day of the same rule, the appointment keeps its unit. A unit of `hold` is freed.
+ * - Otherwise, if `hold` uses a unit, the appointment gets that unit and takes no other.
  *
  * Throws 409 on `field` if `found` has conflicts. Otherwise, if no capacity is left, the RPC fails with 409 on `field`
  * after this function has returned.

@@ -64,9 +64,10 @@ export function capacityExhausted(field: string): FieldError {
 }
 
 /**
- * Returns a 409 error. If `named` is FIRST, it has only the first conflict in `found`. If `named` is ALL, it has all of
- * them, and a conflict for `day` if this day has no capacity left. `day` is undefined if the appointment needs no
- * further unit of capacity.
+ * Returns a 409 error with these conflicts:
+ * - If `named` is FIRST: only the first conflict in `found`.
+ * - If `named` is ALL: all conflicts in `found`, and one more if `day` has no capacity left. `day` is undefined if the
+ *   appointment needs no further unit of capacity.
  *
  * To check the capacity, this function takes a unit. The caller must throw the error: the rollback frees this unit.
  */

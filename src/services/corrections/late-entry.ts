@@ -63,9 +63,10 @@ export async function findReason(
 }
 
 /**
- * Throws 422 with every wrong time. A step must be on the local day of the visit and not in the future. The patient
- * must not be attended before the arrival. `checkedInAt` is the recorded check-in. It counts as the arrival if `steps`
- * has no arrival.
+ * Throws 422 with an error for each wrong time in `steps`:
+ * - A step must be on the local day of the visit and not in the future.
+ * - The attendance must not be before the arrival. Without an arrival in `steps`, it must not be before `checkedInAt`,
+ *   the recorded check-in.
  */
 export function requireTrueTimes(
   steps: readonly LateStep[],

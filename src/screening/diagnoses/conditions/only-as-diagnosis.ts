@@ -1,7 +1,7 @@
 /**
  * Names of symptoms, minor ailments and organs, and words with several meanings, separated by commas. They count as
- * conditions after a word for a diagnosis, with at most three words between. Some also count after `sufro de`.
- * `Tengo gripa` is a complaint of a patient, but `dx: gripa` is the finding of a physician.
+ * conditions after a word for a diagnosis, with at most three words between: `dx: gripa` is the finding of a physician,
+ * but `tengo gripa` is a complaint of a patient. Some also count after `sufro de`.
  */
 export const onlyAsDiagnosis = `
   gripa, gripe, resfriado, virosis, virus, infección, infección viral, fiebre, tos, diarrea, vómito, dolor,
