@@ -91,8 +91,8 @@ export function timeOfUuid7(uuid7: string): number {
 }
 
 /**
- * Creates a source of random bytes. Each call returns `bytes` new bytes. Copy or use them before the next call: one of
- * the next 256 calls overwrites them, possibly the first of these.
+ * Creates a source of random bytes. Each call returns `bytes` new bytes. Copy or use them before the next call, which
+ * can overwrite them.
  */
 export function createRandomSource(bytes: number): () => Buffer {
   const pool = Buffer.allocUnsafeSlow(bytes * USES_A_FILL);

@@ -24,7 +24,7 @@ export interface RequestFacts {
   readonly isReplay: boolean;
   /**
    * The problem code of the response, or its HTTP or RPC status if it has no problem code. Undefined if the service is
-   * not at fault. The attribute `error.type` has the same value.
+   * not at fault, for example if the response is 404. The attribute `error.type` has the same value.
    */
   readonly errorType: string | undefined;
 }
@@ -113,8 +113,8 @@ function rpcFacts(
 }
 
 /**
- * Whether a limit rejected the call. Returns false for the limit `load`, because an overloaded process counts as a
- * fault of the service.
+ * Whether a limit other than `load` rejected the call. The limit `load` means that the process is overloaded, which
+ * counts as a fault of the service.
  */
 function isExpectedRejection({ limit }: Call): boolean {
   return limit !== undefined && limit !== "load";

@@ -1,7 +1,7 @@
 /** The export of a signal: by OTLP over HTTP, in one of two encodings. */
 export interface ExporterConfig {
   readonly protocol: "http/protobuf" | "http/json";
-  /** The URL; defaults to OTEL_EXPORTER_OTLP_ENDPOINT and the related variables, which the SDK reads. */
+  /** The URL to send to. If absent, the SDK reads it from OTEL_EXPORTER_OTLP_ENDPOINT or a related variable. */
   readonly url?: string;
 }
 

@@ -33,8 +33,8 @@ export interface SenderOptions {
 }
 
 /**
- * The longest time for one request, including a new connection, until the end of the answer's body, in milliseconds. If
- * the event is sent once more over a new connection, the second request has the same time again.
+ * The time limit of one request, in milliseconds. It includes connecting and reading the answer's body. If the event is
+ * sent once more ({@link openSender}), the second request has the same time again.
  */
 export const SEND_TIMEOUT_MS = 10_000;
 /** The highest number of bytes of an answer's headers that are read. The same limit applies to its body. */
@@ -44,8 +44,8 @@ const IDLE_MS = 5_000;
 
 /**
  * Opens a sender. It follows no redirects and uses no proxy. Only the status of an answer matters. The body is read up
- * to 16 KiB and discarded, so that the connection can be used again. If the receiver has just closed the idle
- * connection that an event uses, sends the event once more over a new connection.
+ * to 16 KiB and discarded, so that the connection can be used again. If a reused connection breaks without an answer,
+ * sends the event once more over a new connection.
  */
 export function openSender({ policy, resolve, timeoutMs = SEND_TIMEOUT_MS }: SenderOptions): Sender {
   const options = { keepAlive: true, maxFreeSockets: MAX_FREE_SOCKETS, timeout: IDLE_MS };

@@ -1,4 +1,4 @@
-/** Why an event was not answered with an HTTP status. The proto has the same names. */
+/** Why the receiver of an event did not answer with an HTTP status. The proto has an enum with these names. */
 export type SendFailure =
   | "TIMED_OUT"
   | "NAME_NOT_RESOLVED"

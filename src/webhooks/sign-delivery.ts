@@ -11,8 +11,8 @@ export interface Signer {
 }
 
 /**
- * Decrypts the secret of a webhook, and the former secret if it is still valid. Returns a signer that signs with these
- * secrets. Rejects if one of them cannot be decrypted.
+ * Decrypts the secret of a webhook, and its previous secret if it is still valid. Returns a signer that signs with
+ * these secrets. Rejects if one of them cannot be decrypted.
  */
 export async function openSigner(
   tenantId: string,

@@ -39,8 +39,8 @@ interface Known {
  * Creates a {@link WebhookWakes}. It queues a job for each active webhook of a tenant about 100 ms after a commit,
  * outside the transactions of calls. So calls run no additional statement, and several commits share one job.
  *
- * The webhooks of a tenant are cached for 2 s. After a commit that used the cache, the webhooks are read again at most
- * 2 s later. Each webhook then gets a job, also a webhook that was not in the cache.
+ * The webhooks of a tenant are cached for 2 s. The cache can lack a new webhook. So within about 2 s after jobs were
+ * queued from the cache, the webhooks are read again, and each gets a job.
  */
 export function createWebhookWakes(ports: WebhookWakesPorts): WebhookWakes {
   return new Wakes(ports);

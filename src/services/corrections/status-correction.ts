@@ -51,8 +51,8 @@ export interface CorrectionRequest {
  * - 409 for a stale version
  * - 409 for a status that cannot go back to `to`
  * - 409 for an erased patient
- * - after a cancellation or a no-show, 409 with all conflicts: the time is taken, or the day has no capacity left;
- *   after a cancellation, a patient who is not active is a conflict too
+ * - 409 with all conflicts of a CANCELLED or NO_SHOW appointment: the time is taken, or the day has no capacity left.
+ *   For a CANCELLED appointment, a patient who is not active is a conflict too
  */
 export async function correctStatus(
   call: ReadyCall,
@@ -115,8 +115,8 @@ interface FormerTime {
  * Occupies the time of the practitioner and the patient again. Uses one unit of the day's capacity, except for an
  * overbooked appointment. Throws 409 with all conflicts.
  *
- * Returns the slots of the appointment: its former slots if they still exist, otherwise one new slot. If the schedule
- * no longer has a slot of a future appointment, {@link retainUnfit} marks the slot, and the appointment is displaced.
+ * Returns the slots of the appointment: the former slots if they still cover its time, otherwise one new slot. A future
+ * appointment is displaced if the schedule does not have its slots ({@link retainUnfit}).
  */
 async function takeTimeAgain(
   call: ReadyCall,

@@ -135,8 +135,8 @@ async function changesOfVisit(
 }
 
 /**
- * Returns whether the appointment is the patient's first for the service in the calendar year. Throws 422 if the
- * program does not offer the service.
+ * Returns whether the appointment is the patient's first for the service in the calendar year of the visit. Throws
+ * 422 if the program does not offer the service.
  */
 async function firstVisitOf(serviceId: string, appointment: AppointmentRecord, call: ReadyCall): Promise<boolean> {
   const { transaction, principal } = call;

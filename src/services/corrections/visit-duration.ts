@@ -25,7 +25,7 @@ export interface LockedDuration {
 
 /**
  * Locks an appointment and its patient. `seen` is the appointment and `held` are its slots, both read without locks.
- * Without `length`, returns nobody as busy. With `length`:
+ * Without a new `length`, locks nothing else and returns nobody as busy. With a new `length`:
  * - Also locks the practitioner, the current slots, and the slots from the start of the appointment to its new end.
  * - Reads whether the practitioner or the patient is busy in this interval.
  * - If the current slots are not in the schedule, locks no further slots, and reads only whether the patient is busy.
@@ -61,15 +61,15 @@ export async function lockForDuration(
 }
 
 /**
- * Takes slots after an appointment, or frees its last slots, until its slots cover `minutes`. Returns the new end of
- * the appointment, and the end of its visit before the buffer. An overbooked appointment gets a new slot of its own,
- * which covers the visit without the buffer. The length of an appointment does not affect the capacity of the day.
+ * Takes slots after an appointment, or frees its last slots, until its slots cover `minutes`. An overbooked appointment
+ * gets one new slot instead, which covers the visit without the buffer. Returns the new end of the appointment, and the
+ * end of its visit before the buffer.
  *
  * Throws:
  * - 409 if the slots of the appointment are no longer in the schedule
  * - 409 with all conflicts if the time from the start to the new end is not free; for an overbooked appointment, only
  *   its patient must be free
- * - 422 if the adjacent slots are too short, or an overbooked appointment would end on another day
+ * - 422 if there are no adjacent slots up to the new end, or an overbooked appointment would end on another day
  */
 export function changeDuration(
   { transaction, newId }: ReadyCall,

@@ -24,9 +24,9 @@ const MAX_EVENTS = 200;
  * then each new event. Without a cursor, begins at `start` of the request: at the oldest event, or now. Throws 422 if
  * the cursor is not valid. Throws 409 if the feed cannot continue after the cursor ({@link requireContinuation}).
  *
- * The stream reads from two sources in turn:
- * - pages of the feed, up to the position at which its {@link LiveEvents} begin
- * - the live events, until it consumes them too slowly
+ * The stream repeats two steps:
+ * - It reads pages of the feed, up to the position at which its {@link LiveEvents} begin.
+ * - It follows the live events, until it consumes them too slowly.
  *
  * It subscribes to the live events before it reads the pages, and skips events that it has already sent. So no event is
  * lost or sent twice.

@@ -28,8 +28,8 @@ type HeldClaims = Omit<OptionClaims, "jti" | "holdId" | "expiresAtMs">;
 const DEFAULT_MINUTES = 5;
 
 /**
- * Creates the service that holds appointment options. A hold counts as expired when the clock of this service reaches
- * its time of expiry, so no job needs to end expired holds.
+ * Creates the service that holds appointment options. It compares the time of expiry of a hold with its clock, so no
+ * job needs to end expired holds.
  */
 export function createHoldService(ports: HoldPorts): Implementation<typeof HoldService> {
   const { now, tokens, holdsPerPrincipal } = ports;

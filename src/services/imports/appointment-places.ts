@@ -18,8 +18,7 @@ export interface PlacedAppointment extends JudgedAppointment {
 }
 
 /**
- * Rejects appointments that overlap, and returns the others with their slots. Without slots, an appointment is
- * overbooked. The rules depend on the status:
+ * Rejects appointments that overlap, and returns the others with their slots. The rules depend on the status:
  * - CANCELLED and NO_SHOW appointments are not rejected here.
  * - Any other appointment is rejected if its patient is busy at that time: with an appointment or hold in the database,
  *   or with an earlier appointment of this batch.

@@ -11,12 +11,12 @@ export interface Waiting {
   readonly requestedOn: string;
 }
 
-/** Returns the last local date (YYYY-MM-DD) that the limit of a wait allows; undefined if the wait has no limit. */
+/** Returns the last local date (YYYY-MM-DD) within the maximum wait; undefined if there is no maximum wait. */
 export type DueDateOf = (waiting: Waiting) => string | undefined;
 
 /**
- * Reads the limit of each of these waits from the active opportunity definitions. A booking uses the same limits.
- * Returns a function that returns the due date of one of these waits.
+ * Reads the maximum lengths of these waits from the active opportunity definitions, as a booking does. Returns a
+ * function that returns the due date of one of these waits.
  */
 export async function readDueDates(
   transaction: Transaction,

@@ -32,8 +32,8 @@ export interface RowOf<Resource> {
 type Outcome = MessageInitShape<typeof ImportOutcomeSchema>;
 
 /**
- * An import in progress. Holds the outcomes of its rows so far. Also holds the ids of the resources that were imported
- * from its rows, and from other rows that its rows reference.
+ * An import in progress. Stores the outcomes of its rows so far. Also stores the ids of the resources that were
+ * imported from its rows, and from other rows that its rows reference.
  */
 export class ImportBatch {
   readonly #outcomes: (Outcome | undefined)[];
@@ -83,7 +83,7 @@ export class ImportBatch {
 
   /**
    * Records that this transaction created a resource from a row. Sets the outcome of the row to CREATED, keeps the
-   * resource for {@link record}, and adds the effect to the call.
+   * resource for {@link record}, and adds the {@link Effect} to the call.
    */
   accept(row: BatchRow, resourceId: string, effect: Omit<Effect, "resourceId" | "action">): void {
     const { kind, key, contentHash } = row;

@@ -170,9 +170,8 @@ function erasePatients(
 }
 
 /**
- * Ends the holds of the patient that have neither ended nor expired, then deletes all holds of the patient. Call it
- * after all other changes: it locks the counters of days, the counters of holds, and freed slots. These are last in the
- * lock order.
+ * Ends the unexpired holds of the patient, then deletes all holds of the patient. Call it after all other changes: the
+ * counters and freed slots that it locks ({@link releaseHolds}) are last in the lock order.
  */
 function deleteHolds(call: ReadyCall, patientId: string, { holds }: LockedForErasure, at: Date): void {
   const live = holds.filter((hold) => isLiveHold(hold, at.getTime()));

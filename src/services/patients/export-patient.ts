@@ -157,9 +157,8 @@ function appointmentChanges(transaction: Transaction, patientId: string, into: E
 }
 
 /**
- * Returns the number of the section's rows on this page, and the key after which the next page continues. The key is
- * undefined if the section has no more rows. If the page was full before the section, the key is empty: the next page
- * starts at the first row of the section.
+ * Returns the {@link Shown} of a section. `size` is the number of rows for which the page has space, 0 if it is full.
+ * `rows` has one row more if the section continues on the next page.
  */
 function shown<Row>(rows: readonly Row[], size: number, keyOf: (row: Row) => readonly string[]): Shown {
   if (rows.length <= size) return { count: rows.length, next: undefined };

@@ -124,9 +124,9 @@ function moveAppointment(call: ReadyCall, appointment: AppointmentRecord, patien
 }
 
 /**
- * Moves all holds of the duplicate to the survivor. Ends those that have neither ended nor expired, because they can
- * overlap holds of the survivor. Call it after all other changes: it locks the counters of days, the counters of holds,
- * and freed slots. These are last in the lock order.
+ * Moves all holds of the duplicate to the survivor. Ends its unexpired holds, because they can overlap holds of the
+ * survivor. Call it after all other changes: the counters and freed slots that it locks ({@link releaseHolds}) are last
+ * in the lock order.
  */
 function endHolds(call: ReadyCall, holds: readonly HoldRecord[], survivorId: string, nowMs: number): void {
   const [first] = holds;

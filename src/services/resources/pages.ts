@@ -83,8 +83,8 @@ function fingerprintOf(list: string, filters: readonly unknown[]): string {
 }
 
 /**
- * A replacer for JSON.stringify that sorts members by name. One release may create a page token and another may read
- * it, and their code may list the members of the same filter in different orders.
+ * A replacer for JSON.stringify that sorts members by name. A page token then stays valid in another release, whose
+ * code may list the members of the same filter in another order.
  */
 function inOrderOfNames(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

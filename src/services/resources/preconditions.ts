@@ -44,8 +44,8 @@ export function requireVersion(
 }
 
 /**
- * Returns a UUID in lower case, as it is stored. Returns undefined for any other text. Ids of patients and appointments
- * are opaque to callers, so any other text counts as an id that does not exist.
+ * Returns a UUID in lower case, as it is stored. Returns undefined for any other text. Callers may send any text as the
+ * id of a patient or an appointment. A text that is not a UUID is treated like an unknown id.
  */
 export function parseOpaqueId(id: string): string | undefined {
   return isUuid(id) ? id.toLowerCase() : undefined;

@@ -17,7 +17,7 @@ import { cutPage, type PageRequest, readPage } from "./pages.js";
 import { missing, requireFound } from "./preconditions.js";
 
 /**
- * Inserts and returns a resource of the caller's organization and company, with version 1. Adds its effect to the call.
+ * Inserts and returns a resource of the caller's organization and company, with version 1. Adds an {@link Effect}.
  */
 export function createResource<A extends object>(
   call: ReadyCall,

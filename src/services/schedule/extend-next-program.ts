@@ -76,9 +76,9 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
 }
 
 /**
- * Returns the `maxSlots` of the next part ({@link nextPartOf}). This is at most {@link MAX_SLOTS_IN_PART}, and at most
- * the number of open slots that the tenant can still get. Does not count open slots if the plans of all active programs
- * together have no more slots than the tenant may have. Then returns {@link MAX_SLOTS_IN_PART}.
+ * Returns the `maxSlots` of the next part ({@link nextPartOf}): {@link MAX_SLOTS_IN_PART}, or fewer if the tenant can
+ * get only fewer open slots. Counts the tenant's open slots only if the plans of all active programs together have more
+ * than `maxOpenSlots` slots, because counting is slow.
  */
 async function countRoom(transaction: Transaction, maxOpenSlots: number, nowMs: number): Promise<number> {
   if (await fitPlansInto(transaction, maxOpenSlots, nowMs)) return MAX_SLOTS_IN_PART;

@@ -74,20 +74,18 @@ export async function materializeProgram(
 
 /**
  * Updates the slots of a program after a change of its rules, practitioners, location or `active`. The transaction must
- * also write this change and hold the locks of {@link materializeProgram}. A program that never had a schedule can have
- * only slots of appointments outside the schedule, such as overbooked ones. For such a program, this function withdraws
- * those that the plan does not have, and calls {@link askForSchedule}.
+ * also write this change and hold the locks of {@link materializeProgram}.
  *
- * Increments the `generation` of the program. New slots get this number, so that options of replaced slots become
- * invalid.
+ * If the program never had a schedule, its only slots are those of appointments outside the schedule, such as
+ * overbooked ones. Then withdraws the slots that the plan does not have, and calls {@link askForSchedule}.
  *
- * Without `changes`, compares all dates with the plan. If `schedule` was read before the change, pass the change as
- * `changes`. Then updates only the dates on which the change alters the plan:
- * - for an inactive program, all of these dates
- * - for an active program, those in {@link datesChangedAtOnce}
- *
- * If the change alters later dates of an active program, all slots from the first of these later dates on become
- * outdated. Nobody can book outdated slots until a job has compared them with the plan.
+ * Otherwise increments the `generation` of the program. New slots get this number, so that options of replaced slots
+ * become invalid. Which dates are updated depends on `changes`:
+ * - Without `changes`: all dates. Pass `changes` if `schedule` was read before the change.
+ * - With `changes`, inactive program: the dates on which the change alters the plan.
+ * - With `changes`, active program: those of these dates that are in {@link datesChangedAtOnce}. If the change alters
+ *   later dates, the slots from the first later date on become outdated. Nobody can book outdated slots until a job has
+ *   compared them with the plan.
  */
 export async function remakeProgram(
   transaction: Transaction,

@@ -73,9 +73,9 @@ export async function requireRoomForPlan(
 }
 
 /**
- * Requires that the tenant is below its limit of open slots. Otherwise throws 422 TOO_MANY on `programId`. A schedule
- * that already reaches its last date ({@link plannedThrough}) needs no more slots, so it always passes. So does that of
- * an inactive program, which gets no slots.
+ * Requires that the tenant is below its limit of open slots. Otherwise throws 422 TOO_MANY on `programId`. Does nothing
+ * for a program that needs no more slots: it is inactive, or its schedule already reaches its last date
+ * ({@link plannedThrough}).
  */
 export async function requireRoomForSchedule(
   transaction: Transaction,
@@ -130,8 +130,8 @@ export async function hasRoomFor(
 
 /**
  * Whether the plans of all active programs have at most `most` slots together. If so, the tenant has at most `most`
- * open slots when each schedule follows its plan. The function reads rules and no slots. So it does not take longer for
- * a tenant with more slots, unlike {@link countOpenSlots}.
+ * open slots when each schedule follows its plan. The function reads no slots. So it is faster than
+ * {@link countOpenSlots} for a tenant with many slots.
  */
 export async function fitPlansInto(transaction: Transaction, most: number, nowMs: number): Promise<boolean> {
   const today = localDateAt(nowMs);

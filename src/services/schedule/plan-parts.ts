@@ -20,8 +20,10 @@ export const MAX_SLOTS_IN_PART = 4_000;
  * Returns the next part of a plan: as many whole dates as fit into `maxSlots` slots. `staff` is the number of
  * practitioners who already have the slots of the first date.
  *
- * If `staff` is not 0, or the first date has more than `maxSlots` slots, the part has only slots of the first date. It
- * has all slots of the next practitioners on this date: as many practitioners as fit into `maxSlots`, but at least one.
+ * If `staff` is not 0, or the first date has more than `maxSlots` slots, the part has only slots of the first date.
+ * Example: on this date, 10 practitioners have 500 slots each, and `maxSlots` is 4,000. Then the first part has the
+ * slots of 8 practitioners, and the next part (`staff` is 8) has those of the other 2. A part has at least one
+ * practitioner, even with more than `maxSlots` slots.
  */
 export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN_PART): PlanPart {
   const perDate = slotsPerPractitioner(plan);

@@ -59,7 +59,7 @@ export interface PlanInputs {
   readonly booked: readonly string[];
   /** Ids of inactive practitioners. They are in the program, in `joining` ({@link readPlanInputs}) or in `booked`. */
   readonly inactive: readonly string[];
-  /** Blocks in `span` of any of these: the program, its location, its practitioners, `joining` and `booked`. */
+  /** Blocks that overlap `span`: those of the program, its location, its practitioners, `joining` and `booked`. */
   readonly blocks: readonly ScheduleBlockRecord[];
 }
 

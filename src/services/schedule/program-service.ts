@@ -169,8 +169,8 @@ async function createRule(
 }
 
 /**
- * The fields of a request for a new rule. Each field gives the rule a value, so each counts as sent, even if it is
- * absent.
+ * The names of all fields of a request for a new rule. Absent fields count as sent too, because a new rule has no
+ * earlier values to keep.
  */
 const sentByAll: SentAttributes = new Set(ProgramService.method.createProgramRule.input.fields.map((f) => f.localName));
 

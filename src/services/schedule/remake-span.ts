@@ -32,8 +32,8 @@ import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs
 export interface SpanChange {
   readonly programIds: readonly string[];
   /**
-   * The dates on which the change can affect slots. Dates before today are ignored. Dates after the last date on which
-   * a program can have slots are ignored too.
+   * The dates on which the change can affect slots. Dates before today, and dates after the last date on which a
+   * program can have slots, are ignored.
    */
   readonly span: DateSpan;
   readonly changes: PlanChanges;
@@ -80,8 +80,8 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
 }
 
 /**
- * The opportunity indicators count the days that patients wait for a booking and for a visit. Such a wait ends at most
- * this many days after today. It can end after today, because an appointment can become ATTENDED before its start.
+ * The opportunity indicators count the days that patients wait for a visit. A wait can end after today, because an
+ * appointment can become ATTENDED before its start. It ends at most this many days after today.
  */
 const LAST_WAIT_DAYS = 2;
 
@@ -109,8 +109,8 @@ export async function remakeDate(
  * Compares the future slots of an appointment with the schedule of its program:
  * - Marks each slot that the schedule does not have as `retained`, and stores the cause (`DisplacementCause`). Such a
  *   slot exists only for the appointment, which is then displaced.
- * - Adds the slots that the schedule has and the program lacks, for the practitioner and the date of the appointment.
- *   Example: a slot is retained because its location differs. The schedule's own slot at that time is then missing.
+ * - Adds missing slots of the schedule, for the practitioner and the date of the appointment. Example: a retained slot
+ *   is at another location than the schedule's slot at that time. The schedule's slot is then missing.
  *
  * The transaction must have assigned the slots to the appointment, and must hold the shared locks of the calendar and
  * the program.

@@ -36,7 +36,7 @@ export interface WantedVisit extends BookedVisit, WantedPlace {
 
 /**
  * The result of checking the appointment type, the payer and the other references of a visit. `path` is the prefix of
- * their fields in the request: "" or, for example, `visits[1].`. Only `requestSourceId` never has the prefix.
+ * their fields in the request: "" or, for example, `visits[1].`. The field `requestSourceId` has no prefix.
  */
 export interface StatedReferences {
   readonly path: string;
@@ -63,8 +63,8 @@ interface ReadVisit {
 }
 
 /**
- * Books visits in their order: all of them, or none. Returns the new appointments. Waits for three round trips, or for
- * four if the tenant limits bookings. The number of visits does not change this.
+ * Books visits in their order: all of them, or none. Returns the new appointments. For any number of visits, waits for
+ * three round trips, or for four if the tenant limits bookings.
  *
  * Throws, in this order:
  * - 404 with all references that do not exist
@@ -160,10 +160,10 @@ function once(errors: readonly FieldError[]): FieldError[] {
 }
 
 /**
- * Returns the visits, adjusted as if the earlier visits of the same patient in this call were already booked. The
- * counts of the limits then include the earlier visits. Of the visits of a patient in one calendar year, `firstVisit`
- * can stay true only for the first one. The limit of no-shows is checked only for a patient's first visit in this call,
- * so that an error names this limit once.
+ * Returns the visits, adjusted as if the earlier visits of the same patient in this call were already booked:
+ * - The counts of the limits include the earlier visits.
+ * - `firstVisit` becomes false if an earlier visit is in the same calendar year.
+ * - The limit of no-shows is checked only for a patient's first visit in this call, so that an error names it once.
  */
 function countOneAfterTheOther(visits: readonly ReadVisit[]): readonly ReadVisit[] {
   return visits.map((read, index) => {

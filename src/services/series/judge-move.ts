@@ -66,7 +66,7 @@ function yearOf(localDate: string): string {
 /**
  * Returns the moves, adjusted for the other moves of the same service in this call:
  * - `limits.onDay` counts the patient's appointments for the service on the new day. The adjusted count omits the other
- *   moved appointments that were on this day. It includes those that earlier elements of `moves` bring to this day.
+ *   moved appointments that were on this day. It includes those that earlier elements of `moves` move to this day.
  * - `isFirst` becomes false if an earlier element moves to the same year.
  */
 export function countOneAfterTheOther(moves: readonly ReadMove[]): readonly ReadMove[] {

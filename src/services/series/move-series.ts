@@ -35,8 +35,8 @@ const FROM = "fromAppointmentId";
 
 /**
  * Moves an appointment of a series and all later ones that can be changed: all of them, or none. Shifts the local time
- * of each by the same amount. Returns the moved appointments. Waits for five round trips, or for six if the tenant
- * limits the appointments for a service on one day. The number of appointments does not change this.
+ * of each by the same amount. Returns the moved appointments. For any number of appointments, waits for five round
+ * trips, or for six if the tenant limits the appointments for a service on one day.
  *
  * Throws:
  * - 404 for an unknown series, appointment or practitioner

@@ -44,7 +44,8 @@ export interface JudgedPlace {
 /** The data that decides, together with the slots, whether an appointment can take a {@link FoundPlace}. */
 export interface PlaceTerms {
   /**
-   * The location of the slots. Undefined if the service cannot be booked in them, or the practitioner is not active.
+   * The location of the slots. Undefined if the caller cannot book the healthcare service in these slots, or if the
+   * practitioner is not active.
    */
   readonly locationId: string | undefined;
   readonly busy: BusyPeople;
@@ -103,9 +104,9 @@ export function judgePlace(
 type Taken<Place> = Place & { readonly taken: TakenSlots };
 
 /**
- * Takes one unit of capacity for each requested time (`places`), in their order, and returns the requested times. If
- * the appointment to move already uses a unit (`heldDay`), frees that unit. If the rule and the date stay the same, the
- * appointment keeps its unit instead.
+ * Takes one unit of capacity for each requested time (`places`), in their order, and returns the requested times. If an
+ * appointment to move already uses a unit (`heldDay`), it keeps this unit for the same rule and date, and frees it
+ * otherwise.
  *
  * Throws 409 with all conflicts:
  * - those in `found`

@@ -14,7 +14,7 @@ import type { HttpRequest } from "../../request-log.js";
 import type { RequestFacts } from "../request-facts.js";
 import { createCallTrace } from "./call-spans.js";
 
-/** Creates the span of a request when it begins. Ends the span with the facts of the ended request. */
+/** `began` creates the span of a request. `ended` sets the name and the attributes of the span, and ends it. */
 export interface RequestSpans {
   began(request: HttpRequest, call: Call): void;
   ended(facts: RequestFacts, call: Call): void;
