@@ -50,20 +50,21 @@ export async function writeTimeEvents(ports: TimeEventPorts, signal?: AbortSigna
   const [until, notBefore] = [new Date(untilMs), new Date(untilMs - CAUGHT_UP_MS)];
   const query = { until, notBefore, today: localDateAt(untilMs), timeZone: clinicTimeZone, noShowGraceMinutes };
   await beginTenants(database, until);
+  const isAborted = () => signal?.aborted === true;
   const failures: unknown[] = [];
   let written = 0;
   let last: string | undefined;
   do {
     const batch = await advanceIdleTenants(database, last, query);
     for (const tenantId of batch.due) {
-      if (signal?.aborted === true) return written;
+      if (isAborted()) break;
       await writeTenant(tenantId, query, ports, signal).then(
         (count) => (written += count),
         (error: unknown) => failures.push(error),
       );
     }
     last = batch.last;
-  } while (last !== undefined);
+  } while (last !== undefined && !isAborted());
   if (failures.length > 0) throw failures[0];
   return written;
 }
