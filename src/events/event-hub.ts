@@ -5,7 +5,7 @@ import { TenantFeed } from "./tenant-feed.js";
 
 /**
  * The source of events for the watches of this process. A watch is an open stream of a tenant's events. A method that
- * must read the database rejects with SERVICE_UNAVAILABLE while the database is unavailable.
+ * must read the database rejects with SERVICE_UNAVAILABLE while the database is unavailable or busy.
  */
 export interface EventHub {
   /** Subscribes to the events of a tenant from now on. Close the result to unsubscribe. */
@@ -32,7 +32,10 @@ export interface Listening {
 /** The dependencies of the hub. */
 export interface EventHubPorts {
   readonly reader: FeedReader;
-  /** Returns the tenants in `known` whose feeds have new events. `known` maps a tenant to the last position read. */
+  /**
+   * Returns the tenants in `known` whose feeds have new events. `known` maps a tenant to the last position read. Events
+   * are new if their position is after the last position read, or if they are committed and have no position yet.
+   */
   readonly findChanged: (known: ReadonlyMap<string, number>) => Promise<ReadonlySet<string>>;
   readonly listen: (onChanged: (tenantIds: readonly string[]) => void) => Listening;
   /** Called with the error of a failed background read or poll. Later errors are not reported until a poll succeeds. */

@@ -102,9 +102,10 @@ export function endWith(connection: Http1Connection, lastWord: LastWord): void {
 }
 
 /**
- * Makes the connection end after a response. This is the newest response if its headers are not sent yet, otherwise the
- * next response. It gets `Connection: close`, so that Node closes the connection after it. "draining" also closes the
- * connection when its last open response ends. A connection that is idle now stays open.
+ * Announces the end of a connection. If the newest response is open and its headers are not sent yet, it gets the
+ * header `Connection: close`. Every later response gets this header too. Node closes the connection after such a
+ * response. With "draining", the connection also closes when its last open response ends. Does not close a connection
+ * that is already idle.
  */
 export function endConnection(connection: Http1Connection, ending: "announced" | "draining"): void {
   const { open, newest } = connection;

@@ -83,9 +83,12 @@ export interface ListenLimits {
    */
   readonly unreadGraceMs: number;
   /**
-   * Maximum memory of the unread answers of one connection, in bytes. Each answer counts as its body plus 16 KiB. On
-   * HTTP/2, four times the size of its request's headers is added. At the limit, new requests are refused: 503 on
-   * HTTP/1.1, REFUSED_STREAM on HTTP/2.
+   * Maximum memory of the unread answers of one connection, in bytes. Each answer counts as its body plus 16 KiB. If
+   * the length of the body is unknown, only the bytes that are written but not yet sent count as the body. On HTTP/2,
+   * four times the size of its request's headers is added.
+   *
+   * At the limit, first ends answers that made no progress for `unreadGraceMs`. If the limit is still reached, new
+   * requests are refused: 503 on HTTP/1.1, REFUSED_STREAM on HTTP/2.
    */
   readonly maxUnreadBytesOfConnection: number;
   /**

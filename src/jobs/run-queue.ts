@@ -17,12 +17,15 @@ export interface QueuePorts {
   readonly restartAfterMs?: number;
 }
 
-/** The tasks of a queue, the times at which they run, and how many jobs this process runs at the same time. */
+/**
+ * The tasks of a queue, the times at which they run, and the maximum number of jobs that this process runs at the same
+ * time.
+ */
 export interface QueueJobs {
   /** Returns the tasks. The signal aborts when the workers stop. */
   readonly tasksOf: (signal: AbortSignal) => TaskList;
   readonly cron: CronItem[];
-  /** The number of jobs of this queue that the process runs at the same time. */
+  /** The maximum number of jobs of this queue that the process runs at the same time. */
   readonly concurrency: number;
   /** The task that is queued each time the queue starts. */
   readonly first: string;

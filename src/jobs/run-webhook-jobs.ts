@@ -9,8 +9,8 @@ import { type QueuePorts, runQueue } from "./run-queue.js";
 const FIND_WEBHOOKS = "find_webhooks";
 const CRON = [{ task: FIND_WEBHOOKS, match: "* * * * *", identifier: FIND_WEBHOOKS }];
 /**
- * The number of webhooks to which a process sends at the same time. It exceeds the maximum number of webhooks of a
- * tenant (`MAX_WEBHOOKS`), so that slow receivers of one tenant do not take all workers.
+ * The maximum number of webhooks to which a process sends at the same time. It exceeds the maximum number of webhooks
+ * of a tenant (`MAX_WEBHOOKS`), so that slow receivers of one tenant do not take all workers.
  */
 const CONCURRENCY = 24;
 /**
@@ -18,7 +18,10 @@ const CONCURRENCY = 24;
  * one listener.
  */
 const MOST_SENDING = 1_000;
-/** Milliseconds until a job tries again to lease a webhook that another process has leased. */
+/**
+ * Milliseconds until a job tries again to lease a webhook whose lease another run holds. That run can be in this
+ * process.
+ */
 const BUSY_MS = 1_000;
 /** A successor job (see {@link runWebhookJobs}) runs this many milliseconds after the end of the lease. */
 const AFTER_LEASE_MS = 500;
@@ -28,10 +31,11 @@ const AFTER_LEASE_MS = 500;
  * receivers do not delay other background jobs. Returns a function that stops the jobs, see {@link runQueue}.
  *
  * At the start and every minute, a job finds the webhooks that have events to send and no lease. It queues a job for
- * each. Such a job leases its webhook, so that only one process sends to the webhook, and sends for about 10 s. Then:
+ * each. Such a job leases its webhook, so that only one run at a time sends to the webhook. It sends for about 10 s.
+ * Then:
  * - If more may be left to send now, the job queues itself again, after the jobs of other webhooks.
  * - If the next attempt is due later, the job queues itself for that time.
- * - If another process has the lease, the job sends nothing and queues itself for 1 s later.
+ * - If another run has the lease, in this or another process, the job sends nothing and queues itself for 1 s later.
  *
  * Before it sends, the job queues a second job, its successor. The successor runs after the end of the lease, about
  * 25 s later. It continues if the process is killed, if the job fails or if the receiver accepts nothing. Otherwise the

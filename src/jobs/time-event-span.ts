@@ -100,7 +100,10 @@ function isIn({ after, until }: Window): (timed: Timed) => boolean {
   return (timed) => dueMsOf(timed) > after.getTime() && dueMsOf(timed) <= until.getTime();
 }
 
-/** Drops the events that became due before their appointment was booked or last moved, and returns the others. */
+/**
+ * Drops the events that became due before the booking of their appointment, or before the last change of its start.
+ * Returns the others. A move to another practitioner or program at the same start drops no event.
+ */
 async function keepPlaced(transaction: Transaction, appointments: readonly Timed[]): Promise<readonly Timed[]> {
   const isChanged = (each: Timed) => each.appointment.updatedAt.getTime() > dueMsOf(each);
   const changed = new Set(appointments.filter(isChanged).map(({ appointment }) => appointment.id));

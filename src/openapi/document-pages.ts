@@ -10,7 +10,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * Returns the public pages of an OpenAPI document, `openapi.json` and `openapi.yaml` below a prefix. Each page is
- * created at its first request, so the start of the service is not delayed.
+ * created at its first request, so that the start of the service is not delayed. When the document changes, which is
+ * each UTC day, the next request creates the page again.
  */
 export function documentPages(prefix: string, document: CurrentDocument): Resources {
   const page = (contentType: string, textOf: (document: JsonObject) => Promise<string>) =>

@@ -21,7 +21,10 @@ export function shiftLocally(instantMs: number, seconds: number): number {
   return instantMsOf(addCalendarDays(firstLocalDate, day), shifted - day * secondsPerDay);
 }
 
-/** Returns the seconds of the local clock since the first local date. */
+/**
+ * Returns the local date and time of an instant as the seconds since the start of {@link firstLocalDate} (0001-01-01).
+ * Every day counts 86,400 s.
+ */
 function localSecondsAt(instantMs: number): number {
   const date = localDateAt(instantMs);
   return dayNumberOf(date) * secondsPerDay + (instantMs - instantMsOf(date, 0)) / 1_000;

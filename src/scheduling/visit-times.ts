@@ -2,7 +2,10 @@ import { localDateAt, startOfLocalDay } from "./local-clock.js";
 
 /** The earliest times of a check-in, an attendance and a no-show, in minutes before or after the visit's start. */
 export interface VisitMargins {
-  /** A patient can be checked in from this many minutes before the start. */
+  /**
+   * A patient can be checked in from this many minutes before the start, but never before the local day of the
+   * appointment.
+   */
   readonly checkInEarlyMinutes: number;
   /** An appointment can be marked as attended from this many minutes before its start. */
   readonly attendedEarlyMinutes: number;

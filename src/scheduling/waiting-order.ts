@@ -18,7 +18,10 @@ const MINUTE_MS = 60_000;
  */
 const NOTICE_MINUTES = 60;
 
-/** Whether a slot can be offered for `minutes` minutes: the offer ends at least an hour before the slot begins. */
+/**
+ * Whether an offer of a slot can stay open for `minutes` minutes from now. It must end at least an hour before the slot
+ * begins.
+ */
 export function isOfferable(startsAtMs: number, nowMs: number, minutes: number): boolean {
   return startsAtMs - nowMs >= (minutes + NOTICE_MINUTES) * MINUTE_MS;
 }

@@ -38,7 +38,7 @@ export interface Config extends LimitsConfig {
   /** The tenant whose callers may manage all tenants; undefined to allow only callers of the development issuer. */
   readonly operatorTenantId: string | undefined;
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** How early before the start CHECKED_IN and ATTENDED are allowed, and how long after the start NO_SHOW must wait. */
+  /** Default margins (see `VisitMargins`), for tenants that have not set their own. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;

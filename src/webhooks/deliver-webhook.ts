@@ -28,7 +28,7 @@ export interface DeliveryHooks {
 }
 
 /**
- * Sends the events of a webhook for about 10 s, or until nothing is left. Only the process that holds the lease of the
+ * Sends the events of a webhook for about 10 s, or until nothing is left. Only the run that holds the lease of the
  * webhook sends. A lease expires after 25 s. Nothing is sent for a suspended tenant.
  *
  * If `stop` aborts, sending ends. The events that were being sent are sent again later.

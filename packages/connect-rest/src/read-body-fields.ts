@@ -10,8 +10,10 @@ import type { Violations } from "./violations/collect-violations.js";
 export type ReadBody = (tree: JsonTree, request: Fields, violations: Violations) => void;
 
 /**
- * Returns a function that reads a JSON body: the whole request message except the fields of the path, or one field. The
- * function also fills the update mask, see {@link updateMaskField}. Returns undefined for a route without a body.
+ * Returns a function that reads a JSON body into the request message. Depending on the route, the body is one field of
+ * the message, or the whole message without the fields of the path. Returns undefined for a route without a body.
+ *
+ * If the body of a PATCH is the whole message, the function also fills the update mask, see {@link updateMaskField}.
  */
 export function createBodyReader(
   route: Route,

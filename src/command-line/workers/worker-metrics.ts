@@ -17,7 +17,7 @@ export class WorkerMetrics {
   #ended = "";
   readonly #workers: ReadonlyMap<Worker, number>;
 
-  /** `workers` maps each worker that listens to its number. */
+  /** `workers` has the workers that listen: the key is the worker, the value is its number. */
   constructor(workers: ReadonlyMap<Worker, number>) {
     this.#workers = workers;
   }

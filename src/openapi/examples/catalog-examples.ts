@@ -1,7 +1,7 @@
 import { demo } from "./demo-ids.js";
 import { example, type RequestExamples } from "./request-example.js";
 
-/** Examples of the published operations that configure catalogs. */
+/** Examples for the RPCs of `cupo.access.v1` that create or update catalogs. */
 export const catalogExamples: RequestExamples = {
   CreateAppointmentType: example({
     code: "TELECONTROL",
@@ -49,7 +49,7 @@ export const catalogExamples: RequestExamples = {
   CreatePayer: example({ code: "EPS-CEIBA", name: "EPS La Ceiba", taxId: "900000009-9", active: true }),
 };
 
-/** Examples of the operations of `cupo.clinic.v1` on catalogs. */
+/** Examples for the RPCs of `cupo.clinic.v1` on catalogs. */
 export const catalogAdminExamples: RequestExamples = {
   CreateConsultationType: example({
     code: "DOMINICAL",

@@ -1,7 +1,7 @@
 import { demo } from "./demo-ids.js";
 import { type Day, example, exampleOf, type RequestExamples } from "./request-example.js";
 
-/** Examples of the published operations that configure programs and holidays. */
+/** Examples for the RPCs of `cupo.access.v1` that configure programs and holidays. */
 export const programExamples: RequestExamples = {
   UpdateProgram: example({
     programId: demo.program.specialists,

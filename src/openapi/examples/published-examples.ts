@@ -38,7 +38,10 @@ const undated: RequestExamples = {
   }),
 };
 
-/** Examples of the published operations for patients: registration, rescheduling, eligibility, waitlist and cases. */
+/**
+ * Examples for these RPCs of `cupo.access.v1`: RegisterPatient, UpdatePatient, RescheduleAppointment, CheckEligibility,
+ * CreateCase and CreateWaitlistEntry.
+ */
 export function publishedExamples(day: Day): RequestExamples {
   return {
     ...undated,

@@ -9,7 +9,10 @@ import { lockPerson } from "./patients/merged-patients.js";
 import { findFormerDocumentNumbers } from "./patients/patient-changes.js";
 import type { PatientRecord } from "./patients/patients.js";
 
-/** The records that are locked for the erasure of a patient. */
+/**
+ * The result of {@link lockForErasure}: the locked records except the waitlist entries, and the former document
+ * numbers, which are not locked records.
+ */
 export interface LockedForErasure {
   /**
    * The patient and all patients merged into it, ordered by id. Omits erased patients. Empty if the tenant has no such

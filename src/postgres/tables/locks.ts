@@ -78,7 +78,7 @@ export interface Locked {
   /** The slots that the appointment occupies, ordered by start. Empty unless `freesSlot` was true. */
   readonly occupiedSlots: readonly SlotRecord[];
   readonly isPractitionerActive: boolean;
-  /** The hold of the option. */
+  /** The hold whose token the caller uses (`option.holdId`). Undefined if the token comes from a search. */
   readonly hold: HoldRecord | undefined;
 }
 

@@ -34,7 +34,10 @@ const ordinary = new RegExp(
   "i",
 );
 
-/** Matches a word directly after a number that shows that the number is a quantity and not a secret: `1000 veces`. */
+/**
+ * Matches a word that shows, directly after a number, that this number is a quantity and not a secret: `veces` in
+ * `1000 veces`.
+ */
 const counted = new RegExp(
   `^${anyOf(`veces horas? dias? semanas? meses anos minutos? segundos? personas? usuarios pacientes? intentos? pesos
     mil millones caracteres digitos letras numeros citas llamadas times

@@ -128,7 +128,10 @@ export const treatment = oneOf("tratamiento tratamientos quimioterapia quimio ra
  */
 export const ownTreatment = oneOf("en mi mis su sus estoy esta recibo recibe sigo llevo lleva hago hace inicie");
 
-/** Verbs and participles that state a condition if `con` stands between: `estoy con dengue`, `vivo con lupus`. */
+/**
+ * Verbs and participles that, followed by `con` and the name of an illness, say that somebody has it:
+ * `estoy con dengue`, `vivo con lupus`.
+ */
 export const being = oneOf(`estoy esta estaba estuve estuvo estamos ando anda sigo sigue quede quedo nacio naci amanecio
   amaneci vivo vive convivo convive lucho lucha luchando vengo llego llegue llevo lleva curso cursa cursando diagnosticado
   sali salio viviendo estando`);

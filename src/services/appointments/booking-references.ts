@@ -31,7 +31,10 @@ export interface JudgedReferences {
   readonly unusable: readonly FieldError[];
   /** Minutes that a visit of the appointment type takes. 0 if the type does not exist. */
   readonly typeMinutes: number;
-  /** How many minutes the practitioner's time stays reserved after the visit; 0 if the type does not exist. */
+  /**
+   * The buffer of the appointment type: for how many minutes after the visit the practitioner's time stays reserved. 0
+   * if the type does not exist.
+   */
   readonly bufferMinutes: number;
   readonly wait: Wait;
   /** The appointment that the booking replaces; undefined if there is none. */

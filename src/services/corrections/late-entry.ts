@@ -111,7 +111,8 @@ export interface TakenStep extends LateStep {
 
 /**
  * Returns each step with the appointment before and after it. Each step starts from the result of the previous one.
- * `updatedAt` of the appointment becomes `nowMs`. Throws 409 if the status does not allow a step. Writes nothing.
+ * Each step increases `version` of the appointment by 1, and sets `lateEntry` to true and `updatedAt` to `nowMs`.
+ * Throws 409 if the status does not allow a step. Writes nothing.
  */
 export function takeSteps(
   appointment: AppointmentRecord,

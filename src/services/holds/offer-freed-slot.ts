@@ -21,14 +21,18 @@ const OPERATION = "offer_freed_slot";
  * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds the slot for the patient and
  * writes an OFFERED event of the entry. Returns whether it offered the slot.
  *
- * If the slot can still be offered later, sets the time at which a job calls this function again:
- * - after an offer, when the hold of the offer expires
- * - if the slot is beyond the horizon of the program, when the horizon reaches the slot
- * - if holds take the time of the slot or the last capacity of its day, when these holds have expired
- * - otherwise, when the slot starts; that call then only stops the offers of the slot
+ * Stops the offers of the slot ({@link stopOffers}) in these cases:
+ * - The tenant makes no such offers.
+ * - The schedule does not have the slot, or the slot is not up to date.
+ * - It is too late for an offer.
  *
- * If the slot cannot be offered, or if the tenant makes no such offers, stops the offers of the slot
- * ({@link stopOffers}). Throws a CupoError if the slot, the patient or the waitlist entry changed after they were read.
+ * Otherwise sets the time at which a job calls this function again:
+ * - after an offer: when the hold of the offer expires
+ * - if the slot is beyond the horizon of the program: when the horizon reaches the slot
+ * - if holds prevent the offer: when these holds expire
+ * - otherwise, if no entry fits or the slot is not free: when the slot starts; that call then stops the offers
+ *
+ * Throws a CupoError if the slot, the patient or the waitlist entry changed after they were read.
  */
 export async function offerFreedSlot(transaction: Transaction, slotId: string, nowMs: number): Promise<boolean> {
   const [{ freedSlotOfferMinutes: minutes }, slot] = await Promise.all([

@@ -15,7 +15,8 @@ const MIN_LETTERS = 3;
 const MIN_NUMBER = 5;
 
 /**
- * The person whom the reason of an erasure must not identify: the patient records and their earlier document numbers.
+ * The data of the person to erase: the patient record, the records merged into it, and the earlier document numbers.
+ * The reason of the erasure must not identify this person.
  */
 export interface ErasedPerson {
   readonly patients: readonly PatientRecord[];

@@ -85,9 +85,16 @@ export async function exportPage(
 }
 
 /**
- * Returns the sections of an export. In a merge, consents, patient changes, eligibility decisions and access records
- * stay with the duplicate, the patient who was merged. Notes can be added to the duplicate after the merge. So these
- * five kinds are read for the survivor and for each duplicate.
+ * Returns the sections of an export. Five kinds of data are read for the survivor and for each duplicate (a patient who
+ * was merged into the survivor):
+ * - consents
+ * - patient changes
+ * - eligibility decisions
+ * - access records
+ * - notes
+ *
+ * A merge does not move the first four kinds from the duplicate to the survivor. Notes can be added to the duplicate
+ * after the merge.
  */
 function sectionsOf(
   transaction: Transaction,

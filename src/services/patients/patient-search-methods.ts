@@ -44,7 +44,11 @@ export const patientSearchMethods: Pick<
 /**
  * Returns one page of the patients who match a search. One page scans a limited part of the index. If the scan stops
  * before the end of the index, the page can have fewer rows than requested. The next page continues where the scan
- * stopped. Throws 403 if the request has a document prefix and the caller lacks the scope patients:document:read.
+ * stopped.
+ *
+ * Throws:
+ * - 403 if the request has a document prefix and the caller lacks the scope patients:document:read
+ * - 422 if the page token is from another list or from a search with other filters
  */
 async function searchPage(request: SearchPatientsRequest, call: ReadyCall) {
   if (request.documentNumberPrefix !== undefined && !call.principal.scopes.has(DOCUMENT_SCOPE))

@@ -74,18 +74,20 @@ export async function materializeProgram(
 
 /**
  * Updates the slots of a program after a change of its rules, practitioners, location or `active`. The transaction must
- * also write this change and hold the locks of {@link materializeProgram}.
+ * also write this change and hold the locks of {@link materializeProgram}. The caller must do one of these:
+ * - read `schedule` before the change, and pass the change as `changes`
+ * - read `schedule` after the change, and pass no `changes`
  *
  * If the program never had a schedule, its only slots are those of appointments outside the schedule, such as
  * overbooked ones. Then withdraws the slots that the plan does not have, and calls {@link askForSchedule}.
  *
  * Otherwise increments the `generation` of the program. New slots get this number, so that options of replaced slots
- * become invalid. Which dates are updated depends on `changes`:
- * - Without `changes`: all dates. Pass `changes` if `schedule` was read before the change.
- * - With `changes`, inactive program: the dates on which the change alters the plan.
- * - With `changes`, active program: those of these dates that are in {@link datesChangedAtOnce}. If the change alters
- *   later dates, the slots from the first later date on become outdated. Nobody can book outdated slots until a job has
- *   compared them with the plan.
+ * become invalid. Then updates the slots on these dates:
+ * - Without `changes`: all dates.
+ * - With `changes`, if the program is not active: the dates on which the change alters the plan.
+ * - With `changes`, if the program is active: the dates in {@link datesChangedAtOnce} on which the change alters the
+ *   plan. If the change alters later dates too, the slots from the first of these later dates on become outdated.
+ *   Nobody can book outdated slots until a job has compared them with the plan.
  */
 export async function remakeProgram(
   transaction: Transaction,

@@ -12,9 +12,9 @@ import { bookVisits, type WantedVisit } from "./book-visits.js";
 import { noSlot } from "./take-places.js";
 
 /**
- * Books visits of different patients back to back, in the order of the request: all of them, or none. Returns the new
- * appointments. Throws 422 if the first start cannot be booked; otherwise throws like {@link bookVisits}. Throws 409 if
- * a visit cannot begin at the end of the previous one.
+ * Books visits of different patients that follow each other without a gap, in the order of the request: all of them, or
+ * none. Returns the new appointments. Throws 422 if the first start cannot be booked; otherwise throws like
+ * {@link bookVisits}. Throws 409 if a visit cannot begin at the end of the previous one.
  */
 export async function bookTogether(
   request: BookTogetherRequestValid,

@@ -9,8 +9,8 @@ import { cancelSeries } from "./cancel-series.js";
 import { moveSeries } from "./move-series.js";
 
 /**
- * Returns the service for series of appointments, and for visits back to back. `now` returns milliseconds since the
- * epoch.
+ * Returns the service for series of appointments, and for visits that follow each other without a gap. `now` returns
+ * milliseconds since the epoch.
  */
 export function createSeriesService(now: () => number): Implementation<typeof SeriesService> {
   return {

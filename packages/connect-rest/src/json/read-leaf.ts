@@ -11,8 +11,8 @@ export function isLeaf(field: DescField, profile: JsonProfile): boolean {
 }
 
 /**
- * Returns the reader of a field's value; for a list, of one item; for a map, of the value of one entry. Returns
- * undefined for google.protobuf.Any and for messages without a special JSON form.
+ * Returns the function that reads a value of the field. For a list, it reads one item. For a map, it reads the value of
+ * one entry. Returns undefined for google.protobuf.Any and for messages without a special JSON form.
  */
 export function leafReader(field: DescField, profile: JsonProfile): ReadValue | undefined {
   if (field.scalar !== undefined) {

@@ -4,8 +4,9 @@ import { headerValues } from "../raw-headers.js";
 export interface StreamFormat {
   readonly contentType: string;
   /**
-   * Returns the text before the first message. For server-sent events, this text sets the milliseconds after which a
-   * client calls again; it is empty if `retryMs` is undefined. For NDJSON it is always empty.
+   * Returns the text before the first message. For server-sent events, this text says how many milliseconds a client
+   * waits before it reconnects, after the stream ends or the connection is lost. It is empty if `retryMs` is undefined.
+   * For NDJSON, the text is always empty.
    */
   opening(retryMs: number | undefined): string;
   /**

@@ -53,7 +53,7 @@ export type RecordedVisit = Partial<
   Pick<AppointmentRecord, "serviceId" | "appointmentTypeId" | "modality" | "joinLink">
 >;
 
-/** The attributes of an appointment that a correction of the patient's wait can change. */
+/** The attributes of an appointment that CorrectAppointmentWait changes. */
 export type RecordedWait = Partial<
   Pick<AppointmentRecord, "requestedOn" | "dueOn" | "desiredOn" | "firstVisit" | "payerId">
 >;

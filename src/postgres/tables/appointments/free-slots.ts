@@ -127,9 +127,9 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
  * The slots of a program start at its `opens` or later and before its `closes`.
  *
  * - `next`: the start of the first free slot, even on a full day. No row if there is no free slot.
- * - `found`: for each program and time range, the earliest free slots from the time in `next` on. Omits slots on full
- *   days and slots of previous pages. The practitioner or the patient may be busy at these slots. The CTE `share`
- *   limits the number of slots. If more slots have the same start as the last slot, `found` has them too.
+ * - `found`: the earliest free slots of each program and time range that do not start before the time in `next`. Omits
+ *   slots on full days and slots of previous pages. The practitioner or the patient may be busy at these slots. The CTE
+ *   `share` limits the number of slots. If more slots have the same start as the last slot, `found` has them too.
  * - `stop`: the column `at`, a time. `found` has all free slots that start before it, except those on full days and
  *   those of previous pages. No row if `next` has no row.
  */

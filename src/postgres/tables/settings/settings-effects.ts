@@ -69,12 +69,14 @@ function closes(days: string): string {
 export interface LimitEffects {
   /**
    * The number of appointments in the future that callers who are not supervisors can cancel now but not after the
-   * change. Displaced appointments do not count, because the limit does not apply to them.
+   * change of `latestCancelHours`. Displaced appointments do not count, because `latestCancelHours` does not apply to
+   * them.
    */
   readonly lateCancels: number;
   /**
-   * The number of appointments that callers who are not supervisors can reschedule now but not after the change.
-   * Displaced appointments do not count, because the limit does not apply to them.
+   * The number of appointments that callers who are not supervisors can reschedule now but not after the change of
+   * `latestRescheduleHours`. Displaced appointments do not count, because `latestRescheduleHours` does not apply to
+   * them.
    */
   readonly lateReschedules: number;
   /** The number of patients whose future PENDING and CONFIRMED appointments exceed at least one of the new limits. */

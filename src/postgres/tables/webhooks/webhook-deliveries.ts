@@ -115,8 +115,8 @@ export function deletePendingAfter(transaction: Transaction, webhookId: string, 
 }
 
 /**
- * Makes the next attempt of all pending deliveries of a webhook due at once. Resets the number of their attempts and
- * the time of their first attempt, so that the time for retries begins again.
+ * Makes every pending delivery of a webhook due now. Resets its number of attempts and the time of its first attempt,
+ * so that the time for retries begins again.
  */
 export function renewPending(transaction: Transaction, webhookId: string): void {
   transaction.send(

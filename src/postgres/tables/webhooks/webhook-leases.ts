@@ -4,12 +4,12 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
 /**
- * The duration of the lease of a webhook, in milliseconds. The process that holds the lease may send to the webhook.
- * After this time, another process may take the lease.
+ * The duration of the lease of a webhook, in milliseconds. Only the run that holds the lease may send to the webhook.
+ * After this time, another run may take the lease, in the same or another process.
  */
 export const LEASE_MS = 25_000;
 
-/** A webhook whose lease this process holds. The process may send to the webhook until the lease ends. */
+/** A webhook whose lease this run holds. The run may send to the webhook until the lease ends. */
 export interface LeasedWebhook {
   readonly id: string;
   readonly leaseId: string;
@@ -71,8 +71,8 @@ const advanceStatement = prepared(
 );
 
 /**
- * Takes the lease of an active webhook and returns the webhook. Returns BUSY if another process has the lease, and
- * INACTIVE if the webhook is not active or does not exist.
+ * Takes the lease of an active webhook and returns the webhook. Returns BUSY if another run has the lease, and INACTIVE
+ * if the webhook is not active or does not exist.
  */
 export async function leaseWebhook(
   transaction: Transaction,
@@ -86,7 +86,7 @@ export async function leaseWebhook(
   return active === undefined ? "INACTIVE" : "BUSY";
 }
 
-/** Ends the lease `leaseId` of a webhook. Does nothing if another process has taken the lease in the meantime. */
+/** Ends the lease `leaseId` of a webhook. Does nothing if another run has taken the lease in the meantime. */
 export function releaseWebhook(transaction: Transaction, { id, leaseId }: LeasedWebhook): void {
   transaction.send(endLease({ tenant: transaction.tenantId, id, lease: leaseId }));
 }

@@ -17,7 +17,7 @@ export interface WebhookKey {
 const ACTIVE = `SELECT tenant_id AS "tenantId", id AS "webhookId" FROM webhooks
   WHERE tenant_id = ANY(?::uuid[]) AND state = 'ACTIVE'`;
 
-/** Finds the active webhooks whose lease no process holds. A killed process holds its lease until `leased_until`. */
+/** Finds the active webhooks without a lease. The lease of a killed process lasts until `leased_until`. */
 const FREE = `SELECT tenant_id AS "tenantId", id AS "webhookId", position FROM webhooks
   WHERE state = 'ACTIVE' AND (leased_until IS NULL OR leased_until < now())`;
 
@@ -43,8 +43,8 @@ export function findActiveWebhooks(source: TransactionSource, tenantIds: readonl
 }
 
 /**
- * Searches the webhooks of all tenants. Returns the active webhooks that may have new events or have a pending delivery
- * whose next attempt is due. Omits webhooks whose lease a process holds.
+ * Searches the webhooks of all tenants. Returns the active webhooks in two cases: there may be new events for the
+ * webhook, or the next attempt of a pending delivery is due. Omits webhooks that have a lease.
  */
 export async function findWaitingWebhooks(source: TransactionSource): Promise<WebhookKey[]> {
   const [free, due] = await runAcrossTenants(source, SCOPE, (transaction) =>
