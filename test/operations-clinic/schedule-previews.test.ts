@@ -3,10 +3,20 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ProgramService } from "../../src/gen/cupo/clinic/v1/program_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
-import { bookFirst, type Clinic, call, day, materialize, mustCall, openClinic } from "../schedule/clinic.js";
+import {
+  appointmentIn,
+  bookFirst,
+  type Clinic,
+  call,
+  day,
+  materialize,
+  mustCall,
+  openClinic,
+} from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import { shareTestService, type TestService } from "../support/service.js";
 import { expectRefusal, idsOf } from "./rpc-under-test.js";
+import { at, timedBooking } from "./timed-bookings.js";
 
 const { previewPractitionerChange } = ProgramService.method;
 
@@ -97,6 +107,22 @@ describe("PreviewRuleChange", () => {
 });
 
 describe("PreviewPractitionerChange", () => {
+  test("counts an overbooked appointment of a program whose schedule was never made", async () => {
+    const clinic = await openClinic(service, { materialized: false });
+    const { programId, practitionerIds } = clinic;
+    const overbooking = await timedBooking(clinic, { startsAt: at(clinic, "03:00"), reason: "Urgente." });
+    const { appointmentId } = appointmentIn(await call(clinic, "OverbookAppointment", overbooking));
+    expect(
+      await previewOf(clinic, "PreviewPractitionerChange", { practitionerIds: [...practitionerIds] }),
+    ).toMatchObject({ addedSlotCount: 0, displacedAppointmentCount: 0 });
+    const preview = await previewOf(clinic, "PreviewPractitionerChange", { practitionerIds: [] });
+    expect(preview).toMatchObject({ addedSlotCount: 0, withdrawnSlotCount: 0, displacedAppointmentCount: 1 });
+    expect(idsOf(preview.displacedAppointments)).toEqual([appointmentId]);
+    expect(preview).not.toHaveProperty("previewedThrough");
+    await mustCall(clinic, "ReplaceProgramPractitioners", { programId, practitionerIds: [], expectedVersion: 2 });
+    expect(appointmentIn(await call(clinic, "GetAppointment", { appointmentId }))).toMatchObject({ displaced: true });
+  });
+
   test("returns the effect of the same replacement", async () => {
     const [ana, luz, eva] = await Promise.all([1, 2, 3].map(() => fixtures.practitioner.create(service, {})));
     const clinic = await openClinic(service, { practitionerIds: [`${ana}`, `${luz}`] });

@@ -144,7 +144,8 @@ export function isMade({ through, at }: MaterializationState): boolean {
 
 /**
  * Returns the slot changes that {@link remakeProgram} would make with these rules and practitioners, and the last date
- * that was compared. Writes nothing. Returns undefined if the program never had a schedule.
+ * that was compared. Writes nothing. If the program never had a schedule, only appointments can change, and `through` is
+ * undefined.
  */
 export async function previewRemake(
   transaction: Transaction,
@@ -152,11 +153,11 @@ export async function previewRemake(
   changes: Pick<PlanChanges, "rules" | "practitionerIds">,
   nowMs: number,
   limit: number,
-): Promise<(SlotChanges & { readonly through: string }) | undefined> {
+): Promise<SlotChanges & { readonly through: string | undefined }> {
   const { state, inputs } = await readScheduleInputs(transaction, programId, nowMs, changes.practitionerIds);
-  if (!isMade(state)) return undefined;
   const plan = planOn(inputs, changes);
-  return { ...(await previewSlots(transaction, plan, new Date(nowMs), { limit })), through: plan.through };
+  const found = await previewSlots(transaction, plan, new Date(nowMs), { limit });
+  return isMade(state) ? { ...found, through: plan.through } : { ...found, added: 0, through: undefined };
 }
 
 /**

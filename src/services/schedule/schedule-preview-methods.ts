@@ -100,13 +100,13 @@ async function preview(
 ): Promise<SchedulePreview> {
   const transaction = call.transaction;
   const found = await previewRemake(transaction, programId, changes, nowMs, MAX_SHOWN);
-  const displaced = await readAppointments(transaction, found?.firstDisplacedIds ?? []);
+  const displaced = await readAppointments(transaction, found.firstDisplacedIds);
   return create(SchedulePreviewSchema, {
     programId,
-    ...(found === undefined ? {} : { previewedThrough: found.through }),
-    addedSlotCount: found?.added ?? 0,
-    withdrawnSlotCount: found?.withdrawn ?? 0,
-    displacedAppointmentCount: found?.displaced ?? 0,
+    ...(found.through === undefined ? {} : { previewedThrough: found.through }),
+    addedSlotCount: found.added,
+    withdrawnSlotCount: found.withdrawn,
+    displacedAppointmentCount: found.displaced,
     displacedAppointments: displaced.map((appointment) => toAppointmentDetails(appointment, appointment.displacement)),
   });
 }
