@@ -22,7 +22,7 @@ import {
   timeEvents,
 } from "./time-events-under-test.js";
 
-const STEPS = 300;
+const STEPS = Number(process.env["TIME_EVENT_STEPS"] || 120);
 const PATIENTS = 12;
 const SEED = 29;
 

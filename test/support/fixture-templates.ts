@@ -9,18 +9,22 @@ export type RowsOf<T> = (made: T) => Readonly<Record<string, string>>;
 /** Returns texts of a fixture, each with its replacement in a copy. */
 export type ReplacementsOf<T> = (made: T) => Readonly<Record<string, string>>;
 
-/** A fixture that the service created, and its rows by table. Without rows it cannot be copied. */
+/** A fixture that the service created. */
 interface Template<T> {
   readonly made: T;
   /** The ids in the words of its request. */
   readonly ids: readonly string[];
-  readonly rows: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> | undefined;
+  /**
+   * The rows of each table as a JSON array, except rows with one of `ids`. Undefined if a table has no rows or is
+   * missing in an older release; then the fixture cannot be copied.
+   */
+  readonly rows: Readonly<Record<string, string>> | undefined;
 }
 
 /** The fixtures of one service. */
 interface Kept {
-  /** Templates by their words without ids. Undefined after the first request with these words. */
-  readonly templates: Map<string, Promise<Template<object>> | undefined>;
+  /** Templates by their words without ids. */
+  readonly templates: Map<string, Promise<Template<object>>>;
   /** Copies are made one after another; concurrent copies would each open a connection. */
   lastCopy: Promise<unknown>;
 }
@@ -33,8 +37,8 @@ const OF_TENANT = "calendars";
 const known = new WeakMap<TestService, Kept>();
 
 /**
- * Creates a fixture of JSON values. `words` describes it. The service creates the first two fixtures whose words differ
- * only in ids. Later ones are copies of the second one, as it was when created.
+ * Creates a fixture of JSON values. `words` describes it. The service creates the first of the fixtures whose words
+ * differ only in ids. Later ones are copies of the first one, as it was when created.
  * - A copy costs one statement instead of several calls and leaves no audit trail.
  * - It has the ids of its own words, the texts of `replacementsOf`, and new ids for all others, also within codes.
  * - On Citus the service creates every fixture, because Citus cannot run the copy as one statement.
@@ -51,37 +55,34 @@ export async function createFromTemplate<T extends object>(
   known.set(service, kept);
   const ids = [...new Set(words.match(UUID))];
   const pattern = words.replace(UUID, (id) => `#${ids.indexOf(id)}`);
-  const isAgain = kept.templates.has(pattern);
   const earlier = kept.templates.get(pattern);
-  if (earlier !== undefined) {
-    const template = (await earlier.catch(() => undefined)) as Template<T> | undefined;
-    if (template?.rows === undefined) return make();
-    return copy(
-      service,
-      kept,
-      template.made,
-      template.rows,
-      rewriter(template.ids, ids, replacementsOf(template.made)),
-    );
+  if (earlier === undefined) {
+    const template = make().then((made) => templateOf(service, made, ids, rowsOf(made)));
+    kept.templates.set(pattern, template);
+    return (await template).made;
   }
-  const template = isAgain ? make().then((made) => templateOf(service, made, ids, rowsOf(made))) : undefined;
-  kept.templates.set(pattern, template);
-  return template === undefined ? make() : (await template).made;
+  const template = (await earlier.catch(() => undefined)) as Template<T> | undefined;
+  if (template?.rows === undefined) return make();
+  const rewrite = rewriter(template.ids, ids, replacementsOf(template.made));
+  return copy(service, kept, template.made, template.rows, rewrite);
 }
 
-/** Reads the rows of a fixture. The template has no rows if one of the tables has none. */
+/** Reads the rows of a fixture. */
 async function templateOf<T extends object>(
   service: TestService,
   made: T,
   ids: readonly string[],
   conditions: Readonly<Record<string, string>>,
 ): Promise<Template<T>> {
+  const given = `ARRAY[${ids.map(escapeLiteral).join()}]::text[]`;
   const columns = Object.entries(conditions).map(
     ([table, condition]) =>
-      `(SELECT json_agg(t ORDER BY t) FROM (SELECT * FROM ${table} WHERE ${condition}) t) AS ${table}`,
+      `(SELECT coalesce(json_agg(t ORDER BY t) FILTER (WHERE to_jsonb(t)->>'id' = ANY(${given}) IS NOT TRUE), '[]')::text
+        FROM (SELECT * FROM ${table} WHERE ${condition}) t HAVING count(*) > 0) AS ${table}`,
   );
-  const [rows = {}] = await service.query(`SELECT ${columns.join()}`);
-  return { made, ids, rows: Object.values(rows).includes(null) ? undefined : (rows as Template<T>["rows"]) };
+  const [rows] = await service.query(`SELECT ${columns.join()}`).catch(() => []);
+  const isComplete = rows !== undefined && !Object.values(rows).includes(null);
+  return { made, ids, rows: isComplete ? (rows as Template<T>["rows"]) : undefined };
 }
 
 async function copy<T extends object>(
@@ -89,31 +90,25 @@ async function copy<T extends object>(
   kept: Kept,
   made: T,
   rows: NonNullable<Template<T>["rows"]>,
-  { isGiven, rewrite }: Rewriter,
+  rewrite: (json: string) => string,
 ): Promise<T> {
-  const statements = Object.entries(rows).map(([table, all]) => {
-    const values = escapeLiteral(rewrite(all.filter(({ id }) => !isGiven(String(id)))));
+  const statements = Object.entries(rows).map(([table, json]) => {
+    const values = escapeLiteral(rewrite(json));
     const unlessThere = table === OF_TENANT ? "ON CONFLICT DO NOTHING" : "";
     return `INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, ${values}) ${unlessThere}`;
   });
   const copied = kept.lastCopy.then(() => service.query(statements.join(";")));
   kept.lastCopy = copied.catch(() => undefined);
   await copied;
-  return JSON.parse(rewrite(made)) as T;
+  return JSON.parse(rewrite(JSON.stringify(made))) as T;
 }
 
-/** Serializes values as JSON, with the ids and texts of a copy. */
-interface Rewriter {
-  /** Whether this id was given in the words. Such a row is not copied, because the new words name another one. */
-  readonly isGiven: (id: string) => boolean;
-  readonly rewrite: (value: unknown) => string;
-}
-
+/** Returns a function that replaces the ids and texts of a template in JSON by those of a copy. */
 function rewriter(
   given: readonly string[],
   inTheirPlace: readonly string[],
   others: Readonly<Record<string, string>>,
-): Rewriter {
+): (json: string) => string {
   const places = new Map(given.map((id, index) => [id, inTheirPlace[index] ?? id]));
   const otherFor = (id: string) => {
     const other = places.get(id) ?? newId();
@@ -121,12 +116,6 @@ function rewriter(
     return other;
   };
   const texts = Object.entries(others).map((pair) => pair.map((text) => JSON.stringify(text)));
-  return {
-    isGiven: (id) => given.includes(id),
-    rewrite: (value) =>
-      texts.reduce(
-        (json, [text = "", other = ""]) => json.replaceAll(text, other),
-        JSON.stringify(value).replace(UUID, otherFor),
-      ),
-  };
+  return (json) =>
+    texts.reduce((all, [text = "", other = ""]) => all.replaceAll(text, other), json.replace(UUID, otherFor));
 }
