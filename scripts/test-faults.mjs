@@ -24,6 +24,8 @@ const LONG = {
   LAST_UNIT_TRIALS: "60",
   ROLLOUT_REQUESTS: "40",
   SIMULATION_COMMANDS: "100000",
+  REMINDER_DAYS: "24",
+  TIME_EVENT_STEPS: "600",
   EVERY_STATEMENT: "1",
   PAUSES: "none",
   NEVER_ANALYSED_SLOTS: "8000,65000,200000",
@@ -36,6 +38,8 @@ const STORMS = ["storm", "storm-defects", "last-unit", "visit-storm", "materiali
 const LARGE = ["never-analysed"];
 /** The comparison of the service with a model, and the defects that it must detect. */
 const SIMULATIONS = ["simulation", "simulation-defects"];
+/** Tests of reminders, with more moves of appointments. */
+const REMINDERS = ["jobs/time-events-moves", "webhooks/stale-reminders"];
 const RESULTS = "build/test-faults";
 const LONGEST_FILE_MS = 60 * 60_000;
 
@@ -54,7 +58,8 @@ function filesOf(filters) {
   const faults = readdirSync("test/faults").map((name) => `test/faults/${name}`);
   const storms = [...STORMS, ...LARGE].map((name) => `test/schedule/${name}.test.ts`);
   const simulations = SIMULATIONS.map((name) => `test/simulation/${name}.test.ts`);
-  const all = [...faults.filter((path) => path.endsWith(".test.ts")), ...storms, ...simulations];
+  const reminders = REMINDERS.map((name) => `test/${name}.test.ts`);
+  const all = [...faults.filter((path) => path.endsWith(".test.ts")), ...storms, ...simulations, ...reminders];
   const chosen = all.filter((path) => filters.length === 0 || filters.some((filter) => path.startsWith(filter)));
   if (chosen.length === 0)
     throw new Error(`no test file begins with ${filters.join(", ")}; the files are ${all.join(", ")}`);
