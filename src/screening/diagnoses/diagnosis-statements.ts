@@ -1,3 +1,4 @@
+import { isDenied, isDeniedDiagnosis } from "./denials.js";
 import { isStatedInEnglish } from "./english-statements.js";
 import { type Condition, findConditions } from "./find-conditions.js";
 import { readWords, type Word } from "./read-words.js";
@@ -26,7 +27,7 @@ interface Text {
  *
  * These do not count:
  * - a condition of a service or another topic: `charla de diabetes`, `programa de hipertensos`
- * - a condition with a denied verb: `no tengo lupus`
+ * - a condition with a denied verb or diagnosis: `no tengo lupus`, `no me diagnosticaron lupus`
  * - a condition of people in general: `quien tiene lupus`
  */
 export function statesDiagnosis(plain: string): boolean {
@@ -51,11 +52,12 @@ function isStated(text: Text, condition: Condition): boolean {
  * - The word for a diagnosis is not about a person: `centro de diagnóstico`, `diagnóstico temprano`.
  * - A topic stands between it and the condition: `diagnóstico en la charla de lupus`. Words of {@link is.bystander} do
  *   not count as topics here.
+ * - The diagnosis is denied: `no me diagnosticaron lupus`.
  */
 function isDiagnosed({ words }: Text, { kind, start }: Condition): boolean {
   const reach = kind === "UNCLEAR" ? CLOSE : NEAR;
   for (let i = start - 1; i >= start - 1 - reach && sameSentence(words, i, start); i--) {
-    if (is.diagnosis(words[i])) return !isOfService(words, i);
+    if (is.diagnosis(words[i])) return !isOfService(words, i) && !isDeniedDiagnosis(words, i, start);
     if (is.topic(words[i]) && !is.bystander(words[i])) return false;
   }
   return false;
@@ -73,10 +75,14 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
   return sameSentence(words, start - 1, start) && /^(?:mi|mis|su|sus)$/.test(words[start - 1]?.text ?? "");
 }
 
-/** Returns whether a verb such as `sufro` stands before a word of {@link is.suffered}: `sufro de la tensión`. */
+/**
+ * Returns whether a verb such as `sufro` stands before a word of {@link is.suffered}: `sufro de la tensión`. Returns
+ * false if the verb is denied.
+ */
 function isSuffered({ words }: Text, { start }: Condition): boolean {
   const at = skipBack(words, start - 1, is.filler, CLOSE);
-  return is.suffered(words[start]) && is.takesPreposition(words[at]) && sameSentence(words, at, start);
+  if (!is.suffered(words[start]) || !is.takesPreposition(words[at]) || !sameSentence(words, at, start)) return false;
+  return !isDenied(words, at);
 }
 
 /**
@@ -160,7 +166,8 @@ function isToldAfter({ words }: Text, { start, end }: Condition): boolean {
 function isOwnVerb(words: readonly Word[], at: number, end: number): boolean {
   const isReported = is.telling(words[at]) && words[at + 1]?.text === "que" && is.having(words[at + 2]);
   const isFirstPerson = /^(?:tengo|tuve|padezco|sufro)$/.test(words[at]?.text ?? "");
-  return isReported || (at === end ? isFirstPerson : is.having(words[at]) && words[at - 1]?.text === "que");
+  const link = words[at - 1]?.text === "yo" ? at - 2 : at - 1;
+  return isReported || (at === end ? isFirstPerson : is.having(words[at]) && words[link]?.text === "que");
 }
 
 function isCodeBeside(words: readonly Word[], start: number, end: number): boolean {
@@ -187,11 +194,6 @@ function isSomebody({ words, named }: Text, { kind, start }: Condition): boolean
   if (!sameSentence(words, at, start) || isDenied(words, at) || isGeneral(words, at)) return false;
   if (kind === "PEOPLE") return is.selves(words[at]);
   return is.self(words[at]) || is.person(words[at]);
-}
-
-function isDenied(words: readonly Word[], at: number): boolean {
-  const before = is.pronoun(words[at - 1]) ? at - 2 : at - 1;
-  return sameSentence(words, before, at) && is.not(words[before]);
 }
 
 function isGeneral(words: readonly Word[], at: number): boolean {

@@ -1,3 +1,4 @@
+import { isDeniedInEnglish } from "./denials.js";
 import * as is from "./english-word-classes.js";
 import type { Condition } from "./find-conditions.js";
 import type { Word } from "./read-words.js";
@@ -71,7 +72,8 @@ function isToldBefore(text: Text, { start }: Condition): boolean {
   for (let at = start - 1; at >= start - NEAR && sameSentence(words, at, start); at--) {
     const word = words[at];
     if (word === undefined) return false;
-    if (isTold(words, at, start)) return !isDenied(words, at) && !isGeneral(words, at) && !isTopicBefore(words, at);
+    if (isTold(words, at, start))
+      return !isDeniedInEnglish(words, at) && !isGeneral(words, at) && !isTopicBefore(words, at);
     if (!(is.filler(word) || is.being(word) || is.person(word) || isNumber(word) || named.has(word))) return false;
   }
   return false;
@@ -101,16 +103,50 @@ function isExplained(words: readonly Word[], at: number): boolean {
 
 /**
  * Returns whether the words after the condition state it: `HIV positive`, `cancer was diagnosed`,
- * `the lupus that I suffer from`.
+ * `the lupus that I suffer from`, `the diabetes I have`.
  */
 function isToldAfter({ words }: Text, { start, end }: Condition): boolean {
   if (!sameSentence(words, end, start) || isTopicBefore(words, start)) return false;
   if (/^(?:positive|reactive)$/.test(words[end]?.text ?? "")) return true;
   const isLink = (word: Word | undefined) => is.being(word) || is.anyone(word) || isLinkWord(word);
   const next = skipAhead(words, end, isLink, NEAR);
-  if (!sameSentence(words, next, start) || isDenied(words, next)) return false;
+  if (isHad(words, start, end, next)) return true;
+  if (!sameSentence(words, next, start) || isDeniedInEnglish(words, next)) return false;
   if (/^diagnosed$/.test(words[next]?.text ?? "")) return true;
-  return next > end && words.slice(end, next).some(({ text }) => /^(?:i|he|she)$/.test(text)) && is.having(words[next]);
+  return isOfSubject(words, end, next) && is.having(words[next]) && !isAuxiliary(words, next);
+}
+
+/**
+ * Returns whether a relative clause with `have`, `has` or `had` follows the condition from `start` to `end`:
+ * `lupus that I have`, `the lupus I have`. The clause needs `that` or `which`, or `the` or `this` before the condition.
+ * The verb must be before the index `next`.
+ */
+function isHad(words: readonly Word[], start: number, end: number, next: number): boolean {
+  const at = skipBack(words, next - 1, (word) => !isFormOfHave(word), next - end);
+  if (at < end || !isFormOfHave(words[at]) || !sameSentence(words, at, start)) return false;
+  const before = skipBack(words, start - 1, (word) => is.filler(word) && !isDeterminer(word), 3);
+  const isLinked = /^(?:that|which)$/.test(words[end]?.text ?? "");
+  const isDefinite = sameSentence(words, before, start) && isDeterminer(words[before]);
+  return (isLinked || isDefinite) && isOfSubject(words, end, at) && !isAuxiliary(words, at);
+}
+
+function isFormOfHave(word: Word | undefined): boolean {
+  return word !== undefined && /^(?:have|has|had|ve)$/.test(word.text);
+}
+
+function isDeterminer(word: Word | undefined): boolean {
+  return word !== undefined && /^(?:the|this|that)$/.test(word.text);
+}
+
+function isOfSubject(words: readonly Word[], end: number, verb: number): boolean {
+  return words.slice(end, verb).some(({ text }) => /^(?:i|he|she)$/.test(text));
+}
+
+/** Returns whether the form of `to have` at index `at` has another verb or object after it: `I have heard`. */
+function isAuxiliary(words: readonly Word[], at: number): boolean {
+  const next = words[at + 1];
+  if (!isFormOfHave(words[at]) || !sameSentence(words, at + 1, at)) return false;
+  return is.topic(next) || is.object(next) || isNumber(next) || /^[a-z]{2,}ed$/.test(next?.text ?? "");
 }
 
 function isLinkWord(word: Word | undefined): boolean {
@@ -127,7 +163,7 @@ function isSomebody({ words, named }: Text, { start, end }: Condition): boolean 
   const isBetween = (word: Word | undefined) =>
     word !== undefined && (named.has(word) || (is.filler(word) && !is.preposition(word) && word.text !== "that"));
   const at = skipBack(words, start - 1, isBetween, NEAR);
-  if (!sameSentence(words, at, start) || !is.being(words[at]) || isDenied(words, at)) return false;
+  if (!sameSentence(words, at, start) || !is.being(words[at]) || isDeniedInEnglish(words, at)) return false;
   return isSubject(words, at);
 }
 
@@ -143,11 +179,6 @@ function isSubject(words: readonly Word[], at: number): boolean {
   if (subject?.text === "who") return is.person(words[before - 1]);
   if (is.persons(subject)) return is.owner(words[before - 1]);
   return /^(?:i|he|she|we)$/.test(subject?.text ?? "") || is.person(subject);
-}
-
-function isDenied(words: readonly Word[], at: number): boolean {
-  const before = skipBack(words, at - 1, is.auxiliary, 3);
-  return sameSentence(words, before, at) && is.not(words[before]);
 }
 
 function isGeneral(words: readonly Word[], at: number): boolean {

@@ -43,6 +43,14 @@ export const caused = oneOf(`died dies dying hospitalized hospitalised admitted 
   operated surgery surgeries recovering recovered recovery survived survivor living live lives lived born diagnosed complications history sick ill
   hospitalization tested positive chemo chemotherapy radiotherapy dialysis disabled infected remission suffering suffers
   suffered suffer battle patient someone lost losing fight struggle struggling struggles`);
+/**
+ * Words directly after `have` that show that it is not about the condition before it: participles
+ * (`the cancer that I have read about`) and words before an object (`the clinic that I have a question for`). Other
+ * participles end with `ed`.
+ */
+export const object =
+  oneOf(`heard read seen known written told spoken taken found done given brought thought made been to
+  a an the my no not any some another many several doubts concerns nothing`);
 /** Prepositions between a word such as `died` and the condition: `of` in `died of cancer`. */
 export const preposition = oneOf("of from with for by due to");
 /**
@@ -89,6 +97,8 @@ export const not = oneOf("not no never t without nor neither cannot ruled out ru
  * Words that the search skips on its way from a verb back to its subject or denial: `really` in
  * `I do not really have lupus`.
  */
-export const auxiliary = oneOf(`have has had ever been be do does did really to actually any being longer`);
+export const auxiliary = oneOf(
+  `have has had ever been be was were do does did really to actually any being longer yet`,
+);
 /** Words for a person directly after the name of a condition: `cancer survivor`. */
 export const bearer = oneOf("survivor patient victim sufferer");

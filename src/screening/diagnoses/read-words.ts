@@ -21,10 +21,18 @@ const DECIMAL_POINT = /^[0-9]\.[0-9]$/;
  * sentence.
  */
 const LABELS: ReadonlySet<string> = new Set(["dx", "idx", "dxs", "diag", "diagn"]);
+/**
+ * Matches a denial that ends at a comma: `nunca,` in `no contestan nunca, tengo lupus`. Such a comma ends a sentence,
+ * because the denial does not belong to the words after it.
+ */
+const DENIAL_END = /(?<![a-z0-9])(?:no(?:(?: l[ao])? se)?|nunca|jamas|tampoco|descart[a-z]{1,4}),$/;
+/** {@link DENIAL_END} reads at most this many characters before the comma. */
+const DENIAL_LENGTH = 13;
 
 /**
  * Returns the words of a plain text in order. A sentence does not end after one of the {@link LABELS}, such as `Dx`,
- * even at a point or a line break. It does not end at a line break after a colon or `=` either.
+ * even at a point or a line break. It does not end at a line break after a colon or `=` either. It ends at a comma
+ * after a denial: {@link DENIAL_END}.
  */
 export function readWords(plain: string): Word[] {
   const lower = plain.toLowerCase();
@@ -35,7 +43,8 @@ export function readWords(plain: string): Word[] {
     const between = lower.slice(end, index);
     const isLabel = LABELS.has(words.at(-1)?.text ?? "") || /[:=]\s*$/.test(between.slice(-8));
     const isInNumber = DECIMAL_POINT.test(lower.slice(end - 1, index + 1));
-    if (!isLabel && !isInNumber && sentenceEnd.test(between)) sentence += 1;
+    const isAfterDenial = DENIAL_END.test(lower.slice(Math.max(0, end - DENIAL_LENGTH), end + 1));
+    if (!isLabel && !isInNumber && (isAfterDenial || sentenceEnd.test(between))) sentence += 1;
     words.push({ text, key: keyOf(text), sentence });
     end = index + text.length;
   }

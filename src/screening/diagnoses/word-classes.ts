@@ -85,13 +85,13 @@ export const suffered = oneOf(`azucar presion tension tiroides prostata colon co
   rinones higado nervios ansiedad insomnio vertigo reflujo acidez`);
 /**
  * Words before a condition that say that somebody found it, caught it or had it in a test result:
- * `me detectaron lupus`, `me contagié de covid`, `positiva para dengue`. `descartaron` (ruled out) counts as well.
+ * `me detectaron lupus`, `me contagié de covid`, `positiva para dengue`.
  */
 export const finding = oneOf(`detectaron detecto detectada detectado detectan encontraron encontro encontrado encontrada
   descubrieron descubrio descubierto confirmaron confirmo confirmado confirmada confirman confirma hallaron hallado
   salio sali salieron sale salen resulto resulte arrojo muestra mostro mostraron reporta reporto evidencia evidencio
   revela revelo contagie contagio contagiaron contagiado contagiada pegaron positivo positiva positivos reactivo reactiva
-  seropositivo seropositiva descartaron pronosticaron dictaminaron`);
+  seropositivo seropositiva pronosticaron dictaminaron`);
 /** Verb forms before a condition. They state it after a word of {@link pronoun}: `me dio dengue`. */
 export const giving = oneOf("dio dieron dado di daba empezo comenzo");
 /** Pronouns and auxiliary verbs directly before a verb: `me` in `me dio dengue`, `han` in `no han detectado dengue`. */
@@ -173,10 +173,12 @@ export const anyone = oneOf("quien quienes uno alguien alguno");
 /** Words for people in general before `que` and a verb: `los` in `los que tienen asma`. */
 export const anyones = oneOf("los las el gente personas pacientes persona todos aquellos");
 /**
- * Words that deny the verb after them: `no tengo asma`. One word of {@link pronoun} may stand between:
- * `nunca me dio dengue`.
+ * Words that deny the word after them: `no tengo asma`, `descartaron sospecha de asma`. Up to three pronouns and
+ * auxiliary verbs may stand between: `nunca me ha dado dengue`.
  */
-export const not = oneOf("no ni nunca jamas sin tampoco");
+export const not = oneOf(
+  "no ni nunca jamas sin tampoco descartaron descarto descartan descarta descartar descartado descartada",
+);
 
 /**
  * Words that announce a condition if `es`, `era`, `fue`, `son` or `que` stands between them and the condition:
@@ -190,7 +192,7 @@ export const telling = oneOf(`dijo dijeron dice dicen mio mia tengo tiene padezc
  * Words that the search skips on its way from a condition forward to a word such as `diagnóstico` or `tengo`: `es` and
  * `mi` in `lupus es mi diagnóstico`.
  */
-export const backLink = oneOf(`que me le nos les se es fue era como segun el la mi su ha han habian habia sido
+export const backLink = oneOf(`que yo me le nos les se es fue era como segun el la mi su ha han habian habia sido
   cronico cronica severo severa tipo de del arterial mellitus grave avanzado avanzada mama hijo hija`);
 
 /**
