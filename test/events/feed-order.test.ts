@@ -3,11 +3,13 @@ import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { assignPositions } from "../../src/jobs/assign-positions.js";
 import { purgeEvents } from "../../src/jobs/purges.js";
+import { runTransaction } from "../../src/postgres/run-transaction.js";
 import { goesOn } from "../../src/postgres/tables/events/event-feed.js";
 import { findChangedFeeds, findOutstandingTenants } from "../../src/postgres/tables/events/event-overview.js";
+import { readEndOfFeed } from "../../src/services/events/read-placed.js";
 import { execute } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
-import { changed, commitEach, type FeedUnderTest, newTenant, startFeed } from "./feed-under-test.js";
+import { changed, commitEach, type FeedUnderTest, newTenant, PATIENT_LIMITS, startFeed } from "./feed-under-test.js";
 
 const WAITING = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
@@ -129,6 +131,13 @@ describe("the order of the feed", () => {
     expect(whole).toMatchObject({ lastPosition: 2_345, isOutstanding: false });
     expect(new Set(whole.events.map(({ eventId }) => eventId)).size).toBe(2_345);
   });
+});
+
+test("the end of the feed follows all committed events, even if they get positions in several statements", async () => {
+  await fill(2_345);
+  const work = { scope: { tenantId }, limits: PATIENT_LIMITS };
+  const end = await runTransaction(feed.database, work, readEndOfFeed);
+  expect(end).toMatchObject({ lastPosition: 2_345, isOutstanding: false, events: [] });
 });
 
 describe("a feed", () => {

@@ -27,7 +27,7 @@ export interface OpenTransaction {
 }
 
 /** Long limits in milliseconds, for a busy machine. */
-const PATIENT_LIMITS = { statementTimeoutMs: 30_000, lockTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
+export const PATIENT_LIMITS = { statementTimeoutMs: 30_000, lockTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
 
 export async function startFeed(url = (testDatabase: TestDatabase) => testDatabase.url): Promise<FeedUnderTest> {
   const testDatabase = await createTestDatabase();

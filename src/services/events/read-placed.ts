@@ -1,14 +1,25 @@
 import type { Transaction } from "../../call.js";
-import { assignNextPositions, type FeedPage, readFeed } from "../../postgres/tables/events/event-feed.js";
+import { assignNextPositions, type FeedPage, MAX_ASSIGNED, readFeed } from "../../postgres/tables/events/event-feed.js";
 
 /** A position after all events. */
 const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
 /**
- * Assigns positions to events that have none yet (see {@link assignNextPositions}). This locks the feed until the
- * commit. Then returns a page without events, which states the last position of the feed.
+ * Assigns positions to all committed events that have none yet (see {@link assignNextPositions}). This locks the feed
+ * until the commit. Then returns a page without events, which states the last position of the feed. Events that are
+ * committed meanwhile may be left without a position.
  */
 export async function readEndOfFeed(transaction: Transaction): Promise<FeedPage> {
+  let page = await readNextEnd(transaction);
+  let before = 0;
+  while (page.isOutstanding && page.lastPosition - before >= MAX_ASSIGNED) {
+    before = page.lastPosition;
+    page = await readNextEnd(transaction);
+  }
+  return page;
+}
+
+function readNextEnd(transaction: Transaction): Promise<FeedPage> {
   assignNextPositions(transaction);
   return readExistingFeed(transaction, AFTER_ALL, 1);
 }
