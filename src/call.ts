@@ -83,7 +83,7 @@ export interface RequiredStatement {
 /**
  * The database transaction of a call, bound to its tenant. Sends statements in the order in which it receives them,
  * without waiting for earlier results. Statements of the same turn of the event loop share a round trip. If the
- * operation takes no idempotency key, each round trip to the primary is a separate transaction until a write or lock.
+ * operation takes no idempotency key, each round trip before the first write or lock has its own transaction.
  */
 export interface Transaction {
   /** The tenant of the transaction. Every statement must also name this tenant. */

@@ -52,9 +52,9 @@ export interface DatabaseUrls {
 }
 
 /**
- * Opens the pool, checks the role of the service, and migrates the database if it is not up to date. While the database
- * is not available, for example because all machines restart, retries every second. The check and the migration are
- * each retried for up to 60 s.
+ * Opens the pool, checks the role of the service, and migrates the database if it is not up to date. If the database is
+ * not available, for example because all machines restart, the check and the migration are retried every second. Each
+ * of the two is retried for up to 60 s.
  *
  * Rejects if row-level security does not apply to the service's role: a query without a condition on the tenant would
  * then return data of other tenants. Logs a warning if the role can change the tables.
@@ -152,8 +152,8 @@ export function createCallStore(
 
 /**
  * Rejects if row-level security does not apply to the role. Call this before the migration, so that nothing is created
- * with a rejected role. If `isMadeByMigration` is true, the migration may still have to create the role. Then the
- * function does not reject when the server refuses the role.
+ * with a rejected role. If `isMadeByMigration` is true, the function does not reject when the server refuses the role,
+ * because the migration may not have created the role yet.
  */
 async function requireBoundRole(
   database: Database,

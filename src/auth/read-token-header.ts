@@ -6,7 +6,7 @@ import { parseJsonObject } from "./parse-json-object.js";
  * Checks a compact JWS before its signature is verified, and returns the reference to its key. `tokenTypes` contains
  * results of {@link normalizeTokenType}. Throws INVALID_ACCESS_TOKEN if one of these rules is broken:
  * - All three parts are canonical base64url, so that each token has only one spelling.
- * - The header is readable and has an accepted `typ`, an accepted `alg` and a `kid`, and no `crit`.
+ * - The header is readable. It has an accepted `typ`, an accepted `alg` and a `kid`. It has no `crit`.
  *
  * Key material in the header (`jwk`, `x5c`, `jku`) is never used (RFC 8725 section 3.10).
  */

@@ -24,16 +24,15 @@ const noKeysPauseMs = 5_000;
 const tickMs = 1_000;
 
 /**
- * Opens a key set that loads its keys at once and again in the background:
- * - The library jose runs one load at a time, and keeps the last good set for 24 h while loads fail.
- * - jose also loads if a token names an unknown key, because the key may be new. It does not do so within 30 s of the
- *   last successful load.
- * - After a failed load, this function pauses for 30 s, or for 5 s if no set is available. Without the pause, each
+ * Opens a key set. It starts the first load immediately, and further loads in the background.
+ * - While loads fail, the keys of the last successful load are accepted for 24 h.
+ * - A token with an unknown key also starts a load, because the key may be new. Exception: the last successful load was
+ *   less than 30 s ago.
+ * - After a failed load, no load starts for 30 s, or for 5 s if no keys are available. Without this pause, each
  *   invented key id would cause a request to a failing issuer.
- * - A document without a usable key is a successful load, because this is how an issuer revokes all its keys. The
- *   function also reports such a document to `onError`.
+ * - A document without a usable key is a successful load, because this is how an issuer revokes all its keys. It is
+ *   also reported to `onError`.
  * - The loads continue after the clock is set back.
- * - The timer of the background loads does not keep the process alive.
  */
 export function openRefreshingKeySet(source: KeySource): KeySet {
   const closing = new AbortController();
@@ -67,9 +66,9 @@ export function openRefreshingKeySet(source: KeySource): KeySet {
 }
 
 interface PacedLoads {
-  /** Loads the usable keys. Rejects at once during the pause after a failed load. */
+  /** Loads the usable keys. Rejects immediately during the pause after a failed load. */
   readonly load: FetchImplementation;
-  /** Whether the last attempt is long enough ago for the next background load. */
+  /** Whether a background load can start: `refreshMs` after a successful load, or 30 s or 5 s after a failed load. */
   isDue(): boolean;
   /** Milliseconds since the last successful load; undefined before the first. */
   ageMs(): number | undefined;

@@ -11,7 +11,7 @@ const SAME_SIGNAL_MS = 1_000;
  * - For SIGTERM, which an orchestrator sends, `close` gets `drainMs`. For SIGINT and SIGHUP, it gets 0 and does not
  *   drain.
  * - When `close` resolves, the process ends with exit code 0. When it rejects, `fail` is called with the error.
- * - A further signal, more than 1 s later, ends the process at once with exit code 1.
+ * - A further signal, more than 1 s later, ends the process immediately with exit code 1.
  */
 export function stopOnSignal(
   close: (drainMs: number) => Promise<void>,

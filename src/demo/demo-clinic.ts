@@ -30,13 +30,13 @@ export interface DemoClinic {
   readonly payers: readonly (Named & { readonly taxId: string })[];
   readonly contracts: readonly DemoContract[];
   readonly patients: readonly DemoPatient[];
-  /** At least one program. A clinic counts as complete when its last program has practitioners: they are set last. */
+  /** At least one program. The practitioners of the last program are set last: a clinic that has them is complete. */
   readonly programs: readonly DemoProgram[];
 }
 
 /**
  * A contract. `payer` and `coveredServices` are codes. If `coveredServices` is empty, the contract covers every
- * service.
+ * healthcare service.
  */
 export interface DemoContract extends Named {
   readonly payer: string;
@@ -52,7 +52,7 @@ export interface DemoPatient {
   readonly email?: string;
 }
 
-/** A program. `location`, `services` and `practitioners` are codes. */
+/** Practitioners who offer healthcare services at a location. `location`, `services` and `practitioners` are codes. */
 export interface DemoProgram extends Named {
   readonly location: string;
   readonly services: readonly string[];

@@ -13,8 +13,8 @@ export interface DemoTransportOptions {
   /** Returns a fresh access token for the tenant. */
   readonly token: () => Promise<string>;
   /**
-   * Ends the calls of the transport. A call that waits for a retry or for its quota rejects at once. A call that waits
-   * for its response rejects after the response. Later calls reject at once.
+   * Ends the calls of the transport. A call that waits for a retry or for its quota rejects immediately. A call that
+   * waits for its response rejects after the response. Later calls reject immediately.
    */
   readonly signal: AbortSignal;
 }

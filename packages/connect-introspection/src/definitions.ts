@@ -31,7 +31,7 @@ export interface Definitions {
 
 /**
  * Indexes the files that define the services, and all their imports. If two npm packages contain a file of the same
- * name, only the first file is indexed, because clients refuse two files of the same name.
+ * name, only the file that is found first is indexed, because clients refuse two files of the same name.
  */
 export function indexDefinitions(services: readonly DescService[]): Definitions {
   const files = new Map<string, DescFile>();
@@ -62,7 +62,8 @@ export function indexDefinitions(services: readonly DescService[]): Definitions 
 }
 
 /**
- * Returns the files and their direct and indirect imports. Of several files with the same name it returns the first.
+ * Returns the files and their direct and indirect imports. Of several files with the same name, it returns only the
+ * file that it finds first.
  */
 function closure(files: readonly DescFile[]): readonly DescFile[] {
   const found = new Map<string, DescFile>();

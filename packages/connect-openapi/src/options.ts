@@ -82,8 +82,8 @@ export interface OpenApiOptions<R extends OpenApiRoute = OpenApiRoute> extends S
    */
   readonly servers?: JsonObject[];
   /**
-   * The `security` of the document. It applies to operations without their own `security`. By default, it is `[]`
-   * (no requirement) if no operation has its own `security`. Otherwise, the document has no member `security`.
+   * The `security` of the document. It applies to operations without their own `security`. The default depends on the
+   * operations. If none has its own `security`, it is `[]`: no requirement. If any has, the document has no `security`.
    */
   readonly security?: JsonObject[];
   /** Returns the parts that replace or extend the generated operation of a route. */

@@ -17,13 +17,12 @@ import type { Violation } from "./violations/violation.js";
 /** Options for building request messages, in addition to the route. */
 export interface BindOptions extends BodyLimits, ProfileOptions, Pick<ReadRules, "maxItems" | "registry"> {
   /**
-   * Compiles a validator for a message type. Defaults to none. The validator is called only if the JSON of a body has
-   * violations. (An interceptor can validate all other messages.) The validator receives a message with only the values
-   * that could be read. It returns all violations of this message, in any order.
-   *
-   * If the validator reports a field of the path, the answer lists only the violations of path fields. Otherwise, the
-   * answer lists the violations of the JSON and those of the validator, except violations of values that could not be
-   * read.
+   * Compiles a validator for a message type. The validator is called only if the JSON of a body has violations. An
+   * interceptor can validate all other messages. Defaults to none.
+   * - The validator receives a message with only the values that could be read.
+   * - It returns all violations of this message, in any order. The answer lists them together with the violations of
+   *   the JSON, but omits violations of values that could not be read.
+   * - If it reports a field of the path, the answer lists only the violations of path fields.
    */
   validate?<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**

@@ -47,8 +47,8 @@ const routedRequest = createContextKey<RoutedRequest | undefined>(undefined, { d
 
 /**
  * Compiles a route. A call runs through the `headerInterceptors`, the interceptor that builds the request message, the
- * `interceptors`, and the interceptors of the service. All of them are created at the first call, because creating
- * those of all routes would delay the start.
+ * `interceptors`, and the interceptors of the service. They are created at the first call of the route, because
+ * creating the interceptors of all routes would delay the start.
  *
  * Throws if `methods` has no implementation of the method, if the success status is not from 200 to 299, or if
  * `options` are invalid.

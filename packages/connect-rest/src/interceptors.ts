@@ -2,8 +2,8 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 
 /**
- * Interceptors for all methods, or a function that returns the interceptors of a method. The function is called at the
- * first call of each route. If the function throws, this call fails, and the function is called again at the next call.
+ * Interceptors for all methods, or a function that returns the interceptors of a method. The function runs at the
+ * first request for each route. If the function throws, this request fails, and the next request runs it again.
  * The first interceptor is outermost.
  */
 export type Interceptors = readonly Interceptor[] | ((method: DescMethod) => readonly Interceptor[]);

@@ -56,13 +56,13 @@ const openContext = createContextKey<HandlerContext | undefined>(undefined, { de
  * starts with an empty request message, and one interceptor must replace it with the real message. Throws if the method
  * is not unary.
  *
- * Connect applies each interceptor for each call. This function applies it once, when the method is compiled. So an
- * interceptor must keep the state of a call inside the function that it returns. No interceptor may replace the context
- * values.
+ * Differences from Connect:
+ * - Each interceptor is applied once, when the method is compiled, and not for each call. So an interceptor must keep
+ *   the state of a call inside the function that it returns.
+ * - An interceptor must not replace the context values.
+ * - `createHandlerContext` is not used, because it builds abort controllers and header lists that are not needed here.
  *
- * Connect's `createHandlerContext` is not used, because it builds abort controllers and header lists that are not
- * needed here. Connect does not promise stability for the functions of `@connectrpc/connect/protocol`, so only this
- * file uses them.
+ * Only this file uses `@connectrpc/connect/protocol`, because Connect may change its functions in any release.
  */
 export function createUnaryInvoke(
   spec: MethodImplSpec,

@@ -57,7 +57,7 @@ interface Parameter extends FieldTarget {
  * - invalid percent-encoding
  * - a value that its field rejects
  *
- * Names with a dot are not compiled, because recursive messages have any number of paths.
+ * A name with a dot is resolved again for each request, because recursive messages have any number of paths.
  */
 export function createQueryReader(rules: QueryRules): ReadQuery {
   const { schema, ignoredNames, profile } = rules;

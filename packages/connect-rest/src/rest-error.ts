@@ -8,7 +8,7 @@ import type { Violation } from "./violations/violation.js";
  * - MALFORMED: the path, the query or a header is invalid, the body is not JSON or nests too deeply, or a body was sent
  *   to an operation that takes none.
  * - UNSUPPORTED_MEDIA_TYPE: Content-Type or Content-Encoding is not supported.
- * - TOO_LONG: the body is longer than the limit.
+ * - TOO_LONG: the body is longer than `maxBodyBytes`.
  * - INVALID: the body is JSON but violates the schema of the request.
  */
 export type RestErrorReason =

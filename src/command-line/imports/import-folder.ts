@@ -21,9 +21,9 @@ export interface ImportOutputs {
 }
 
 /**
- * The exit codes of an import that read all its files. An import is incomplete if a row was rejected. It is also
- * incomplete if the service has more or fewer imported resources than the rows of a file account for: the counts
- * `server` and `kept` differ (see {@link Counted}). A dry run checks only for rejected rows.
+ * The exit codes of an import that read all its files. An import is complete if:
+ * - no row was rejected
+ * - for each file, the counts `server` and `kept` are equal (see {@link Counted}). A dry run does not compare them.
  */
 export const importExitCodes = { complete: 0, incomplete: 2 } as const;
 

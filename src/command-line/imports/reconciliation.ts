@@ -8,11 +8,11 @@ export interface Counted {
   unchanged: number;
   rejected: number;
   /**
-   * The number of ids in the file for which the service has a resource. An id counts even if its row was rejected
-   * because the row has changed since its import.
+   * The number of ids in the file for which the service has a resource. This includes the id of a row that was
+   * rejected because the row has changed since its import.
    */
   readonly kept: number;
-  /** The number of resources of this kind that the service has from this source; undefined in a dry run. */
+  /** The number of resources of the file's kind that the service has from this source; undefined in a dry run. */
   server: number | undefined;
 }
 

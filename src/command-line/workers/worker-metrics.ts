@@ -34,7 +34,7 @@ export class WorkerMetrics {
     await Promise.all(Array.from(this.#workers.keys(), (worker) => this.#ask(worker)));
   }
 
-  /** Keeps the counters and histograms that an ended worker returned last. Increases after that are lost. */
+  /** Keeps the counters and histograms in the last answer of an ended worker. Increases after this answer are lost. */
   ended(worker: Worker): void {
     const page = this.#pages.get(worker);
     if (page === undefined) return;

@@ -11,7 +11,7 @@ interface Channel extends EventEmitter {
 export interface PrimaryLink {
   readonly start: WorkerStart;
   /**
-   * Returns the metrics of all workers. Calls at the same time share one question to the primary process. If it does
+   * Returns the metrics of all workers. Simultaneous calls share one request to the primary process. If it does
    * not answer within {@link PATIENCE_MS}, or could not collect the metrics, returns the result of `own`: the metrics
    * of this worker.
    */
@@ -31,7 +31,7 @@ const PATIENCE_MS = 4_000;
 
 /**
  * Reports to the primary process that this worker runs, and waits for START. Returns the connection to the primary
- * process, with the start data. Throws if another message arrives first. `channel` defaults to that of this process.
+ * process, with the start data. Throws if another message arrives first. `channel` defaults to `process`.
  */
 export async function joinPrimary(channel: Channel = process): Promise<PrimaryLink> {
   const answer = once(channel, "message");

@@ -16,9 +16,13 @@ const escapes: Readonly<Record<string, string>> = { a: "\x07", b: "\b", f: "\f",
 const escape = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|[xX]([0-9a-fA-F]{2})|([0-3][0-7]{2})|(.))/gsu;
 
 /**
- * Splits a CEL expression of the form `a && b`, `(a && b) || !rule` or `a && b ? '' : 'text'` into its conditions.
- * `rule` is the value of a predefined rule. `|| !rule` is dropped, because rules with the value false are not
- * translated. An expression of another form is one condition.
+ * Splits a CEL expression into its conditions. An expression of these forms has the conditions `a` and `b`:
+ * - `a && b`
+ * - `a && b ? '' : 'text'`
+ * - `(a && b) || !rule`, where `rule` is the value of a predefined rule. `|| !rule` is dropped, because rules with the
+ *   value false are not translated.
+ *
+ * An expression of another form is one condition.
  */
 export function celCondition(expression: string): CelCondition {
   const [condition = "", otherwise, ...nested] = splitTop(expression, "?");

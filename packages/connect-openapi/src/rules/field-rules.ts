@@ -35,7 +35,7 @@ const number =
     keywords({ [keyword]: Number(value) });
 /**
  * Returns no keyword for a rule of an enumeration, of list items or of map entries. Other functions translate these
- * rules, except `enum.example`, which the document leaves out.
+ * rules. Nothing translates `enum.example`, so the document does not contain it.
  */
 const saidElsewhere: Translate = () => SAID;
 

@@ -41,8 +41,8 @@ export function numberRules(typeName: string, rules: ReflectMessage): Translatio
 }
 
 /**
- * Returns the schemas of a range. If the lower limit is above the upper limit, protovalidate allows the numbers that
- * satisfy one of the two limits.
+ * Returns the schemas of a range. If the lower limit is above the upper limit, protovalidate allows the numbers outside
+ * of the two limits: `gt: 10, lt: 5` allows 3 and 12.
  */
 function rangeSchemas(range: Readonly<Record<string, number>>): JsonObject[] {
   const sides = Object.entries(range).map(([keyword, limit]) => ({ [keyword]: limit }));

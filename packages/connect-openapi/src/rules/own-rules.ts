@@ -4,8 +4,8 @@ import { type FieldRules, FieldRulesSchema, Ignore } from "../gen/buf/validate/v
 import { fieldRulesOf, messageRulesOf } from "./options-of.js";
 
 /**
- * Returns the protovalidate rules of a field. If a `oneof` in the rules of the message contains the field, and the
- * field does not set `ignore` itself, the returned rules ignore the zero value.
+ * Returns the protovalidate rules of a field. If a `oneof` in the rules of the message contains the field, the returned
+ * rules have `ignore: IF_ZERO_VALUE`, unless the field sets `ignore` itself.
  */
 export function ownRules(field: DescField): FieldRules {
   const rules = fieldRulesOf(field);

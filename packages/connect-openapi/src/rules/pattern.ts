@@ -9,9 +9,10 @@ const oneClass = /^\[[^^\]](?:[^\]\\]|\\.)*\]$/su;
  *
  * Returns undefined if JSON Schema tools could reject the expression or read it in another way:
  * - It has Unicode classes (`\p{L}`), flags or other syntax of RE2.
- * - It has a character above U+FFFF, which tools without Unicode mode read as two characters. Exception: if
- *   `isForbidden` is true and the expression is a single character class, such characters are removed from the class.
- *   The pattern then forbids fewer values.
+ * - It has a character above U+FFFF, which tools without Unicode mode read as two characters.
+ *
+ * If `isForbidden` is true, the second rule has an exception for a single character class, such as `[<\u{1F600}]`. The
+ * characters above U+FFFF are removed from the class, and the pattern `[<]` forbids fewer values.
  */
 export function patternOf(expression: string, isForbidden: boolean): string | undefined {
   if (re2Only.test(withoutEscapedBackslashes(expression))) return undefined;

@@ -5,8 +5,8 @@ import { tooLong } from "../rest-error.js";
  * Reads the whole body, at most `maxBytes`. Aborts `caller` if reading the body fails.
  *
  * Rejects with:
- * - TOO_LONG if the body is longer than `maxBytes`: at once if Content-Length says so, otherwise at the first chunk
- *   over the limit. The rest is not read. If `maxBytes` is 0, the reason is MALFORMED instead.
+ * - TOO_LONG if the body is longer than `maxBytes`: before reading if Content-Length says so, otherwise at the first
+ *   chunk over the limit. The rest is not read. If `maxBytes` is 0, the reason is MALFORMED instead.
  * - a ConnectError with Code.Canceled if the caller disconnects.
  * - a ConnectError with Code.Internal if other code has already read from the body.
  */

@@ -18,7 +18,7 @@ export function mapKeyReader(type: ScalarType, profile: JsonProfile): ReadName {
 
 /**
  * Creates the reader of member names that are data, such as map keys. It accepts any string that `readString` accepts,
- * except `__proto__`, because this is not an ordinary property of a JavaScript object.
+ * except `__proto__`, because this name sets the prototype of a JavaScript object.
  */
 export function nameReader(readString: ReadValue): ReadName {
   return (name, at, violations) => {

@@ -60,7 +60,7 @@ interface Compilation extends ReadRules {
   readonly readAny: ReadValue;
   readonly excluded: readonly FieldNames[];
   readonly ignored: readonly FieldNames[];
-  /** The readers of the message types that were needed so far, without readers that exclude or ignore fields. */
+  /** The compiled readers by message type. Readers that exclude or ignore fields are not in this map. */
   readonly known: Map<DescMessage, ReadInto>;
 }
 

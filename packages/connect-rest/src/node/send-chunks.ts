@@ -3,8 +3,8 @@ import { endChunks } from "../adapters/response-body.js";
 import type { NodeResponse } from "./node-response.js";
 
 /**
- * Sends the head of an answer at once, then its chunks. Waits while the buffer of the response is full. If the caller
- * disconnects, ends the iteration and resolves.
+ * Sends the head of an answer before the first chunk is available, then the chunks. Waits while the buffer of the
+ * response is full. If the caller disconnects, ends the iteration and resolves.
  *
  * Rejects if the iteration throws. The answer is then cut: the HTTP/1.1 connection is closed without the last chunk,
  * and the HTTP/2 stream is reset with INTERNAL_ERROR. So the caller can see that the answer is not complete.

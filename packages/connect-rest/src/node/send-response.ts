@@ -7,14 +7,12 @@ import { sendChunks } from "./send-chunks.js";
 const lingerMs = 250;
 
 /**
- * Sends an answer. If the caller has disconnected or an answer has begun, sends nothing and calls {@link endUnsent}.
- * Resolves when Node.js has received the whole answer, including the last chunk of a body in chunks.
- *
- * Rejects, and sends nothing, if Node.js does not accept the status or a header. Also rejects if {@link sendChunks}
- * rejects.
- *
- * If the request is incomplete and its body may be longer than `maxBodyBytes`, the rest of the body is not read, see
- * {@link abandonBody}.
+ * Sends an answer. Resolves when it has passed the whole answer to Node.js, including all chunks of the body.
+ * - If the caller has disconnected or an answer has begun, sends nothing and calls {@link endUnsent}.
+ * - If the request is incomplete and its body may be longer than `maxBodyBytes`, the rest of the body is not read, see
+ *   {@link abandonBody}.
+ * - Rejects, and sends nothing, if Node.js does not accept the status or a header.
+ * - Rejects if {@link sendChunks} rejects.
  */
 export async function sendResponse(
   request: NodeRequest,

@@ -32,7 +32,7 @@ export type RulesBySelector = ReadonlyMap<string, HttpRule>;
  * Throws if a rule:
  * - has an unknown or invalid member
  * - selects more than one method
- * - names a service of `methods`, and a method that this service does not have
+ * - names an unknown method of a service that has a method in `methods`
  */
 export function rulesBySelector(rules: readonly HttpRuleJson[], methods: readonly DescMethod[]): RulesBySelector {
   const bySelector = new Map(rules.map((rule) => [rule.selector, readRule(rule)]));

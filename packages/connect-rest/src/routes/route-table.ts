@@ -93,8 +93,8 @@ export function createRouteTable(
  * that {@link TableOptions.onConflict} describes.
  * - Each segment is decoded once and compared to the decoded literals. A segment with invalid percent-encoding matches
  *   only wildcards. The reader of the path then reports the invalid percent-encoding.
- * - The last raw ":" in the last segment starts a custom verb if a matching route has that verb; otherwise it is part
- *   of the segment. A `**` before a verb takes at least the segment that contains the verb.
+ * - The last raw ":" in the last segment starts a custom verb if a matching route has that verb. Otherwise, it is part
+ *   of the segment. In a route with a verb, such as `/books/**:rename`, `**` matches at least one segment.
  * - The path `/` has no segments, so only `/` and `/**` match it.
  * - Empty segments (a double or trailing slash) match nothing.
  */

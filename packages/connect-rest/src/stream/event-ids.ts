@@ -11,8 +11,8 @@ import { headerValues } from "../raw-headers.js";
 import { malformed } from "../rest-error.js";
 
 /**
- * The names of the fields with the ids of server-sent events. A client sends the id of its last event to continue the
- * stream after that event. The names are proto names.
+ * The proto names of the fields with the ids of server-sent events. A client sends the id of its last event to continue
+ * the stream after that event.
  */
 export interface EventIds {
   /** The string field of the response that is the `id` of its event. If it is empty, the event has no id. */

@@ -19,8 +19,8 @@ interface Ordered<V extends Violation> {
  * one additional violation with the code MORE_ERRORS states how many are missing.
  *
  * `found` are violations from reading the request. `judged` are violations that a validator found in the message. The
- * message lacks values that could not be read. So this function drops violations in `judged` that concern such a value,
- * its members, or a value that contains it.
+ * message lacks values that could not be read, so violations in `judged` about them are dropped. For example, if `a.b`
+ * could not be read, violations of `a`, `a.b` and `a.b.c` are dropped.
  */
 export function listViolations<V extends Violation>(
   schema: DescMessage,

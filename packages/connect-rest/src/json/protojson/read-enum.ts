@@ -8,8 +8,8 @@ import { numberText, scalarReader } from "../strict/read-scalar.js";
 const readInt32 = scalarReader(ScalarType.INT32);
 
 /**
- * Creates the reader of an enum. In addition to the strict profile, it accepts the numbers of values. For an open enum
- * (proto3) it also accepts numbers that no value of the enum has.
+ * Creates the reader of an enum. It accepts everything that the strict profile accepts, and the numbers of values. For
+ * an open enum (proto3) it also accepts numbers that no value of the enum has.
  */
 export function enumReader(schema: DescEnum): ReadValue {
   const readName = strictEnumReader(schema);

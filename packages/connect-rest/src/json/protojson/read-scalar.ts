@@ -11,8 +11,10 @@ const loneSurrogate = /\p{Cs}/u;
 const base64 = /^[A-Za-z0-9+/_-]*$/;
 
 /**
- * Returns the reader of a scalar type by the ProtoJSON specification. In addition to the strict profile, it accepts
- * quoted numbers, also with an exponent; both base64 alphabets, also without padding; and U+0000 in strings.
+ * Returns the reader of a scalar type by the ProtoJSON specification. It accepts all values of the strict profile, and:
+ * - numbers in quotes, such as `"5"` and `"5e0"`
+ * - both base64 alphabets, with or without padding
+ * - U+0000 in strings
  */
 export function scalarReader(scalar: ScalarType, longAsString = false): ReadValue {
   if (scalar === ScalarType.STRING) return readString;

@@ -8,7 +8,7 @@ import { writeTimestamp } from "./write-time.js";
 
 /**
  * ProtoJSON without most of its alternatives. Only JSON names of fields, names of enum values and padded base64 are
- * accepted. An absent field must not be `null`. Timestamps are written with a fixed width.
+ * accepted. A field without a value must be absent and not `null`. Timestamps are written with a fixed width.
  */
 export const strictProfile: JsonProfile = {
   memberNames: ({ jsonName }) => [jsonName],
