@@ -202,7 +202,7 @@ export function unavailable(detail: string, retryAfterSeconds: number, init: Cup
   });
 }
 
-/** For a conflict or a 503 with items in `errors`, returns the code of the first item; otherwise the Problem's code. */
+/** Returns the code of the first item of `errors` if it states the reason (409 or 503), else the Problem's code. */
 export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCode {
   const [reason] = errors;
   return reason !== undefined && isExplainedByItem(code) ? reason.code : code;

@@ -9,7 +9,8 @@ import type { ReadyCall, StreamCall } from "./call.js";
  * A streaming method returns its messages as an async iterable.
  * - No message is requested while the response's send buffer is full.
  * - The stream ends when `call.signal` aborts. The implementation should then also end, to release its resources.
- * - Response headers are sent with the first message. So a stream that may be silent for long should send it at once.
+ * - Response headers are sent with the first message. So a stream that may be silent for long should send its first
+ *   message immediately.
  */
 export type Implementation<Service extends DescService> = {
   readonly [Method in keyof Service["method"]]?: Operation<Service["method"][Method]>;

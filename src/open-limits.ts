@@ -15,8 +15,8 @@ export type Limits = Pick<ChainPorts, "rateLimiter" | "calls" | "streams" | "pac
  */
 const WAITING_FOR_EACH = 10;
 /**
- * The limits of import batches that run at once in a process: for all tenants together, and for one tenant. Each batch
- * uses a database connection, so these limits leave connections for other calls.
+ * The limits of import batches that run at the same time in a process: for all tenants together, and for one tenant.
+ * Each batch uses a database connection, so these limits leave connections for other calls.
  */
 const BULK_CALLS = { bulk: 2, bulkPerTenant: 1 };
 

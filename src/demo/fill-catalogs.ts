@@ -17,8 +17,8 @@ const active = true;
 const FIRST_VERSION = 1;
 
 /**
- * Creates the catalogs, payers and contracts with their covered services. Keeps items that already exist. Calls
- * `onMade` after each kind of items. Rejects with the error of a failed call.
+ * Creates the catalogs and payers. Also creates the contracts, each with its covered healthcare services. Keeps items
+ * that already exist. Calls `onMade` after each kind of items. Rejects with the error of a failed call.
  */
 export async function fillCatalogs(
   clinic: DemoClinic,

@@ -12,8 +12,10 @@ const CONSENT_GRANTED_AT = { seconds: BigInt(Date.parse("2026-01-15T15:00:00Z") 
 
 /**
  * Creates the missing items of a clinic, one after the other. Calls `onProgress` with a line of text after each kind of
- * items. Resolves to true, and creates nothing, if the clinic was already complete; otherwise resolves to false. A
- * clinic is complete when the practitioners of its last program are set. Rejects with the error of a failed call.
+ * items. Rejects with the error of a failed call.
+ *
+ * Resolves to true, and creates nothing, if the practitioners of the clinic's last program are set: the clinic is then
+ * complete. Otherwise resolves to false.
  */
 export async function fillClinic(
   clinic: DemoClinic,

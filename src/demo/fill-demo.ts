@@ -14,8 +14,8 @@ export interface FillDemoOptions {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   /**
-   * Stops the filling. A wait for a retry or for a quota ends at once. A running call is finished first. Then
-   * {@link fillDemo} rejects.
+   * Stops the filling: {@link fillDemo} rejects. It waits for the end of a running call, but not for a retry or a
+   * quota.
    */
   readonly signal: AbortSignal;
   /** Called with a line of text for each tenant and after each kind of items. */

@@ -14,9 +14,9 @@ const active = true;
 const FIRST_VERSION = 1;
 
 /**
- * Creates the programs, each with its rules, its services and finally its practitioners. Also requests the first slots
- * of each program, so that these slots can be booked when the filling is done. The service creates the other slots in
- * the background.
+ * Creates the programs, each with its rules, its healthcare services and finally its practitioners. Also requests the
+ * first slots of each program, so that these slots can be booked when the filling is done. Background jobs create the
+ * other slots.
  */
 export async function fillPrograms(
   { programs }: DemoClinic,

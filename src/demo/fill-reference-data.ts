@@ -14,7 +14,7 @@ export interface ReferenceIds {
 const active = true;
 
 /**
- * Creates locations, services, practitioners and opportunity definitions. Keeps items that already exist.
+ * Creates locations, healthcare services, practitioners and opportunity definitions. Keeps items that already exist.
  * Calls `onMade` after each kind of items. Resolves to the ids of all items by code.
  */
 export async function fillReferenceData(

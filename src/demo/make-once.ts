@@ -12,7 +12,8 @@ export interface Kind<T> {
 
 /**
  * Error codes for an item that already exists. DUPLICATE: its id, code or identity document is already in use.
- * STALE_VERSION: its services or practitioners were already set. RULE_OVERLAP: its rule was already created.
+ * STALE_VERSION: the services or practitioners of the program were already set. RULE_OVERLAP: the rule was already
+ * created.
  */
 const THERE: ReadonlySet<string | undefined> = new Set(["DUPLICATE", "STALE_VERSION", "RULE_OVERLAP"]);
 

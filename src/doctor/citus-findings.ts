@@ -8,8 +8,8 @@ const SEND =
 
 /**
  * Checks that Citus distributes all tables with tenant data. Also checks that Citus forwards the settings of a
- * transaction to its workers, because one setting names the tenant. Returns no findings for a database without Citus or
- * without such tables.
+ * transaction to its workers, because one setting names the tenant. Returns no findings if the database has no Citus or
+ * no tables with tenant data.
  */
 export async function examineCitus(inspection: Inspection): Promise<Finding[]> {
   const facts = await readCitusFacts(inspection);

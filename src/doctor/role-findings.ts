@@ -8,9 +8,10 @@ const PART =
   "Use separate roles: see Owner and service in docs/operate/deploy.md; until then nothing protects the audit trail from the service";
 
 /**
- * Returns findings about the service's role and row-level security. Row-level security must apply to the role and be
- * enabled and forced on all tables with tenant data. The role must have exactly the rights that the service uses. A
- * role that owns tables is a failure if there is a separate owner (`hasOwner`), and a warning if there is none.
+ * Returns findings about the service's role and row-level security:
+ * - Row-level security must apply to the role. It must be enabled and forced on all tables with tenant data.
+ * - The role must have exactly the rights that the service uses.
+ * - A role that owns tables is a failure if there is a separate owner (`hasOwner`), otherwise a warning.
  */
 export async function examineRole(inspection: Inspection, hasOwner: boolean): Promise<Finding[]> {
   const role = await readRoleFacts(inspection);

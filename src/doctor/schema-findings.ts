@@ -38,7 +38,7 @@ export async function examineSchema(inspection: Inspection): Promise<Finding[]> 
 
 /**
  * Returns the objects that are missing, added or changed. Ignores tables that no migration created, and their columns,
- * indexes and other parts. Of a missing table, returns only the table itself, not its parts.
+ * indexes and other parts. For a missing table, returns only the table itself, not its parts.
  */
 function compare(recorded: ReadonlyMap<string, RecordedObject>, found: ReadonlyMap<string, string>): Difference[] {
   return [...new Set([...recorded.keys(), ...found.keys()])]
@@ -71,10 +71,10 @@ function judge(difference: Difference): Finding {
 
 /**
  * Whether a difference is a failure. These differences are only warnings:
- * - an added, missing or changed index, if it is not unique in the catalog and not unique in the migrations. It affects
- *   only speed.
+ * - an added, missing or changed index that is unique neither in the catalog nor in the migrations. It affects only
+ *   speed.
  * - an added function, because an operator may have added it on purpose
- * - for the same reason, an added column that an INSERT need not set
+ * - an added column that an INSERT need not set, for the same reason
  *
  * All others are failures. For example, an added unique index can make the service's writes fail.
  */

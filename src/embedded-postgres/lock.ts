@@ -8,9 +8,11 @@ const MAX_WAIT_MS = 180_000;
 
 /**
  * Runs `action` while holding a lock, and returns its result. On this machine, only one caller at a time holds the
- * lock. The lock is the file `path`, which contains the identity of the process that holds it. If this process has
- * ended, the next caller takes the lock over. Rejects with the error of `action`. Also rejects if others hold the lock
- * for three minutes, with an Error that names the file.
+ * lock.
+ * - The lock is the file `path`, which contains the identity of the process that holds it.
+ * - If the process that holds the lock has ended, the next caller takes over the lock.
+ * - If others hold the lock for three minutes, rejects with an Error that names the file.
+ * - Rejects with the error of `action`.
  */
 export async function withLock<Result>(path: string, action: () => Promise<Result>): Promise<Result> {
   await acquire(path);
@@ -58,8 +60,8 @@ async function create(path: string): Promise<boolean> {
 }
 
 /**
- * Whether the process that holds the lock has ended. An empty file is a held lock: its process has not written its
- * identity yet.
+ * Whether the process that holds the lock has ended. Returns false for an empty file: the process that created the file
+ * has not written its identity yet.
  */
 async function isAbandoned(path: string): Promise<boolean> {
   const holder = await readFile(path, "utf8").catch(() => "");

@@ -77,8 +77,8 @@ export async function ensureServer(context: ServerContext): Promise<number> {
 
 /**
  * Stops the cluster's server if it is running. The caller must hold the lock `folders.lock`. Open transactions are
- * rolled back. If the shutdown takes longer than five seconds, the server ends at once, and its next start recovers all
- * committed data. If the server does not stop, rejects with an Error that contains the end of its log.
+ * rolled back. If the shutdown takes longer than five seconds, the server ends immediately, and its next start recovers
+ * all committed data. If the server does not stop, rejects with an Error that contains the end of its log.
  */
 export async function stopServer(context: ServerContext): Promise<void> {
   const { folders } = context;
@@ -128,8 +128,8 @@ export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined
  * Returns the last lines that the attempt added to the server's log. The result does not say whether the server runs:
  * call {@link readyServer} afterwards.
  *
- * A left-over postmaster.pid prevents a start if another program now has its process id. The removal is safe: if a
- * server still runs, the shared memory segment of the data directory prevents a second one.
+ * A left-over postmaster.pid prevents a start if another program now has the process id in the file. The removal is
+ * safe: if a server still runs, the shared memory segment of the data directory prevents a second one.
  */
 async function startServer(context: ServerContext): Promise<string> {
   const { folders } = context;

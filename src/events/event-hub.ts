@@ -60,9 +60,9 @@ const FAST_POLL_MS = 100;
  * Creates the hub. It reads the feeds of all tenants with watches in this process. Each new event is read once for all
  * watches of its tenant.
  *
- * Notifications of changes start a read at once. The hub also polls all of these feeds with one query, to find changes
- * for which no notification arrived. It polls every 2 s, or every 100 ms while it is not certain that notifications
- * arrive.
+ * Notifications of changes start a read immediately. The hub also polls all of these feeds with one query, to find
+ * changes for which no notification arrived. It polls every 2 s, or every 100 ms while it is not certain that
+ * notifications arrive.
  */
 export function createEventHub(ports: EventHubPorts): RunningEventHub {
   const hub = new Hub(ports);

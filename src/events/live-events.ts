@@ -11,7 +11,7 @@ const MAX_KEPT = 1_000;
 
 /**
  * Buffers the events of one watcher. A watcher is an open stream of a tenant's events. The buffer receives the events
- * after a cursor. All watchers share the event records.
+ * after the position `from`. The buffers of several watchers share the event records.
  */
 export class LiveEvents {
   #kept: EventRecord[] = [];

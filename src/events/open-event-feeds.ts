@@ -30,9 +30,10 @@ export interface EventFeeds {
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches (open event streams). It is
- * not opened if named prepared statements are off. They are usually off because a pooler in transaction mode is in
- * front of the database, and such a pooler does not support LISTEN.
+ * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches (open event streams).
+ *
+ * This connection is not opened if named prepared statements are off. They are usually off because a pooler in
+ * transaction mode is in front of the database, and such a pooler does not support LISTEN.
  */
 export function openEventFeeds({ database, databaseUrl: url, onError }: EventFeedsOptions): EventFeeds {
   const { pool } = database;

@@ -14,11 +14,11 @@ export type IdleConnections = Map<Duplex, () => void>;
 export interface Connections {
   readonly idle: IdleConnections;
   /**
-   * Counts a connection until it closes, and returns true. If the listener then has more than nine tenths of
-   * `maxConnections`, ends the connection that has been idle longest.
-   *
-   * If the network of the connection has already reached `maxConnectionsPerNetwork`, only destroys the connection and
-   * returns false.
+   * Returns whether the listener keeps a new connection:
+   * - false if the network of the connection has already reached `maxConnectionsPerNetwork`. The connection is
+   *   destroyed.
+   * - otherwise true. The connection is counted until it closes. If the listener now has more than nine tenths of
+   *   `maxConnections`, the connection that has been idle longest is ended.
    */
   admit(socket: Socket): boolean;
   /**
@@ -101,9 +101,10 @@ async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Cl
 }
 
 /**
- * Returns the network of a remote address. Connections of one network count together for limits. The network is the
- * IPv4 address, including one mapped into IPv6, or the first 64 bits of an IPv6 address. The owner of one address of
- * such an IPv6 network controls the whole network (RFC 4291 section 2.5.4).
+ * Returns the network of a remote address. Connections of one network count together for limits.
+ * - The network of an IPv4 address is this address, such as `192.0.2.1`, also for `::ffff:192.0.2.1`.
+ * - The network of any other IPv6 address is its first 64 bits. The owner of one address of such a network controls the
+ *   whole network (RFC 4291 section 2.5.4).
  */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;

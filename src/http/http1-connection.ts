@@ -69,7 +69,7 @@ export function keepPaused({ socket, waiting }: Http1Connection): void {
 
 /**
  * Tracks a response from its request to its end. While draining, ends the connection after the last response. Calls
- * `begin` at once when fewer than `maxAtWork` earlier responses still wait to be sent or to be read by the client.
+ * `begin` immediately if fewer than `maxAtWork` earlier responses still wait to be sent or to be read by the client.
  * Otherwise the request waits, and until it begins, no more requests are read.
  */
 export function beginExchange(
@@ -102,10 +102,10 @@ export function endWith(connection: Http1Connection, lastWord: LastWord): void {
 }
 
 /**
- * Announces the end of a connection. If the newest response is open and its headers are not sent yet, it gets the
- * header `Connection: close`. Every later response gets this header too. Node closes the connection after such a
- * response. With "draining", the connection also closes when its last open response ends. Does not close a connection
- * that is already idle.
+ * Announces the end of a connection. Does not close a connection that is already idle.
+ * - If the newest response is open and its headers are not sent yet, it gets the header `Connection: close`.
+ * - Every later response gets this header too. Node closes the connection after such a response.
+ * - With "draining", the connection also closes when its last open response ends.
  */
 export function endConnection(connection: Http1Connection, ending: "announced" | "draining"): void {
   const { open, newest } = connection;

@@ -3,13 +3,13 @@
  */
 export interface ListenLimits {
   /**
-   * Maximum number of TCP connections at once. A further connection is closed as soon as it is accepted. Above nine
-   * tenths of the limit, each new connection ends the longest idle one.
+   * Maximum number of open TCP connections. A further connection is closed as soon as it is accepted. Above nine tenths
+   * of the limit, each new connection ends the longest idle one.
    */
   readonly maxConnections: number;
   /**
-   * Maximum number of TCP connections at once from one remote IPv4 address or one IPv6 network of 64 bits. A proxy is
-   * one address for all its clients.
+   * Maximum number of open TCP connections from one remote IPv4 address or one IPv6 network of 64 bits. A proxy is one
+   * address for all its clients.
    */
   readonly maxConnectionsPerNetwork: number;
   /**
@@ -35,9 +35,9 @@ export interface ListenLimits {
    */
   readonly checkEveryMs: number;
   /**
-   * How long an HTTP/1.1 connection may stay without a request after an answer. It must exceed the idle timeout of the
-   * proxy in front of the service: by default 60 s for nginx and for AWS's Application Load Balancer. Otherwise the
-   * proxy could send a request on a connection that the service closes, and would have to answer 502.
+   * An HTTP/1.1 connection without a request is closed this long after its last answer. This time must exceed the idle
+   * timeout of the proxy in front of the service: by default 60 s for nginx and for AWS's Application Load Balancer.
+   * Otherwise the proxy could send a request on a connection that the service closes, and would have to answer 502.
    */
   readonly keepAliveMs: number;
   /**
@@ -47,8 +47,8 @@ export interface ListenLimits {
   readonly stalledMs: number;
   /**
    * After the service has closed its side of a connection, the peer has this long to close its own side. Then the
-   * socket is destroyed. Bytes that the peer still sends are discarded. If the service destroyed the socket at once,
-   * TCP would reset the connection and the last answer could be lost (RFC 9112 section 9.6).
+   * socket is destroyed. Bytes that the peer still sends are discarded. If the service destroyed the socket
+   * immediately, TCP would reset the connection and the last answer could be lost (RFC 9112 section 9.6).
    */
   readonly lingerMs: number;
   /** After this long without data, TCP probes whether the peer still exists. */
@@ -70,22 +70,23 @@ export interface ListenLimits {
    */
   readonly maxPipelinedAtWork: number;
   /**
-   * How long an answer, or a 64 KiB piece of an answer, may stay unread. After this time, the answer ends without its
-   * remaining bytes.
+   * If an answer, or a 64 KiB piece of an answer, stays unread for this long, the answer ends without its remaining
+   * bytes.
    */
   readonly unreadMs: number;
   /**
    * This time has two uses:
-   * - When a limit of unread bytes is reached, unread answers that made no progress for this long are ended early,
-   *   until the bytes are below the limit. The answer with the longest time without progress is ended first.
+   * - When a limit of unread bytes is reached, unread answers that made no progress for this long are ended early. The
+   *   answer with the longest time without progress is ended first. This stops when the bytes are below the limit.
    * - After an answer has been ended early, its client has this long to read the end, such as the reset of an HTTP/2
    *   stream. Then the connection is destroyed.
    */
   readonly unreadGraceMs: number;
   /**
-   * Maximum memory of the unread answers of one connection, in bytes. Each answer counts as its body plus 16 KiB. If
-   * the length of the body is unknown, only the bytes that are written but not yet sent count as the body. On HTTP/2,
-   * four times the size of its request's headers is added.
+   * Maximum memory of the unread answers of one connection, in bytes. An answer counts as the sum of:
+   * - 16 KiB
+   * - its body. If the length of the body is unknown, only the bytes that are written but not yet sent count.
+   * - on HTTP/2, four times the size of the headers of its request
    *
    * At the limit, first ends answers that made no progress for `unreadGraceMs`. If the limit is still reached, new
    * requests are refused: 503 on HTTP/1.1, REFUSED_STREAM on HTTP/2.
@@ -103,8 +104,8 @@ export interface ListenLimits {
    */
   readonly maxUnreadBytes: number;
   /**
-   * Maximum number of open HTTP/2 streams in one session (SETTINGS_MAX_CONCURRENT_STREAMS). A further stream ends the
-   * session. If the peer has not yet acknowledged the setting, only the stream is refused.
+   * Maximum number of open HTTP/2 streams in one session (SETTINGS_MAX_CONCURRENT_STREAMS). A further stream is
+   * refused. It also ends the session if the peer has acknowledged this setting.
    */
   readonly maxStreams: number;
   /** An HTTP/2 session is ended after this many of its streams were refused for lack of memory. */
@@ -114,9 +115,9 @@ export interface ListenLimits {
   /** Maximum memory of one HTTP/2 session, in units of 1,000,000 bytes. Above this size, new streams are refused. */
   readonly maxSessionMegabytes: number;
   /**
-   * How long an HTTP/2 session may have no stream, even when it receives other frames. When the session ends, GOAWAY
-   * reports which streams were accepted. A proxy can safely send all other requests again, so this time may be shorter
-   * than the idle timeout of proxies.
+   * An HTTP/2 session without a stream is ended after this long, even if it receives other frames. GOAWAY then reports
+   * which streams were accepted. A proxy can safely send all other requests again, so this time may be shorter than the
+   * idle timeout of proxies.
    */
   readonly sessionIdleMs: number;
   /** An HTTP/2 session with open streams is ended after this long without any frame. A PING counts as a frame. */

@@ -36,8 +36,8 @@ export interface ListenOptions {
    */
   readonly acceptError?: (error: Error) => void;
   /**
-   * Called when a limit is reached: for each connection that is closed at once, and for each request that is refused
-   * because clients have left too many answers unread. The argument is the limit.
+   * Called when a limit is reached: for each connection that is closed immediately, and for each request that is
+   * refused because clients have left too many answers unread. The argument is the limit.
    */
   readonly refused?: (limit: "maxConnections" | "maxConnectionsPerNetwork" | "maxUnreadBytes") => void;
 }
@@ -53,10 +53,10 @@ export interface Listener {
    */
   announceEnd(): void;
   /**
-   * Stops accepting and finishes the requests in progress. Idle connections are closed at once. HTTP/1.1 responses have
-   * `Connection: close`, and HTTP/2 sessions receive GOAWAY. Resolves when all connections are closed. `forced` is the
-   * number of connections that were destroyed after `graceMs` milliseconds. A second call returns the promise of the
-   * first.
+   * Stops accepting and finishes the requests in progress. Idle connections are closed immediately. HTTP/1.1 responses
+   * have `Connection: close`, and HTTP/2 sessions receive GOAWAY. Resolves when all connections are closed. `forced` is
+   * the number of connections that were destroyed after `graceMs` milliseconds. A second call returns the promise of
+   * the first.
    */
   close(graceMs: number): Promise<{ forced: number }>;
 }

@@ -10,10 +10,11 @@ const http2Preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 
 /**
  * Detects the protocol of a cleartext client without consuming its bytes. HTTP/2 with prior knowledge starts with a
- * fixed preface (RFC 9113 section 3.4). All other input goes to the HTTP/1.1 parser.
+ * fixed preface, which starts with `PRI` (RFC 9113 section 3.4). All other input goes to the HTTP/1.1 parser.
  *
- * The function waits for as few bytes as necessary: usually one, and more for a method that shares its first letters
- * with the preface. `decided` is called exactly once. The bytes are then back on the socket, unless the client is gone.
+ * The function waits for as few bytes as necessary: one for GET, two for POST, which also starts with P. It waits for
+ * the whole preface of HTTP/2. `decided` is called exactly once. The bytes are then back on the socket, unless the
+ * client is gone.
  */
 export function peekProtocol(socket: Socket, timeoutMs: number, decided: (peeked: Peeked) => void): void {
   let seen = Buffer.alloc(0);

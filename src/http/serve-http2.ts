@@ -42,7 +42,7 @@ const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex")
  * - CONNECT, and headers of more than `maxHeaderBytes`, are answered by `socketError`. Above twice that size Node
  *   resets the stream of a client that has acknowledged SETTINGS_MAX_HEADER_LIST_SIZE.
  * - Expectations other than 100-continue are ignored.
- * - `drain` sends a GOAWAY with the last stream that was read. Over TLS, `announceEnd` does the same.
+ * - `drain` sends a GOAWAY with the id of the last stream that was read. Over TLS, `announceEnd` does the same.
  * - Without TLS, `announceEnd` sends {@link SHUTDOWN_NOTICE} and still admits every stream. A reverse proxy can open a
  *   stream before it reads the notice.
  */

@@ -1,7 +1,9 @@
 import type { Socket, TcpSocketConnectOpts } from "node:net";
 import type { ListenLimits } from "./limits.js";
 
-/** Returns the socket options of every listener. Small answers are sent at once, and vanished peers are detected. */
+/**
+ * Returns the socket options of every listener. Small answers are sent immediately, and vanished peers are detected.
+ */
 export function socketOptions(
   limits: ListenLimits,
 ): Pick<TcpSocketConnectOpts, "noDelay" | "keepAlive" | "keepAliveInitialDelay"> {

@@ -171,8 +171,8 @@ function openScope(maxBytes: number): Scope {
 
 /**
  * Adds `bytes` to the size of an answer and to the bytes of its scopes. Requests that arrive together are all admitted
- * before their answers count, so a network can exceed its limit. The excess does not count for the listener. Otherwise
- * one network could exhaust the listener's limit.
+ * before their answers count, so a network can exceed its limit. The bytes above the limit of the network do not count
+ * for the listener, because one network must not exhaust the listener's limit.
  */
 function count(held: Held, bytes: number): void {
   const { connection, network, listener } = held.scopes;

@@ -9,7 +9,7 @@ import type { AnswerAccount, UnreadAnswer } from "./unread-answers.js";
 const ANSWER_BYTES = 16 * 1024;
 /**
  * Bodies above this size are written in pieces of this size. While the socket's buffer is full, no further piece is
- * written. So the service sees the progress of the transfer, and TLS does not copy the whole body at once.
+ * written. So the service sees the progress of the transfer, and TLS does not copy the whole body in one step.
  */
 const PIECE_BYTES = 64 * 1024;
 
@@ -105,8 +105,8 @@ function sizeOf(answer: Watched): number {
 }
 
 /**
- * Ends an answer whose body is longer than one piece, and returns true. Returns false for any other answer. The caller
- * must then end that answer.
+ * Sends a body that is longer than one piece, ends the answer and returns true. Sends nothing and returns false for any
+ * other body: the caller must then end the answer.
  */
 function endInPieces(answer: Watched, body: unknown): boolean {
   if (!(typeof body === "string" || body instanceof Uint8Array) || body.length <= PIECE_BYTES) return false;

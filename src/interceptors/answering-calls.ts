@@ -14,12 +14,10 @@ type Method = (request: Message, context: HandlerContext) => unknown;
 
 /**
  * Adapts a proto service to Connect. Each method of the result reads the call from Connect's context and passes it to
- * the implementation.
+ * the implementation. If the call repeats an earlier one with the same idempotency key, the method returns the stored
+ * response and does not run the implementation.
  *
- * If a request repeats an earlier one with the same idempotency key, the method returns the stored response and does
- * not run the implementation. The idempotency stage cannot return this response, because only an implementation can
- * access the response headers of the protocol. Throws if a streaming method takes an idempotency key, because a stream
- * cannot be repeated.
+ * Throws if a streaming method takes an idempotency key, because a stream cannot be repeated.
  */
 export function answeringCalls<T extends Implemented>(entry: T): T {
   const implementation: Record<string, Method> = {};

@@ -21,8 +21,8 @@ export type Permit = () => void;
 
 /**
  * The limit that rejects a call. If several limits are reached, the first in this order is reported:
- * - PRINCIPAL: the limit of its principal.
- * - TENANT: a limit of its tenant: for bulk calls, for all other calls, or for heavy calls.
+ * - PRINCIPAL: the limit of the call's principal.
+ * - TENANT: a limit of the call's tenant: for bulk calls, for heavy calls, or for all calls that are not bulk.
  * - HEAVY: the limit of heavy calls of all tenants.
  * - PROCESS: the limit of all calls or of all bulk calls of the process.
  */
@@ -83,9 +83,9 @@ export function concurrencyLimit(
 }
 
 /**
- * Rejects a call when its headers are read, if {@link concurrencyLimit} would reject it at once. So the process does
- * little work for a rejected call: it authenticates the call and counts it for the quotas. The error is sent after a
- * pause of 10 ms to 1 s. Streams do not get this stage.
+ * Rejects a call as soon as its headers are read, if {@link concurrencyLimit} would reject it without a wait. So the
+ * process does little work for a rejected call: it authenticates the call and counts it for the quotas. The error is
+ * sent after a pause of 10 ms to 1 s. Streams do not get this stage.
  */
 export function loadShedding(limiter: ConcurrencyLimiter, paceRejection: PaceRejection): Stage {
   return (method) => {

@@ -30,8 +30,8 @@ export type Outcome =
       readonly kind: "REPLAY";
       readonly response: Uint8Array;
       /**
-       * Whether the earlier call is an earlier attempt of this call. If so, the COMMIT of that attempt succeeded, but
-       * the connection broke before the answer arrived.
+       * Whether the earlier call is an earlier attempt of this same call. If so, the COMMIT of that attempt succeeded,
+       * but the connection broke before the answer arrived.
        */
       readonly isOwn: boolean;
     }
@@ -81,13 +81,12 @@ const RETRY_AFTER = { "Retry-After": "1" };
  * - 409 ({@link keyRefusal}), if its request is different, if the first call still runs or if the first result was
  *   erased
  *
- * Operations that only read take no key and always run.
+ * The function `answeringCalls` returns the stored first response in place of the implementation. If the response shows
+ * a patient, the later call also records an access. The first call needs no such record, because the audit trail has
+ * the change that it made.
  *
- * A later call that gets the first response is a replay. The implementation (`answering-calls.ts`) returns the stored
- * response, so that it passes through the protocol like any other. A replay that shows a patient first records an
- * access. The first call records none, because the audit trail has its change.
- *
- * Throws for an operation whose stored result must be encrypted, if there is no `resultSeal`.
+ * Operations that only read take no key and always run. Throws for an operation whose stored result must be encrypted,
+ * if there is no `resultSeal`.
  */
 export function idempotency(store: IdempotentWork, recordAccess: RecordAccess, resultSeal?: ResultSeal): Stage {
   return (method) => {

@@ -9,8 +9,8 @@ import type { Stage } from "./stage.js";
 const CHECK_EVERY_MS = 1_000;
 
 /**
- * Ends a stream when `stopping` aborts, or when the caller's access token becomes invalid or cannot be verified. This
- * also ends a stream that waits for its next message. The caller receives the reason as an error.
+ * Ends a stream when `stopping` aborts, or when the caller's access token becomes invalid or cannot be verified. A
+ * stream that waits for its next message also ends. The caller receives the reason as an error.
  *
  * The token is verified before each message and once per second. So no message is sent after the token has expired, or
  * after the loaded key set no longer has the token's key. The stream then ends within a second. Unary methods do not

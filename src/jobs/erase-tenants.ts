@@ -34,8 +34,8 @@ export interface ErasurePorts {
  * that has no rows left is marked as erased. Returns whether tenants are left to erase.
  *
  * The rows of a tenant are deleted twice, because a call that began before the tenant was suspended can still write a
- * row. The second deletion begins when all transactions that ran before the first one have ended. If one of them still
- * runs after the first deletion, the tenant is left to a later run.
+ * row. All transactions that were running before the first deletion must have ended before the second one begins. If
+ * one of them still runs, the tenant is left to a later run.
  *
  * - If a run is interrupted, the next run continues.
  * - If two runs delete rows of the same tenant at the same time, one of them leaves the tenant to the other.

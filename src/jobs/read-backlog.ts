@@ -10,7 +10,7 @@ import { timeOfUuid7 } from "../uuid.js";
 
 /**
  * Returns the backlog of all tenants together. Reads it in five short transactions. The backlog has:
- * - the largest number of days by which the schedule of a program is not yet extended
+ * - the largest delay of a program's schedule, in days ({@link findFurthestBehind})
  * - the numbers of waiting jobs, events and deliveries, each with the age of the oldest
  * - the numbers of disabled webhooks and of holds
  */

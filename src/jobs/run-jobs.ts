@@ -78,8 +78,9 @@ const CRON = [
  */
 const ERASURE_TURN_MS = 10_000;
 /**
- * If an erasure of tenants is unfinished, or if locks of other transactions prevented the extension of a schedule, the
- * job runs again. The new run starts at least this many milliseconds after the start of the current run.
+ * The job that erases tenants runs again if an erasure is unfinished. The job that extends a schedule runs again if
+ * locks of other transactions prevented the extension. In both cases, the new run starts at least this many
+ * milliseconds after the start of the current run.
  */
 const BUSY_MS = 1_000;
 

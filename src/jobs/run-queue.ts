@@ -9,8 +9,10 @@ export interface QueuePorts {
   /** The job queue's own connections. One of them listens for jobs while the process runs. */
   readonly queuePool: JobQueuePool;
   /**
-   * Called with the error of a failed job, with another error that the queue's library logs, such as a lost connection,
-   * or with the error that stopped the queue. A stopped queue restarts after `restartAfterMs`.
+   * Called with one of these errors:
+   * - the error of a failed job
+   * - another error that the queue's library logs, such as a lost connection
+   * - the error that stopped the queue. A stopped queue restarts after `restartAfterMs`.
    */
   readonly onError: (error: unknown) => void;
   /** Milliseconds until the queue restarts; default 5000. */

@@ -19,7 +19,7 @@ const CONCURRENCY = 24;
  */
 const MOST_SENDING = 1_000;
 /**
- * Milliseconds until a job tries again to lease a webhook whose lease another run holds. That run can be in this
+ * A job that finds a webhook leased by another run tries again after this many milliseconds. That run can be in this
  * process.
  */
 const BUSY_MS = 1_000;
@@ -31,15 +31,14 @@ const AFTER_LEASE_MS = 500;
  * receivers do not delay other background jobs. Returns a function that stops the jobs, see {@link runQueue}.
  *
  * At the start and every minute, a job finds the webhooks that have events to send and no lease. It queues a job for
- * each. Such a job leases its webhook, so that only one run at a time sends to the webhook. It sends for about 10 s.
- * Then:
- * - If more may be left to send now, the job queues itself again, after the jobs of other webhooks.
- * - If the next attempt is due later, the job queues itself for that time.
- * - If another run has the lease, in this or another process, the job sends nothing and queues itself for 1 s later.
+ * each of these webhooks. The queued job leases its webhook, so that only one run at a time sends to the webhook:
+ * - If another run has the lease, in this or another process, the job sends nothing. It queues itself for 1 s later.
+ * - Otherwise the job sends for about 10 s. If more may be left to send now, it then queues itself again, after the
+ *   jobs of other webhooks. If the next attempt is due later, it queues itself for that time.
  *
  * Before it sends, the job queues a second job, its successor. The successor runs after the end of the lease, about
- * 25 s later. It continues if the process is killed, if the job fails or if the receiver accepts nothing. Otherwise the
- * job removes its successor.
+ * 25 s later, in these cases: the process is killed, the job fails or the receiver accepts nothing. In any other case,
+ * the job removes its successor.
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
   return runQueue(queue, {

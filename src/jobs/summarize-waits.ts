@@ -18,8 +18,9 @@ const KNOWN_SINCE = "0044-opportunity-summaries";
  * adds the changes recorded in `opportunity_changes` to the summaries. Without this job, the opportunity indicators are
  * correct, but take longer to compute.
  *
- * An older release does not record its changes. While it serves the database, the job only marks the summaries of all
- * tenants as not built. The job does not notice an older release that serves only between two runs of the job.
+ * An older release does not record its changes in `opportunity_changes`. While an older release serves the database,
+ * the job only marks the summaries of all tenants as not built. The job does not notice an older release that serves
+ * only between two runs of the job.
  *
  * An aborted signal stops the job after the current transaction.
  */

@@ -57,9 +57,8 @@ interface Due extends TimeEvent {
  * progress. The progress is the time up to which these events are written. Writes nothing for a tenant without stored
  * progress.
  *
- * `until` must be so long ago that every call that began before `until` has ended. So a booking or move that is not
- * visible yet is newer than `until`. Its events that were due by `until` are not needed, because they became due before
- * the booking or move.
+ * All calls that began before `until` must have ended. So a booking or move that is not visible yet is newer than
+ * `until`. It needs no event that was due by `until`.
  *
  * The statements lock rows in the same order as calls do: waitlist entries, then appointments, each by id. They read
  * the newest committed version of each row. So the events of a row enter the feed in the order of its versions.

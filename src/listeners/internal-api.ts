@@ -54,7 +54,7 @@ const MAX_STREAM_MS = 24 * 3_600_000;
  *
  * - all operations over Connect, gRPC and gRPC-Web
  * - the operations of `cupo.clinic.v1` over REST
- * - the gRPC services of health and reflection
+ * - the gRPC services of health and, if `reflection` is true, of reflection
  * - the OpenAPI document and the reference page of the operations
  * - pages for operators: `/livez` (the process runs), `/readyz` (it can take requests) and `/metrics`
  *   (docs/reference/telemetry.md)
@@ -79,8 +79,8 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
 
 /**
  * Creates the handler of health and, if `reflection` is true, of reflection. It requires no access token, as
- * supervisors and tools expect. So every caller of the internal listener can read the health of the services, and with
- * reflection also their definitions.
+ * supervisors and tools expect. So every caller of the internal listener can read the health of the RPC services, and
+ * with reflection also their definitions.
  */
 function createIntrospection({ services, isReady, stopping, reflection }: InternalApiOptions): RouterHandler {
   const published = services.map(({ service }) => service);

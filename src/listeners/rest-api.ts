@@ -36,8 +36,8 @@ export interface RestApiOptions extends ProblemOptions {
 const NO_HEADERS = new Headers();
 
 /**
- * Returns the entity tag of an answer: a hash of the body. The version of the resource cannot be the tag. It stays the
- * same when the answer changes, for example because of the caller's scopes or the name of another resource.
+ * Returns the entity tag of an answer: a hash of the body. The version of the resource cannot be the tag: the version
+ * stays the same when the answer changes, for example because of the caller's scopes or the name of another resource.
  */
 const tagOfBytes: EntityTag = ({ body }) => `"${hash("sha256", body, "base64url")}"`;
 

@@ -73,7 +73,10 @@ export function connectErrorResponses(methods: readonly DescMethod[], options: P
   return { ...Object.fromEntries(own), UnsupportedMediaType: unsupportedMediaType, OtherError: other };
 }
 
-/** Returns the example errors by HTTP status. Each example comes from the first method that has it. */
+/**
+ * Returns the example errors by HTTP status. If several methods have an example of the same name for a status, the
+ * example comes from the first of them.
+ */
 function examplesByStatus(methods: readonly DescMethod[], options: ProblemOptions): Record<number, JsonObject> {
   const found: Record<number, JsonObject> = {};
   for (const method of methods) {

@@ -4,8 +4,8 @@ import type { Route } from "@cupo/connect-rest";
 import type { RequestExample, RequestExamples, Source } from "./examples/request-example.js";
 
 /**
- * JSON names of members of response messages, by the name of the method. Over REST, such a member is the whole body of
- * the response.
+ * Maps the name of a method to the JSON name of a member of its response message, such as `appointment`. Over REST,
+ * this member is the whole body of the response.
  */
 export type AnswerMembers = ReadonlyMap<string, string>;
 

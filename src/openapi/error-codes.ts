@@ -22,7 +22,8 @@ export function withCodes(definition: DescMessage | DescEnum, schema: JsonObject
 }
 
 /**
- * Returns the codes that the member `errors` of a Problem of this operation can contain, by the code of the Problem.
+ * Maps each Problem code of an operation, such as CONCURRENT_MODIFICATION, to the codes that the items of `errors` can
+ * then have.
  */
 export function errorCodesOf(method: DescMethod): JsonObject {
   return Object.fromEntries(Object.entries(codesOf(method)).map(([problem, codes]) => [problem, [...codes]]));

@@ -27,11 +27,12 @@ export const schemaOptions: SchemaOptions = {
 };
 
 /**
- * Describes a rule that JSON Schema cannot express in full:
- * - A rule of a whole message: returns a sentence with the text of the rule; undefined if the rule has no text.
- * - A pattern of a field that JSON Schema tools could reject or understand differently: returns undefined, because the
- *   comment of the field states the pattern.
- * - Any other rule of a field: throws, because the document would lack this rule.
+ * Returns the description of a rule that JSON Schema cannot express in full:
+ * - for a rule of a whole message: a sentence with the text of the rule; undefined if the rule has no text
+ * - for a pattern of a field that JSON Schema tools could reject or understand differently: undefined, because the
+ *   comment of the field states the pattern
+ *
+ * Throws for any other rule of a field, because the document would lack this rule.
  */
 function untranslated({ id, message, expression, definition, reason }: UntranslatedRule): string | undefined {
   if (definition.kind === "message") return message === "" ? undefined : `Rule: ${message}.`;

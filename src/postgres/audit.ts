@@ -90,9 +90,9 @@ export function appendAudit(call: Call, principal: Principal, hashOfKey: () => B
 }
 
 /**
- * Records the beginning or the end of an export of a tenant, in the audit trail of the caller's tenant. `counts` is the
- * number of rows of each table at the end, and undefined at the beginning. The change feed has no event for an export,
- * because an export changes nothing.
+ * Records the beginning or the end of an export of a tenant, in the audit trail of the caller's tenant. `counts` is
+ * undefined for the beginning. For the end, it is the number of exported rows of each table. The change feed has no
+ * event for an export, because an export changes nothing.
  */
 export function recordExport(
   { transaction, principal, operation, actor, correlationId }: ReadyCall,

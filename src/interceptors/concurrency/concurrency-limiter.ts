@@ -54,7 +54,7 @@ const ALL = "all";
 /**
  * Creates a limiter for the calls or streams of this process.
  * - A call above a limit waits up to `maxWaitMs`. Waiting calls run in the order of the {@link FairQueue}.
- * - If 100 calls of its tenant already wait, a call above a limit is rejected at once. Bulk calls count separately.
+ * - A call above a limit is rejected immediately if 100 calls of its tenant already wait. Bulk calls count separately.
  * - A waiting call is skipped while a limit of its principal, its tenant, heavy calls or bulk calls is reached.
  * - When the queue is full, its last call is rejected. This may be the new call. So the rejected calls are those of the
  *   tenants that cause the excess.

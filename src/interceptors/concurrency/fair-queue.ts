@@ -28,7 +28,7 @@ export class FairQueue {
 
   /**
    * Advances the virtual time to the start tag of a call that begins to run. Then removes tenants from the beginning of
-   * `#nextTags`, up to the first tenant whose next tag is not below the virtual time. {@link startTagOf} returns the
+   * `#nextTags`, up to the first tenant whose next tag is at or above the virtual time. {@link startTagOf} returns the
    * same tags for the removed tenants as before.
    */
   advance(startTag: number): void {

@@ -9,10 +9,10 @@ export interface MeasuredMessage<D extends DescMessage> {
 }
 
 /**
- * Compiles a function that measures the lists and texts of a message: the number of items of each list and the length
- * of each text. Texts in lists and nested messages are not measured. The function returns the message without the lists
- * and texts that are too large, and the limits that they exceed. If none is too large, it returns the message itself.
- * So the validation spends no time on the content of too large lists and texts.
+ * Compiles a function that measures the lists and texts in the top-level fields of a message: the number of items of
+ * each list and the length of each text. Texts in lists are not measured. The function returns the message without the
+ * lists and texts that are too large, and the limits that they exceed. If none is too large, it returns the message
+ * itself. So the validation spends no time on the content of too large lists and texts.
  */
 export function createMeasure<D extends DescMessage>(schema: D): (message: MessageShape<D>) => MeasuredMessage<D> {
   const limits = sizeLimits(schema);

@@ -43,8 +43,8 @@ function isIdentifier(field: DescField): boolean {
 }
 
 /**
- * Whether the field is an id in the REST path. Such an id is a UUID, even if its proto states no rule. So its letters
- * become lower case too. Two requests that differ only in the case of these letters are the same request.
+ * Whether the field is an id in the REST path. Such an id is a UUID, even if its proto states no rule. Its letters
+ * become lower case, so that two requests are the same if they differ only in the case of these letters.
  */
 function isOpaqueId(field: DescField, inPath: ReadonlySet<string>): boolean {
   return inPath.has(field.name) && field.name.endsWith("_id") && field.scalar === ScalarType.STRING;

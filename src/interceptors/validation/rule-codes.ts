@@ -17,8 +17,8 @@ export interface RuleCode {
 
 /**
  * Maps the ids of rules to field errors. The rules come from protovalidate, from cupo/options/v1/rules.proto and from
- * the options of messages. If a field breaks several rules with the same code, only the first rule in this table is
- * reported. So more specific rules come first.
+ * the options of messages. If a field breaks several rules with the same code, only the rule that comes first in this
+ * table is reported. So a more specific rule comes before a general one.
  */
 const ruleCodes = {
   required: { code: "REQUIRED", message: "the field is required" },

@@ -46,9 +46,9 @@ type Step = { readonly field: DescField } & (
 
 /**
  * Compiles a function that screens the texts of a message at any depth. The function returns a finding for each kind of
- * forbidden content in a text. It screens the texts that the proto marks `(cupo.options.v1.screened)` or
+ * forbidden content in a text. It screens the texts with the proto option `(cupo.options.v1.screened)` or
  * `(cupo.options.v1.screened_as)`. It skips lists whose items the operation itself validates ({@link areItemsJudged}).
- * Throws if such a mark is on a field that is not a text.
+ * Throws if a field with one of these options is not a text.
  */
 export function createScreening<D extends DescMessage>(schema: D): (message: MessageShape<D>) => ScreeningFinding[] {
   const steps = stepsOf(schema, new Map());

@@ -18,7 +18,7 @@ const lengthRules = projectRules.extensions.filter(
   ({ extendee, scalar }) => extendee.typeName === StringRulesSchema.typeName && scalar === ScalarType.INT32,
 );
 
-/** Returns the limits of the lists and texts of a message, in the order of its fields. Texts in lists have none. */
+/** Returns the limits of the lists and texts of a message, in the order of its fields. Omits texts in lists. */
 export function sizeLimits(schema: DescMessage): readonly SizeLimit[] {
   return schema.fields.flatMap((field) => limitOf(field) ?? []);
 }

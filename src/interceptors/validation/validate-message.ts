@@ -148,7 +148,7 @@ function limitBeside({ field: path, rule }: Violation, name: string): string {
   return String(limit);
 }
 
-/** Returns a broken rule for each item that the rule treats as repeated. Protovalidate reports only the whole list. */
+/** Returns a broken rule for each item that repeats an earlier item. Protovalidate reports only the whole list. */
 function repeatedItems(message: ReflectMessage, rule: BrokenRule): BrokenRule[] {
   const seen = new Set<unknown>();
   return itemsWhere(message, rule, (item) => {

@@ -20,7 +20,7 @@ export type ListErrors = (schema: DescMessage, errors: readonly FieldError[]) =>
 
 /**
  * Validates a request by the rules of the proto. Then normalizes it ({@link createNormalizer}), so that equal requests
- * have one form for services and for idempotency fingerprints. Throws the error of {@link invalidMessage} for an
+ * have one form for RPC services and for idempotency fingerprints. Throws the error of {@link invalidMessage} for an
  * invalid request.
  */
 export function validation(validatorOf: MessageValidator, listErrors: ListErrors): Stage {

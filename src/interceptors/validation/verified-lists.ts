@@ -29,7 +29,7 @@ export function createListSkipper<D extends DescMessage>(schema: D): (message: M
 
 /**
  * Whether the rules of a list only require distinct UUIDs and limit the number of items. {@link createMeasure} has
- * already rejected lists above this limit.
+ * already removed lists above this limit.
  */
 function isListOfDifferentUuids(field: DescField): boolean {
   const { type, required, cel, celExpression } = fieldRulesOf(field);

@@ -23,17 +23,17 @@ import { type ProblemOptions, problemSchemas } from "../problem-responses.js";
 import { schemaOptions } from "../schema-options.js";
 import { type SharedProblems, sharedProblems } from "../shared-problems.js";
 
-/** The input of {@link describeServices}: the services to describe, and parts of the OpenAPI document. */
+/** The input of {@link describeServices}: the RPC services to describe, and parts of the OpenAPI document. */
 export interface ServiceDocumentOptions extends ProblemOptions {
   readonly info: DocumentInfo;
   readonly servers: JsonObject[];
   /** The RPC services of `cupo.clinic.v1`, which the document describes over REST, below `/api/clinic/v1`. */
   readonly rest: readonly DescService[];
-  /** The services that the document describes over Connect with JSON. */
+  /** The RPC services that the document describes over Connect with JSON. */
   readonly connect: readonly DescService[];
   /**
-   * The published services, if the listener serves them over REST. Examples then state paths of values in REST answers
-   * of these services, such as `appointmentId` and not `appointment.appointmentId`.
+   * The published RPC services, if the listener serves them over REST. Examples then state paths of values in REST
+   * answers of these RPC services, such as `appointmentId` and not `appointment.appointmentId`.
    */
   readonly publishedOverRest?: readonly DescService[];
   /**
@@ -56,8 +56,8 @@ interface Routes {
 const DETAILS = "Details of the error: `cupo.access.v1.Problem`, `google.rpc.ErrorInfo`, `BadRequest` and `RetryInfo`.";
 
 /**
- * Returns an OpenAPI document of services: of the services `rest` over REST, and of the services `connect` over
- * Connect. Streaming methods are described over REST only.
+ * Returns an OpenAPI document of RPC services: of those in `rest` over REST, and of those in `connect` over Connect.
+ * Streaming methods are described over REST only.
  */
 export function describeServices(options: ServiceDocumentOptions): JsonObject {
   const rest = restRoutes(CLINIC_BASE_PATH, options.rest);

@@ -4,7 +4,7 @@ import { type Day, example, exampleOf, type RequestExamples, UNKNOWN_ID } from "
 const booked = { example: "BookAppointment", member: "appointment.appointmentId" } as const;
 /**
  * The id of the appointment that the example `OverbookAppointment` creates. This appointment begins at the time of the
- * request, so its patient can be checked in at once.
+ * request, so its patient can be checked in immediately.
  */
 const walkIn = { example: "OverbookAppointment", member: "appointment.appointmentId" } as const;
 const held = { example: "HoldAppointmentOption", member: "hold.holdId" } as const;

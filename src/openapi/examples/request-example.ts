@@ -13,8 +13,8 @@ export interface RequestExample {
   /** The request message in JSON, including the members that REST has in the path. */
   readonly request: JsonObject;
   /**
-   * The members whose values come from answers to other examples. For each of these members: the source of its value.
-   * In `request`, such a member contains a placeholder of the right form.
+   * Maps the path of a request member, such as `choices[0].appointmentId`, to the source of its value in the answer to
+   * another example. In `request`, this member contains a placeholder of the right form.
    */
   readonly taken?: Readonly<Record<string, Source>>;
   /** A sentence with another condition that must hold for the request to succeed. */

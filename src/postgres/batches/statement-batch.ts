@@ -70,8 +70,8 @@ const knownColumns = new WeakMap<Connection, Map<string, RowReader | undefined>>
  * client. A batch is a single query for pg's client, so that it has only one Sync.
  *
  * If a statement fails, the server skips all later statements, including COMMIT. If a value of a statement cannot be
- * encoded, the statement fails. Then neither it nor the later statements are sent. In both cases, the later statements
- * fail with 25P02, as in an aborted transaction. The transaction must then be rolled back.
+ * encoded, this statement fails, and only the statements before it are sent. In both cases, all later statements fail
+ * with 25P02, as in an aborted transaction. The transaction must then be rolled back.
  */
 export class StatementBatch extends Query {
   /**
