@@ -31,8 +31,8 @@ export interface DatabaseOptions {
 export interface Database {
   readonly pool: Pool;
   /**
-   * Whether statements are sent as named prepared statements. Those require that each client connection keeps the same
-   * server connection.
+   * Whether statements are sent as named prepared statements. False if the URL has `prepared_statements=false`, and
+   * after {@link unnameStatements}.
    */
   readonly namedStatements: boolean;
   /**
@@ -43,7 +43,7 @@ export interface Database {
   readonly plansOnce: boolean;
   /**
    * Returns a connection for one transaction. The connection's `release` returns it to the pool. Rejects if no
-   * connection is available within `acquireTimeoutMs`, and at once while the database is unreachable.
+   * connection is available within `acquireTimeoutMs`. Rejects immediately while the database is unreachable.
    */
   acquire(): Promise<PoolClient>;
   /**

@@ -2,8 +2,8 @@
  * The functions of this file return SQL for arrays of the times at which holds end, in ascending order. A row that
  * limits the number of holds has such an array, for example a row of `day_counters`.
  *
- * The holds are counted in the row that the statement locks. A count of rows in another table could be outdated: after
- * PostgreSQL has waited for a row lock, it reads only the locked row again.
+ * A statement locks this row and counts the holds in its array. A count of rows in the table of holds could be
+ * outdated: after PostgreSQL has waited for a row lock, it reads only the locked row again.
  *
  * The SQL uses width_bucket, which returns the number of array elements up to a time. The SQL has no subquery, because
  * Citus rejects some subqueries.

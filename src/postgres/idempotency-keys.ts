@@ -84,12 +84,12 @@ export class DeferredResponse {
 
 /**
  * Returns the statement that claims the key. If another open transaction has claimed the key, the statement waits for
- * the end of that transaction. The statement fails, which aborts the transaction:
- * - with a unique violation, if the key is already taken
- * - with a division by zero (`NO_ROW`), if the tenant is not active
+ * the end of that transaction. In two cases, the statement fails and aborts its own transaction:
+ * - If the key is already taken, with a unique violation.
+ * - If the tenant is not active, with a division by zero (`NO_ROW`).
  *
  * With `lockTimeoutMs`, the statement also sets the lock timeout of all later statements of the transaction. Leave it
- * undefined on Citus, because Citus rejects a statement that sets the timeout in this way.
+ * undefined on Citus, because Citus rejects an INSERT that also sets the timeout.
  */
 export function claimKey(claim: IdempotencyClaim, response: DeferredResponse, lockTimeoutMs?: number): Statement {
   const row = {
@@ -117,9 +117,9 @@ export function findResult(claim: IdempotencyClaim): Statement {
 }
 
 /**
- * Erases the tenant's stored responses that contain one of these ids (UUIDs) as text, and the fingerprints of their
- * requests. Keeps the keys, so that a retry does not repeat the operation. The statement reads all responses of the
- * tenant, because only the responses contain the ids.
+ * Erases the tenant's stored responses that contain one of these ids (UUIDs) as text. Also erases the fingerprints of
+ * the requests that got these responses. Keeps the keys, so that a retry does not repeat the operation. Reads all
+ * responses of the tenant, because no index has the ids.
  */
 export function eraseResults(transaction: Transaction, ids: readonly string[]): void {
   transaction.send(
@@ -133,8 +133,8 @@ export function eraseResults(transaction: Transaction, ids: readonly string[]): 
 }
 
 /**
- * Deletes at most `limit` idempotency keys past their retention, of all tenants, oldest first. Skips keys that were
- * created before `since`, which is `until` of the previous batch.
+ * Deletes at most `limit` idempotency keys that are past their retention, the oldest first. Covers all tenants. Skips
+ * keys that were created before `since`, which is `until` of the previous batch.
  */
 export function purgeKeyBatch(
   source: TransactionSource,

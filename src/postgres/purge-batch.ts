@@ -12,9 +12,9 @@ export interface PurgedBatch {
 }
 
 /**
- * Deletes at most `limit` rows that are past their retention, of all tenants, oldest first. Begins at the time `since`,
- * by default at the oldest row. Pass `until` of the previous batch, so that the batch does not read the index entries
- * of deleted rows.
+ * Deletes at most `limit` rows that are past their retention, the oldest first. Covers all tenants. Begins at the time
+ * `since`, by default at the oldest row. Pass `until` of the previous batch, so that the batch does not read the index
+ * entries of deleted rows.
  */
 export type PurgeBatch = (source: TransactionSource, limit: number, since?: Date) => Promise<PurgedBatch>;
 
@@ -22,7 +22,7 @@ export type PurgeBatch = (source: TransactionSource, limit: number, since?: Date
 export interface Purged {
   readonly table: string;
   readonly key: readonly string[];
-  /** The column with the time from which the retention of a row counts. Large tables need an index on it. */
+  /** The column with the time at which the retention of a row begins. Large tables need an index on it. */
   readonly time: string;
 }
 
@@ -41,8 +41,8 @@ export function purgeStatement({ table, key, time }: Purged): string {
 }
 
 /**
- * Runs a {@link purgeStatement} from `since` on, by default from the oldest row. Returns the number of deleted rows and
- * the greatest time among them.
+ * Runs a {@link purgeStatement}. Begins at the time `since`, by default at the oldest row. Returns the number of
+ * deleted rows and the greatest time among them.
  *
  * The transaction sets cupo.purge_retention to the retention. Row-level security then shows only rows that are older
  * than the retention. Each table has a minimum retention: a purge with a shorter one fails with SQLSTATE 22023.

@@ -63,8 +63,8 @@ export function openQuotaStore({ url, withinMs, onIdleError }: QuotaStoreOptions
 }
 
 /**
- * Deletes at most `limit` quota windows that expired at least an hour ago, of all tenants, oldest first. Skips windows
- * that expired before `since`, which is `until` of the previous batch.
+ * Deletes at most `limit` quota windows that expired at least an hour ago, the oldest first. Covers all tenants. Skips
+ * windows that expired before `since`, which is `until` of the previous batch.
  */
 export function purgeQuotaBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);
@@ -87,9 +87,9 @@ async function takeShares(
 }
 
 /**
- * Returns one statement that counts the requests of each demand (`wanted`) in the quota window of the demand's policy.
- * If the window has expired, a new one begins. The demands always have the same order of policies, so two processes
- * cannot deadlock.
+ * Returns one statement that adds the requests of each demand (its number `wanted`) to the quota window of the demand's
+ * policy. An expired window is replaced by a new one. The demands always have the same order of policies, so two
+ * processes cannot deadlock.
  */
 function takeStatement(tenantId: string, principal: Buffer, demands: readonly QuotaDemand[]): Statement {
   const values = demands.map(() => "(?, ?, ?, ?, now() + ? * interval '1 second', now())");

@@ -19,13 +19,13 @@ const BACKGROUND_LIMITS: TransactionLimits = {
 
 /**
  * Runs work in one transaction on its own connection, commits the transaction and returns the result of the work. If
- * anything fails, rolls the transaction back and rejects with the error. If the error only reports that an earlier
- * statement aborted the transaction, rejects with the failure of the earlier statement instead.
+ * the work or the commit fails, `instead` receives the error. It returns other work, which runs in a new transaction on
+ * the same connection. By default, `instead` rejects with the error.
  *
- * `instead` receives the error of failed work. It returns other work for a new transaction on the same connection, or
- * rejects. The ROLLBACK of the failed transaction is sent with the first statements of the new one.
+ * If `instead` or the other work fails, rolls back and rejects. If the error only reports that an earlier statement
+ * aborted the transaction, rejects with the failure of the earlier statement.
  *
- * If a pooler lost named statements, statements are not named any more and the work runs once more.
+ * If a pooler lost named statements, the work runs once more with unnamed statements.
  */
 export async function runTransaction<T>(
   source: TransactionSource,

@@ -13,13 +13,12 @@ interface Row {
 }
 
 /**
- * A query for the tables of the schema `public` and their partitions. Omits the two tables in which Knex records the
+ * Selects the tables of the schema `public` and their partitions, except the two tables in which Knex records the
  * migrations.
  *
- * The {@link Catalog} has only these objects of a partition: its policies, its triggers, and those constraints that the
- * parent table does not have. The migrations create no such objects, so each one is a difference. Partitions themselves
- * are omitted, because the set of partitions changes every month. PostgreSQL derives their columns and indexes from the
- * parent table.
+ * The {@link Catalog} has no partitions, because their set changes every month. But it has these objects of a
+ * partition: policies, triggers, and constraints that the parent table does not have. No migration creates such an
+ * object, so each one is a difference.
  */
 const TABLES = `SELECT c.oid, c.relname, c.relpersistence, c.relispartition, coalesce(p.relname, c.relname) AS root,
     CASE WHEN c.relispartition THEN ' in partition ' || c.relname ELSE '' END AS place
@@ -27,8 +26,8 @@ const TABLES = `SELECT c.oid, c.relname, c.relpersistence, c.relispartition, coa
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname NOT LIKE 'schema\\_migrations%'`;
 
 /**
- * One query for each kind of object. PostgreSQL 18 lists NOT NULL as a constraint; in this catalog it is part of the
- * column in every version.
+ * The queries of the catalog, by kind of object. PostgreSQL 18 lists NOT NULL as a constraint. In the catalog, NOT NULL
+ * is always part of the column, for every version of PostgreSQL.
  */
 const QUERIES: Readonly<Record<string, string>> = {
   table: `SELECT t.relname AS name, 'CREATE ' || CASE relpersistence WHEN 'p' THEN '' ELSE 'UNLOGGED ' END || 'TABLE ' || t.relname

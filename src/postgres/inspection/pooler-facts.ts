@@ -11,8 +11,8 @@ const SERVED_BY = "SELECT pg_backend_pid() AS pid";
 /**
  * Returns the kind of pooler at `url`. Opens a second connection while the connection `first` is open.
  * - If one server process serves both connections, returns TRANSACTIONS.
- * - If `first` received another process id than that of its server process, returns SESSIONS: a pooler sends a process
- *   id of its own when a connection opens.
+ * - If the process id that `first` received is not the id of its server process, returns SESSIONS: a pooler sends a
+ *   process id of its own when a connection opens.
  * - Otherwise returns NONE.
  */
 export async function findPooler(url: string, first: Inspection): Promise<Pooler> {

@@ -33,16 +33,16 @@ export interface MigrateOptions extends UpgradeOptions {
 const LOCK = 4_823_096_001;
 
 /**
- * How long a migration waits for the lock of a table. Meanwhile, later calls on the table wait too. This wait alone
- * makes no call fail: a call fails only after it has waited for one second or longer.
+ * How long a migration waits for the lock of a table. Meanwhile, later calls on the table wait too. This wait is too
+ * short to make them fail: a call fails only after it has waited for one second or longer.
  */
 const PATIENCE = "SET LOCAL lock_timeout = '300ms'";
 /** The maximum number of tries of one migration. With the pauses between them, they take about five minutes. */
 const MAX_TRIES = 400;
 
 /**
- * Brings the schema up to date. Several processes may call it at the same time: an advisory lock lets one work while
- * the others wait. The lock belongs to a transaction, so PostgreSQL releases it if the process dies.
+ * Brings the schema up to date. Several processes may call it at the same time: an advisory lock lets one process
+ * work while the others wait. The lock belongs to a transaction, so PostgreSQL releases it if the process dies.
  *
  * Each migration is one transaction, so an interrupted migration leaves nothing behind and runs again. If a migration
  * does not get a table lock within 0.3 s, it rolls back and tries again, so that waiting calls can run.

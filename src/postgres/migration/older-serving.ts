@@ -3,9 +3,9 @@ import { sql } from "../sql.js";
 import { servingName } from "./serving-releases.js";
 
 /**
- * Selects a row if a process of a release older than the required release is connected. A process of the earliest
- * releases has the application_name `cupo-jobs`. A process of a later release has an application_name such as
- * `cupo-jobs 0024-partitions`, with the last migration of its release.
+ * Selects a row if a process of a release older than the required release is connected. The application_name of a
+ * process is `cupo-jobs` in the earliest releases. In later releases it also shows the last migration, such as
+ * `cupo-jobs 0024-partitions`.
  *
  * Parameters: the application_name of the earliest releases, the prefix of the application_name of later releases, and
  * the application_name of the required release.
@@ -14,8 +14,8 @@ const OLDER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
   AND (application_name = ? OR starts_with(application_name, ?) AND application_name < ? COLLATE "C") LIMIT 1`;
 
 /**
- * Returns whether a process of an older release is connected: of a release that does not have `migration`, or of one of
- * the earliest releases, which do not show their last migration.
+ * Returns whether a process of an older release is connected. A release is older if it does not have `migration`. The
+ * earliest releases do not show their last migration, and count as older.
  */
 export async function isOlderServing(source: TransactionSource, migration: string): Promise<boolean> {
   const prefix = servingName("");

@@ -25,9 +25,10 @@ export function roleOf({ username, password }: URL): ServiceRole {
  * - If the role may create objects in the schema `public` or `graphile_worker`, revokes this right from the role and
  *   from PUBLIC.
  *
- * Must run as the owner of the tables. Does nothing if the owner is also the service's role. Rejects if the owner may
- * not create the role, or if the service's role has the rights of a table's owner. The error contains the statement to
- * run by hand.
+ * Must run as the owner of the tables. Does nothing if the owner is also the service's role. In these cases, rejects
+ * with an error that contains the statement to run by hand:
+ * - The owner may not create the role.
+ * - The service's role has the rights of a table's owner.
  */
 export async function grantServiceRights(database: Knex.Transaction, service: ServiceRole): Promise<void> {
   const [owner] = await rowsOf(database, "SELECT current_user AS name");
@@ -89,9 +90,9 @@ async function grantSchemas(database: Knex.Transaction, { name }: ServiceRole): 
 }
 
 /**
- * Grants the service's role its rights to each table and revokes all others. Skips tables on which the role already has
- * exactly its rights, because the statements lock a table for a moment. The rights are in {@link serviceRights} and
- * {@link erasableColumns}.
+ * Grants the service's role its rights to each table and revokes all others. The rights are in {@link serviceRights}
+ * and {@link erasableColumns}. Skips tables on which the role already has exactly its rights, because GRANT and REVOKE
+ * lock a table for a moment.
  */
 async function grantTables(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
   const held = await rowsOf(
@@ -124,9 +125,9 @@ async function grantFunctions(database: Knex.Transaction, { name }: ServiceRole)
 }
 
 /**
- * Grants all rights to the rows of the job queue, because the queue's functions run with the caller's rights. The
- * queue's tables contain only ids. Their row-level security has no policy, so it hides the rows from all roles except
- * the owner. Therefore the service's role gets a policy.
+ * Lets the service's role read and write the tables of the job queue, because the queue's functions run with the
+ * caller's rights. Grants the rights, and creates a policy that shows the role all rows of each table with row-level
+ * security. Without a policy, only the owner sees the rows.
  */
 async function grantJobQueue(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
   const closed = await rowsOf(

@@ -18,8 +18,8 @@ export interface UpgradeOptions {
   readonly onProgress?: ((text: string) => void) | undefined;
   /**
    * Called with a line in each of these cases:
-   * - A serving release may be too old.
-   * - PostgreSQL shows no serving release, but one that it does not show may be too old.
+   * - A serving release does not show its last migration, and may be too old.
+   * - No serving release is found. One of the first releases may be serving: they cannot be found, and all are too old.
    * - A serving release is too old and `despiteOlder` is set.
    */
   readonly onWarning?: ((text: string) => void) | undefined;
@@ -49,10 +49,10 @@ const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
  * if the database has no migration yet.
  *
  * Two kinds of older releases do not report their last migration:
- * - Some show only that they are connected. Such a release is too old if the database lacks the migration `oldest`.
+ * - Some show only that they are connected. If the database lacks the migration `oldest`, the release is too old.
  *   Otherwise it may be too old, and the function calls `onWarning`.
- * - The first releases show nothing. If no release is seen and the database lacks the migration `oldest`, the function
- *   calls `onWarning`, because such a release may be serving.
+ * - The first releases show nothing. If no release is found and the database lacks the migration `oldest`, the function
+ *   calls `onWarning`, because one of the first releases may be serving.
  */
 export async function checkServingReleases(database: Knex, upgrade: Upgrade): Promise<void> {
   const { applied, oldest, despiteOlder = false, onProgress, onWarning } = upgrade;

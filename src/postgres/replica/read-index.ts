@@ -8,9 +8,10 @@ export interface LogPosition {
 
 /**
  * Returns a function that asks the primary for its log position. The log up to this position has every commit from
- * before the call of the function. So a call does not use a query that is already running: the query may have read the
- * position before the call. All calls that arrive during a query share the next query, so at most one query runs at a
- * time.
+ * before the call of the function.
+ *
+ * A call uses a query that starts after the call, because a query that is already running may have read an older
+ * position. Calls that arrive during a query share the next query. So at most one query runs at a time.
  */
 export function createReadIndex(ask: () => Promise<LogPosition>): () => Promise<LogPosition> {
   let last: Promise<unknown> = Promise.resolve();

@@ -19,8 +19,8 @@ const MAX_TENANTS = 200;
 
 /**
  * Returns an announcer that sends NOTIFY outside the transactions of calls. Otherwise only one call of the whole server
- * could commit at a time. The first notification is sent at once; changes of the next 50 ms share one NOTIFY. A failed
- * NOTIFY is not repeated, because listeners also poll.
+ * could commit at a time. Changes within 50 ms after a NOTIFY share the next NOTIFY. A failed NOTIFY is not repeated,
+ * because listeners also poll.
  */
 export function createAnnouncer(pool: Pick<Pool, "query">): Announcer {
   const changed = new Set<string>();

@@ -22,11 +22,11 @@ export interface CapacityTerms {
 }
 
 /**
- * Takes a unit of the capacity of the day `wanted` for an appointment. A unit is the capacity for one appointment or
- * hold. Frees a unit of the day `old`, if `old` is defined.
- * - If the appointment comes from a hold (`terms.heldUntil`), the hold's unit becomes the unit of the appointment.
- * - If `wanted` and `old` are the same day of the same rule, the appointment keeps its unit. Only the hold's unit is
- *   freed, if there is a hold.
+ * Makes an appointment use a unit of the capacity of the day `wanted` instead of a unit of the day `old`. A unit is the
+ * capacity for one appointment or hold. `old` is undefined if the appointment uses no unit yet.
+ * - If `wanted` and `old` are the same day of the same rule, the appointment keeps its unit. If the appointment comes
+ *   from a hold (`terms.heldUntil`), the hold's unit is freed.
+ * - Otherwise, if the appointment comes from a hold, the hold's unit becomes the unit of the appointment.
  *
  * Does not wait for the result. If no unit is left, the RPC fails later with the error that `refusal` returns.
  *
@@ -83,9 +83,9 @@ export function lockCapacities(transaction: Transaction, days: readonly DayOfRul
 }
 
 /**
- * Takes a unit of the capacity of the day `wanted`. Frees a unit of the day `old`, if `old` is defined. Both days must
- * be locked with {@link lockCapacities}. If both are the same day of the same rule, changes nothing and returns true.
- * If no unit is left, changes nothing and returns false.
+ * Takes a unit of the capacity of the day `wanted` and frees a unit of the day `old`, if `old` is defined. Both days
+ * must be locked with {@link lockCapacities}. Returns false and changes nothing if no unit of `wanted` is left. If both
+ * are the same day of the same rule, the call changes nothing and returns true, because the appointment keeps its unit.
  */
 export async function exchangeLockedCapacity(
   transaction: Transaction,

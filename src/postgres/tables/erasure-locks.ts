@@ -10,8 +10,8 @@ import { findFormerDocumentNumbers } from "./patients/patient-changes.js";
 import type { PatientRecord } from "./patients/patients.js";
 
 /**
- * The result of {@link lockForErasure}: the locked records except the waitlist entries, and the former document
- * numbers, which are not locked records.
+ * The result of {@link lockForErasure}: the locked records, except the waitlist entries. Also has former document
+ * numbers.
  */
 export interface LockedForErasure {
   /**

@@ -15,15 +15,15 @@ export interface LockedAppointments {
 /** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether extends LockedAppointments {
   /**
-   * The slots that the appointments occupy, and the slots of `practitionerIds` that {@link lockAllInOrder} locks. All
-   * in one list, ordered by start.
+   * The slots that the appointments occupy and the slots of `practitionerIds` that {@link lockAllInOrder} locks, in one
+   * list ordered by start.
    */
   readonly slots: readonly SlotRecord[];
 }
 
 /**
- * Locks and returns the patients of these appointments, then the appointments. Locks patients in the order of their
- * ids, and appointments in the order of theirs. The result omits unknown appointments and erased patients.
+ * Locks and returns the patients of these appointments, ordered by patient id. Then locks and returns the appointments,
+ * ordered by appointment id. Omits unknown appointments and erased patients.
  */
 export async function lockWithPatients(
   transaction: Transaction,

@@ -84,7 +84,7 @@ export interface Locked {
 
 /**
  * Locks and returns the rows that bookings, reschedulings and status changes share with other transactions. Sends all
- * statements at once.
+ * statements before it waits for a result.
  *
  * To prevent deadlocks, all transactions lock in the following order. A transaction may skip steps:
  *
@@ -97,15 +97,16 @@ export interface Locked {
  * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
  *    entries of the duplicate, ordered by id (`merge-locks.ts`). An erasure locks the patient and all patients merged
  *    into it, and then the entries of the patient (`erasure-locks.ts`);
- * 5. the appointment; for a merge or an erasure all appointments of the patient, ordered by id;
+ * 5. the appointment. A merge locks all appointments of the duplicate, and an erasure all appointments of the patient,
+ *    ordered by id;
  * 6. the option token, which is marked as used;
  * 7. slots, ordered by id, all in one statement: the slots that an appointment takes or frees, or the slots that a
  *    change of the schedule deletes or changes (`slot-plan.ts`);
- * 8. the practitioner, when an appointment or a hold takes time, when an appointment regains its time, and when the
- *    practitioner is activated or deactivated. Locks of slots are not enough, because a practitioner can have slots of
- *    several programs at the same time;
- * 9. holds, ordered by id: the hold that is booked, and the expired holds in the time of a new hold. A merge or an
- *    erasure locks all holds of the patient;
+ * 8. the practitioner, when an appointment or a hold takes the practitioner's time, and when the practitioner is
+ *    activated or deactivated. Locks of slots are not enough, because a practitioner can have slots of several programs
+ *    at the same time;
+ * 9. holds, ordered by id: the hold that is booked, and the expired holds in the time of a new hold. A merge locks all
+ *    holds of the duplicate, and an erasure all holds of the patient;
  * 10. the counters of days, ordered by rule and date (`capacities.ts`);
  * 11. the counters of the holds of principals (`hold-holders.ts`);
  * 12. freed slots (`freed-slots.ts`). A call that frees or offers a slot locks the slot first.

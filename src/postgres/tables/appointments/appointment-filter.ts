@@ -47,8 +47,8 @@ export interface StartPage {
 const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
 
 /**
- * SQL for whether the slot `s` is the first retained slot of its appointment that starts at a given instant or later. A
- * retained slot is no longer in the schedule and exists only for its appointment. The placeholders are the instant
+ * SQL for whether the slot `s` is the first of its appointment's retained slots that start at a given instant or later.
+ * A retained slot is no longer in the schedule and exists only for its appointment. The placeholders are the instant
  * (null for no limit) and the tenant.
  *
  * The condition aggregates the slots of one appointment. With NOT EXISTS instead, PostgreSQL might plan a join with
@@ -70,11 +70,10 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
  * `listed_at`. The query may return more rows than the page has. So the caller orders the rows by `listed_at`, then id,
  * and keeps the first `page.limit`.
  *
- * `listed_at` is one of these times:
- * - If the filter selects only displaced appointments and has no patient and no series: the start of the first retained
- *   slot that starts at `filter.from` or later. A retained slot is no longer in the schedule.
- * - Otherwise: the start of the appointment. An index has the order of the list only within one status and one
- *   practitioner. So the query reads separately for each status and practitioner of the filter.
+ * - If the filter selects only displaced appointments and has no patient and no series: `listed_at` is the start of the
+ *   first retained slot that starts at `filter.from` or later. A retained slot is no longer in the schedule.
+ * - Otherwise: `listed_at` is the start of the appointment. The query reads each status and practitioner of the filter
+ *   separately, because an index has the order of the list only within one status and one practitioner.
  */
 export function wantedAppointments(
   transaction: Transaction,

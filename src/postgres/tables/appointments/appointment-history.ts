@@ -60,8 +60,8 @@ export type RecordedWait = Partial<
 
 /**
  * The reason of a correction, or of a visit or step that is recorded afterwards (EnterLateVisit, EnterLateSteps). For
- * such a visit or step, `happenedAt` is the time at which it really happened. With `isOfWait`, the change stores the
- * previous {@link RecordedWait}. With `isOfVisit`, it stores the previous {@link RecordedVisit}.
+ * such a visit or step, `happenedAt` is the time at which it really happened. If `isOfWait` is true, the change stores
+ * the previous {@link RecordedWait}. If `isOfVisit` is true, the change stores the previous {@link RecordedVisit}.
  */
 export interface ChangeTopic {
   readonly reason?: string;

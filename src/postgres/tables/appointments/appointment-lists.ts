@@ -15,8 +15,9 @@ import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
   /**
-   * The time by which the list is ordered. If the filter selects only displaced appointments, and no patient or series:
-   * the start of the first retained slot in the time range of the list. Otherwise: the start of the appointment.
+   * The time by which the list is ordered. If the filter selects only displaced appointments and has no patient and no
+   * series: the start of the first retained slot in the time range of the list. Otherwise: the start of the
+   * appointment.
    */
   readonly listedAt: Date;
 }

@@ -9,7 +9,7 @@ const inTime = "b.cancelled_at IS NULL AND b.ends_at > :from::timestamptz AND b.
  * program's hours:
  * - Overlapping blocks count once. Cancelled blocks do not count.
  * - The rules of the program define its hours. Inactive programs, locations, rules and practitioners have no hours.
- * - The condition on holidays must agree with `isOpenOn`.
+ * - A rule also decides whether the program is open on a holiday. The SQL must agree with `isOpenOn`.
  *
  * Put the SQL after a CTE `p` of programs (id, location_id, active). The SQL binds `tenantId`, `practitionerId` (NULL
  * for all practitioners), and the instants `from` and `to`. It covers the local dates from the date of `from` to the

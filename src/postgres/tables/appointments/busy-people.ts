@@ -40,10 +40,10 @@ export interface BusyAt {
 }
 
 /**
- * Returns whether the practitioner or a patient is busy ({@link BusyPeople}) at the time of the slots of `run`. The
- * patient must be free for `visitMinutes`; if undefined, until the last slot ends. Ignores the appointments
- * `exceptIds`, which are moved together. Nobody is busy if the slots no longer exist. Call this after sending the
- * statements that lock the practitioner and the patient.
+ * Returns whether the practitioner or a patient is busy ({@link BusyPeople}) during the slots of `run`. The patient
+ * must be free for `visitMinutes`; if undefined, until the last slot ends. Ignores the appointments `exceptIds`, which
+ * are moved together. Nobody is busy if the slots no longer exist. Call this after sending the statements that lock the
+ * practitioner and the patient.
  */
 export async function findBusyBeside(
   transaction: Transaction,
@@ -56,9 +56,9 @@ export async function findBusyBeside(
 }
 
 /**
- * Returns whether the practitioner or a patient is busy ({@link BusyPeople}) at the time of the slots of `run`. Ignores
- * the appointment to move and the hold `holdId`. Nobody is busy if the slots no longer exist. Call this after sending
- * the statements that lock the practitioner and the patient, so that the query reads the data after both are locked.
+ * Returns whether the practitioner or a patient is busy ({@link BusyPeople}) during the slots of `run`. Ignores the
+ * appointment to move and the hold `holdId`. Nobody is busy if the slots no longer exist. Call this after sending the
+ * statements that lock the practitioner and the patient, so that the query reads the data after both are locked.
  */
 export async function findBusyInRun(
   transaction: Transaction,
@@ -105,8 +105,8 @@ const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.st
 
 /**
  * Returns a query for the practitioner and the time of the slots of a {@link SlotRun}. `visit_ends_at` is the end of
- * the last slot that starts less than `visitMinutes` after the first slot. If `visitMinutes` is null, it is the end of
- * the last slot of the run.
+ * the last slot that starts less than `visitMinutes` after the first slot. If there is no such slot or `visitMinutes`
+ * is null, `visit_ends_at` is the end of the last slot of the run.
  */
 function timeOfRun(visitMinutes: string): string {
   return `SELECT f.practitioner_id, min(r.starts_at) AS starts_at, max(r.ends_at) AS ends_at, coalesce(max(r.ends_at)

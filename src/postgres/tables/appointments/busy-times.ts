@@ -14,8 +14,8 @@ export interface ComparedTime {
   readonly startsAt: string;
   readonly endsAt: string;
   /**
-   * The id of an appointment to ignore; NULL ignores none. The SQL can add conditions for each compared appointment
-   * `a`, such as `NULL::uuid AND a.id <> ALL(:exceptIds::uuid[])`.
+   * The id of an appointment to ignore; NULL ignores none. To ignore several appointments `a`, add a condition to the
+   * SQL: `NULL::uuid AND a.id <> ALL(:exceptIds::uuid[])`.
    */
   readonly exceptId: string;
   /** The current time. A hold counts only if it expires later. */
@@ -35,15 +35,11 @@ export function visitEnd(row: string): string {
 
 /**
  * Returns SQL that selects the id of one live appointment ({@link isLive}) or unexpired hold of a person that overlaps
- * a time. The SQL selects no row if the person is free.
- *
- * The query compares instants, because under row-level security no index serves range operators: they are not
- * leakproof. No appointment lasts longer than 24 hours, so the query reads only appointments that start in the 24 hours
- * before the time, or during it.
- *
- * The exclusion constraints allow no overlap of a person's appointments, except overbooked ones of a practitioner. So
- * it is enough to read the last appointment that begins before the end of the time, and for a practitioner the
- * overbooked ones.
+ * a time. The SQL selects no row if the person is free. To read few rows by index, it does the following:
+ * - It compares instants. Under row-level security, no index serves range operators, because they are not leakproof.
+ * - It reads only appointments that start during the time or in the 24 hours before it. No appointment lasts longer.
+ * - It checks only the last of these appointments. The exclusion constraints allow no overlap of a person's
+ *   appointments, except overbooked ones of a practitioner. So for a practitioner, it also checks each overbooked one.
  */
 export function busyTime(person: Person, time: ComparedTime): string {
   const { live, end, holds } = partsOf(person, time);

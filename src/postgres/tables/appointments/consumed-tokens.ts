@@ -20,8 +20,8 @@ export async function consumeToken(transaction: Transaction, jti: string, expire
 }
 
 /**
- * Deletes at most `limit` used option tokens that expired more than 24 hours ago, of all tenants, oldest first. Skips
- * tokens that expired before `since`, which is `until` of the previous batch.
+ * Deletes at most `limit` used option tokens that expired more than 24 hours ago, the oldest first. Covers all tenants.
+ * Skips tokens that expired before `since`, which is `until` of the previous batch.
  */
 export function purgeTokenBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
   return purgeBatch(source, PURGE, RETENTION, limit, since);

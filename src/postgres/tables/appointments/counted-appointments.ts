@@ -6,7 +6,7 @@ import { sql } from "../../sql.js";
 import { isLive } from "./appointment-status.js";
 import type { AppointmentRecord } from "./appointments.js";
 
-/** The columns of `opportunity_changes` that describe the counted appointment. */
+/** The columns of `opportunity_changes` that have the values of an appointment ({@link counted}). */
 export const countedColumns = [
   "service_id",
   "location_id",
@@ -85,7 +85,7 @@ export function countsOf(
 /**
  * Returns the values that `COUNTED_APPOINTMENTS` of `tables/opportunity/summary-cells.ts` selects for the appointment.
  * `local_date` is the exact date only for an attended appointment. For others, it is the first day of the month,
- * because only the month counts.
+ * because the indicators need only the month.
  */
 function counted(appointment: AppointmentRecord): Readonly<Record<(typeof countedColumns)[number], unknown>> {
   const { status, overbooked, startsAt, endsAt, localDate, dueOn, createdAt } = appointment;

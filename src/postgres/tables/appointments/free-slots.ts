@@ -10,10 +10,13 @@ export interface OptionQuery {
   readonly appointmentId: string | undefined;
   /** The rule and date whose capacity the appointment to move already uses; undefined if it uses none. */
   readonly heldDay: DayOfRule | undefined;
-  /** The current time. Holds that expire later still make their time busy and use capacity. */
+  /** The current time. A hold that expires later makes practitioner and patient busy and uses capacity. */
   readonly now: Date;
   readonly serviceId: string;
-  /** The duration in minutes. It can need several slots. Undefined for one slot of any length. */
+  /**
+   * The duration of an option in minutes; the option can consist of several slots. Undefined for one slot of any
+   * length.
+   */
   readonly minutes: number | undefined;
   /**
    * How many minutes the patient must be free, rounded up to the end of a slot: the duration without the buffer.
@@ -114,8 +117,8 @@ export function valuesOf(
 
 /**
  * Returns the seed that orders slots with the same start, so that searches for different patients begin with different
- * slots. The seed is the last 64 bits of the appointment's id. Without an appointment, it is the last 64 bits of the
- * patient's id; without both, 0.
+ * slots. The seed is the last 64 bits of the id of the appointment to move. For a new appointment, it is the last 64
+ * bits of the patient's id; without a patient, 0.
  */
 function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" | "patientId">): string {
   const subject = appointmentId ?? patientId;
@@ -127,11 +130,11 @@ function seedOf({ appointmentId, patientId }: Pick<OptionQuery, "appointmentId" 
  * The slots of a program start at its `opens` or later and before its `closes`.
  *
  * - `next`: the start of the first free slot, even on a full day. No row if there is no free slot.
- * - `found`: the earliest free slots of each program and time range that do not start before the time in `next`. Omits
- *   slots on full days and slots of previous pages. The practitioner or the patient may be busy at these slots. The CTE
- *   `share` limits the number of slots. If more slots have the same start as the last slot, `found` has them too.
- * - `stop`: the column `at`, a time. `found` has all free slots that start before it, except those on full days and
- *   those of previous pages. No row if `next` has no row.
+ * - `share`: the number of slots to read from each program and time range.
+ * - `found`: the earliest free slots of each program and time range, and further slots with the same start as the last.
+ *   Omits slots on full days and slots of previous pages. The practitioner or the patient may be busy at these slots.
+ * - `stop`: a time, in the column `at`. All free slots before this time are in `found` or omitted. No row if `next` is
+ *   empty.
  */
 export function freeSlots(shape: SearchShape): string {
   const slots = `slots s WHERE s.tenant_id = :tenantId AND s.program_id = p.id AND s.appointment_id IS NULL
@@ -160,9 +163,8 @@ export function freeSlots(shape: SearchShape): string {
 }
 
 /**
- * SQL for the number of slots to read from each program and time range: `:wanted` divided by the number of programs. A
- * search for one practitioner does not use SHARE but `:wanted`, because a practitioner rarely works in several
- * programs.
+ * SQL for the number of slots to read from each program and time range: `:wanted` divided by the number of programs.
+ * Not used in a search for one practitioner, because a practitioner rarely works in several programs.
  */
 const SHARE = "(SELECT ceil(:wanted::bigint / greatest(count(*), 1)::float8)::bigint FROM offered)";
 

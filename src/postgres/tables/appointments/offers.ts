@@ -5,7 +5,7 @@ import { type Bound, type Parameter, prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { IS_UP_TO_DATE, windowOf, withSettings } from "../schedule/booking-windows.js";
 
-/** The location of a program that offers a service, and whether it is an emergency program. */
+/** Attributes of a program that offers a healthcare service: its location, and whether it is an emergency program. */
 export interface Offer {
   readonly locationId: string;
   readonly emergency: boolean;
@@ -19,9 +19,9 @@ export interface Offer {
 type ProgramVisibility = { readonly [K in "organizationId" | "companyId"]: string | Parameter | undefined };
 
 /**
- * Returns a query for the programs `p` in which a principal can book a service. Program, location and service are
- * active, the program offers the service, and the principal can see the program. A search for options and a booking use
- * the same query. Whether the practitioner is active is checked separately.
+ * Returns a query for the programs `p` in which a principal can book a healthcare service. The program, its location
+ * and the service are active, the program offers the service, and the principal can see the program. Does not check
+ * whether a practitioner is active. A search for options and a booking use the same query.
  */
 export function offeringPrograms(
   { tenantId }: Bound<"tenantId">,
@@ -57,8 +57,8 @@ function boundsAt(at: Parameter): readonly Knex.Raw[] {
 }
 
 /**
- * Returns the offer of a service in a slot. Does not check whether the slot is free or the practitioner is active.
- * Returns undefined in these cases:
+ * Returns the offer of a healthcare service in a slot. Does not check whether the slot is free or the practitioner is
+ * active. Returns undefined in these cases:
  * - The principal cannot book the service in the program of the slot.
  * - The slot is not up to date ({@link IS_UP_TO_DATE}).
  * - `at` is defined, and the slot starts after the booking horizon or within the minimum notice of its program, both
@@ -76,7 +76,7 @@ export async function findOffer(
   return readRecord(transaction, offerOfSlot({ ...holder, serviceId, slotId, at: at ?? null }));
 }
 
-/** Returns the offer of a service in a program; undefined if the principal cannot book the service in the program. */
+/** Returns the offer of a healthcare service in a program; undefined if the principal cannot book the service in it. */
 export async function findProgramOffer(
   transaction: Transaction,
   principal: Principal,

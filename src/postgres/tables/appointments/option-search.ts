@@ -47,9 +47,9 @@ const DAY = 86_400;
 /**
  * Returns at most `query.limit` options, the earliest first. Each option meets these conditions:
  * - Its slots are free and bookable at `query.now`, and its day has capacity left.
- * - Its program offers the service to the principal, and its practitioner is active.
- * - Neither the practitioner nor the patient has another appointment or an unexpired hold at that time. The patient may
- *   have one in the buffer after the visit.
+ * - Its program offers the healthcare service to the principal, and its practitioner is active.
+ * - The practitioner has no other appointment or unexpired hold until the last slot ends.
+ * - The patient has no other appointment or unexpired hold until the visit ends. A buffer can follow the visit.
  *
  * One statement usually fills the page. If many people are busy or many days are full, further statements continue
  * where the last one stopped.
@@ -87,9 +87,10 @@ function firstReach({ from, after, limit }: OptionQuery, { isWindowed, isOfOne }
 }
 
 /**
- * Returns the time range and the number of slots that the next statement reads. The fewer of the missing options the
- * last statement found, the more slots the next one reads, up to four times as many. If the last statement found fewer
- * than about 40 % of the missing options, the next one also covers a range that is eight times as long.
+ * Returns the time range and the number of slots that the next statement reads. If the last statement found fewer than
+ * about 40 % of the missing options, the next one reads four times as many slots in a range that is eight times as
+ * long. Otherwise the range has the same length. The fewer options the last statement found, the more slots the next
+ * one reads.
  */
 function nextReach({ wanted, stretch }: Reach, from: Date, missing: number, missingBefore: number): Reach {
   const growth = (2.5 * missing) / Math.max(missingBefore - missing, 1);

@@ -2,9 +2,12 @@
  * Returns a query for the slots at which an option of at least `:minutes` can start. The option consists of one or more
  * adjacent free slots of one rule. `slots` is a query for free slots.
  *
- * Each row has the end of the option, the highest `generation` of its slots, and the end of the visit. Each change of a
- * program's schedule increments the program's generation, and a new slot gets the current generation of its program.
- * The visit lasts `:visitMinutes`, or `:minutes` if that is NULL, rounded up to the end of a slot.
+ * Each row also has these columns:
+ * - `ends_at`: the end of the option
+ * - `generation`: the highest generation of its slots. Each change of a program's schedule increments the program's
+ *   generation, and a new slot gets the current generation of its program.
+ * - `visit_ends_at`: the end of the visit. The visit lasts `:visitMinutes`, or `:minutes` if `:visitMinutes` is NULL,
+ *   rounded up to the end of a slot.
  *
  * All slots of a rule have the same length. So the query counts the slots of an option to find out whether one is
  * missing.

@@ -2,7 +2,7 @@ import type { Transaction } from "../../../call.js";
 import { readRecord } from "../../columns.js";
 import { sql } from "../../sql.js";
 
-/** The services that a contract covers. */
+/** The healthcare services that a contract covers. */
 export interface CoveredServiceSet {
   /** Ids in ascending order; empty if the contract covers every service. */
   readonly serviceIds: readonly string[];

@@ -29,8 +29,8 @@ export interface PractitionerAttributes {
 }
 
 /**
- * Attributes of an opportunity definition: the maximum wait in days and which days count. If `caseCategory` is defined,
- * the definition sets the due date of user-attention cases of this category.
+ * Attributes of an opportunity definition: the maximum wait in days, and whether business days or calendar days count.
+ * If `caseCategory` is defined, the definition sets the due date of user-attention cases of this category.
  */
 export interface OpportunityDefinitionAttributes {
   readonly code: string;

@@ -4,14 +4,14 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { OpportunityDefinitionAttributes } from "./reference-data.js";
 
-/** The maximum wait of the appointment type or service with the id `holderId`. */
+/** The maximum wait of the appointment type or healthcare service with the id `holderId`. */
 export interface HeldWaitLimit extends Pick<OpportunityDefinitionAttributes, "maxWaitDays" | "dayKind"> {
   readonly holderId: string;
 }
 
 /**
- * Returns the wait limits of appointment types or services, in no order. Omits each type or service that does not exist
- * or has no active opportunity definition.
+ * Returns the wait limits of appointment types or healthcare services, in no order. Omits each type or service that
+ * does not exist or has no active opportunity definition.
  */
 export async function readWaitLimits(
   transaction: Transaction,
@@ -45,8 +45,8 @@ export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "
 }
 
 /**
- * The subject of a wait limit. An appointment type always refers to an opportunity definition. A service can refer to
- * one. A category of user-attention cases has a limit if an active opportunity definition has this category.
+ * The subject of a wait limit. An appointment type always refers to an opportunity definition. A healthcare service can
+ * refer to one. A category of user-attention cases has a limit if an active opportunity definition has this category.
  */
 export type WaitLimitSubject =
   | { readonly appointmentTypeId: string }

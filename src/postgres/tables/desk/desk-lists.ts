@@ -21,9 +21,9 @@ export interface DeskPage {
 }
 
 /**
- * Returns a query for a page, ordered by creation time, then id. Each call of `rows` must return a new query for all
- * rows, with the columns `createdAt` and `id`. The query for the page reads each status separately, in the order of an
- * index and up to the limit. So it scans no rows of other statuses.
+ * Returns a query for a page, ordered by creation time, then id. `rows` returns a query for all cases or all waitlist
+ * entries, with the columns `createdAt` and `id`; each call returns a new query. The page's query reads each status
+ * separately, in the order of an index and up to the limit. So it scans no rows of other statuses.
  */
 export function deskPage(
   rows: () => Knex.QueryBuilder,

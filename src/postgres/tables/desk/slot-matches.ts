@@ -25,9 +25,9 @@ const OFFERED = `SELECT o.service_id FROM program_services o
   WHERE o.tenant_id = :tenantId AND o.program_id = :programId`;
 
 /**
- * SQL condition that a slot suits a waitlist entry. The slot must be in the schedule. The patient must be active and
- * have no appointment or unexpired hold at the time of the slot. With ARRAY, PostgreSQL reads the active services of
- * the program only once.
+ * SQL condition that a slot suits the wishes of a waitlist entry. In addition, the slot must be in the schedule, and
+ * the patient must be active and have no appointment or unexpired hold during the slot. With ARRAY, PostgreSQL reads
+ * the active services of the program only once.
  */
 const SUITS = `service_id = ANY(ARRAY(${OFFERED})) AND :period = ANY(preferred_periods)
   AND (practitioner_id IS NULL OR practitioner_id = :practitionerId)

@@ -55,7 +55,10 @@ export interface WaitlistFilter extends DeskFilter<DeskWaitlistEntryRecord["desk
   readonly serviceId: string | undefined;
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** Service ids without duplicates; empty for any service. The same applies to `locationIds` and `practitionerIds`. */
+  /**
+   * Ids of healthcare services without duplicates; empty for any service. The same applies to `locationIds` and
+   * `practitionerIds`.
+   */
   readonly serviceIds: readonly string[];
   readonly locationIds: readonly string[];
   readonly practitionerIds: readonly string[];

@@ -46,10 +46,11 @@ const SUBSTITUTES = `SELECT m.practitioner_id AS "practitionerId",
 
 /**
  * Returns the active practitioners who can take over at least one of the appointments `ids` from another practitioner
- * of the same program. The practitioner who can take over the most appointments comes first.
- * - The practitioner's free slots of one rule in this program must cover the appointment's time.
- * - No appointment or unexpired hold of the practitioner may overlap this time.
- * - Omits practitioners whom the principal cannot see, and appointments that are neither PENDING nor CONFIRMED.
+ * of the same program. The one who can take over the most appointments comes first. A practitioner can take over an
+ * appointment in these conditions:
+ * - The practitioner's free slots of one rule in the program cover the time of the appointment.
+ * - No appointment or unexpired hold of the practitioner overlaps this time.
+ * - The appointment is PENDING or CONFIRMED, and the principal can see the practitioner.
  */
 export async function findSubstitutes(
   transaction: Transaction,

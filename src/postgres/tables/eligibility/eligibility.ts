@@ -4,7 +4,8 @@ import { sql } from "../../sql.js";
 import { byId, type ListPage } from "../resources/lists.js";
 
 /**
- * The question of an eligibility check: does the contract of the payer cover the service for the patient on the date?
+ * The question of an eligibility check: does the contract of the payer cover the healthcare service for the patient on
+ * the date?
  */
 export interface EligibilityQuestion {
   readonly patientId: string;
@@ -66,8 +67,8 @@ const COLUMNS = {
 } as const satisfies ColumnsOf<AttributedEligibilityRecord>;
 
 /**
- * Returns whether a contract covers a service. A contract that lists no services covers every service. Does not check
- * whether the contract exists or is valid.
+ * Returns whether a contract covers a healthcare service. A contract that lists no services covers every service. Does
+ * not check whether the contract exists or is valid.
  */
 export async function coversService(transaction: Transaction, contractId: string, serviceId: string): Promise<boolean> {
   const listed = sql("contract_services").where({ tenant_id: transaction.tenantId, contract_id: contractId });

@@ -65,9 +65,9 @@ export async function readOutbox(source: TransactionSource): Promise<{ count: nu
 }
 
 /**
- * Removes at most `limit` events from the feeds of all tenants, but keeps their audit rows. Removes only events that
- * got their position more than `retentionHours` hours ago, and begins with the oldest. If `since` is defined, skips
- * events that got their position before this time, because earlier batches have removed them.
+ * Removes at most `limit` events from the feeds of all tenants, but keeps the audit rows of these events. Removes only
+ * events that got their position more than `retentionHours` hours ago, and begins with the oldest. If `since` is
+ * defined, skips events that got their position before this time, because earlier batches have removed them.
  */
 export function purgeEventBatch(
   source: TransactionSource,

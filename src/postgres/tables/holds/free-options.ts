@@ -16,14 +16,14 @@ export interface WantedOption {
 export type WantedBy = { readonly patientId: string } | { readonly appointmentId: string };
 
 /**
- * Returns the id of the first slot of an option that seems free; undefined if no option seems free. The caller then
- * locks the slots of the option in the order of `locks.ts`, and checks the option again. Never waits for a lock.
+ * Returns the id of the first slot of an option that seems free; undefined if no option seems free. Never waits for a
+ * lock. The caller must then lock the slots of the option in the order of `locks.ts`, and check the option again.
  *
- * - If the first free option has one slot, chooses among the free options with one slot. Locks and returns the first of
- *   their slots that no other transaction has locked. So concurrent calls with the same options get different slots. If
- *   all these slots are locked, returns the first of them without a lock. The lock lasts until the transaction ends.
  * - If the first free option has several slots, returns its first slot without a lock, because several slots must be
  *   locked in the order of their ids.
+ * - Otherwise, tries all free options with one slot. Locks and returns the first of their slots that no other
+ *   transaction has locked. So concurrent calls with the same options get different slots. If other transactions have
+ *   locked all these slots, returns the slot of the first free option without a lock.
  */
 export async function findFreeOption(
   transaction: Transaction,

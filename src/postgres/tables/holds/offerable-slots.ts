@@ -21,9 +21,10 @@ export interface OfferableSlot {
   readonly startsAt: Date;
   readonly endsAt: Date;
   /**
-   * Whether the slot and the practitioner are free, the day has capacity left, and the program, location and
-   * practitioner are active. Holds of the practitioner do not count, but holds that use the capacity of the day count.
-   * False in an emergency program.
+   * True if all these conditions are met:
+   * - The slot is free, and no appointment of the practitioner overlaps it. Holds of the practitioner do not count.
+   * - The day has capacity left. Holds that use this capacity count.
+   * - The program, location and practitioner are active. The program is no emergency program.
    */
   readonly isOpen: boolean;
   /**

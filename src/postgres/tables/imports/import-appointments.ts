@@ -57,14 +57,14 @@ export function lockPractitioners(transaction: Transaction, ids: readonly string
   );
 }
 
-/** A program and one of its members: a service that it offers or a practitioner who works in it. */
+/** A program and one of its members: a healthcare service that it offers or a practitioner who works in it. */
 export interface Pair {
   readonly programId: string;
   readonly memberId: string;
 }
 
 /**
- * Returns the members of these programs, in no order. `table` determines whether the members are services or
+ * Returns the members of these programs, in no order. `table` determines whether the members are healthcare services or
  * practitioners.
  */
 export async function findMembers(

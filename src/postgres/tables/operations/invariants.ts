@@ -64,7 +64,7 @@ const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.start
 /**
  * SQL for each invariant, by name. Each query selects the ids of the rows that violate the invariant. Exceptions:
  * - DAY_COUNT_WRONG and HELD_COUNT_WRONG select the id of the rule of each wrong counter.
- * - SUMMARY_WRONG selects ids of services.
+ * - SUMMARY_WRONG selects ids of healthcare services.
  *
  * The queries also check what row-level security enforces, because a superuser can bypass it. They follow these rules:
  * - An overbooked appointment may overlap other appointments and holds of its practitioner, and no counter of a day

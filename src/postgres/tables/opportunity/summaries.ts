@@ -73,9 +73,8 @@ const MOVE = `${INTO} WITH counted AS (${COUNTED_CHANGES} AND id = ANY(:ids::uui
 
 /**
  * Adds a range of appointments to `opportunity_summaries`. The appointments already contain the changes that
- * {@link moveChanges} adds later. So the statement subtracts these changes; otherwise they would count twice. The
- * statement reads appointments and changes in one snapshot, so the sums are right even if calls commit at the same
- * time.
+ * {@link moveChanges} will add later. So the statement subtracts these changes, and no change counts twice. It reads
+ * appointments and changes in one snapshot, so concurrent calls do not make the sums wrong.
  */
 const BUILD = `${INTO} WITH counted AS (${COUNTED_APPOINTMENTS} AND id > :after::uuid AND id <= :through::uuid
     UNION ALL ${CHANGES_TAKEN_BACK} AND appointment_id > :after::uuid AND appointment_id <= :through::uuid), ${CELLS} ${ADD}`;

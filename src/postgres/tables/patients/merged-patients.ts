@@ -33,8 +33,8 @@ export async function findPerson(transaction: Transaction, patientId: string): P
  * rows in this order until the transaction ends. The lock is FOR UPDATE, so it conflicts with the lock of `holdPatient`
  * (FOR KEY SHARE).
  *
- * While the query waits for the lock, another transaction may merge a duplicate into the patient. The result then does
- * not contain the duplicate, but the patient in the result has the version after this merge.
+ * If another transaction merges a duplicate into the patient while the query waits for the lock, the result does not
+ * contain the duplicate. But the patient in the result has the version after this merge.
  */
 export async function lockPerson(transaction: Transaction, patientId: string): Promise<PatientRecord[]> {
   return readRecords(transaction, person(transaction, patientId).forUpdate());

@@ -32,7 +32,7 @@ export interface PatientSearch {
   readonly status: string | undefined;
 }
 
-/** For each of its texts, {@link rarestBeginning} counts at most this many words. */
+/** The maximum number of words that {@link rarestBeginning} counts for each text. */
 const MAX_COUNT = 1_000;
 /** The maximum number of index entries that one page reads. This maximum limits the time of any search. */
 const MAX_SCANNED = 5_000;

@@ -173,9 +173,9 @@ export function writePatient(transaction: Transaction, before: PatientRecord, af
  * tenant has the same document, writes nothing, and the call fails with the error that `refusal` returns.
  *
  * A condition of the UPDATE avoids a unique violation, because PostgreSQL would log the document number with the
- * violation. The condition does not see an ACTIVE patient with the same document that another open transaction has
- * written. The UPDATE waits for that transaction. If that transaction commits, the call fails with a conflict on
- * documentNumber.
+ * violation. The condition cannot see changes of a transaction that is still open. If such a transaction has written an
+ * ACTIVE patient with the same document, the UPDATE waits for its end. After its commit, the call fails with a conflict
+ * on documentNumber.
  */
 export function writeActivePatient(
   transaction: Transaction,

@@ -11,8 +11,9 @@ export interface ListPage {
 }
 
 /**
- * Restricts a query to a page ordered by id, and returns the query. Ids are UUIDs of version 7, except in the demo
- * data. So this is nearly the order of creation. It can differ because each process makes ids by its own clock.
+ * Restricts a query to a page ordered by id, and returns the query. The order is nearly the order of creation, because
+ * ids are UUIDs of version 7, except in the demo data. It is not exact, because each process makes ids by its own
+ * clock.
  */
 export function byId(query: Knex.QueryBuilder, { afterId, limit }: ListPage): Knex.QueryBuilder {
   if (afterId !== undefined) query.where("id", ">", afterId);

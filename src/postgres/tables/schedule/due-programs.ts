@@ -14,9 +14,11 @@ const DUE = `SELECT DISTINCT p.tenant_id AS id FROM programs p
   WHERE p.active AND p.outdated_from IS NOT NULL OR ${IS_BEHIND}`;
 
 /**
- * Returns the ids of the tenants that may have a program that is due for a job, as {@link lockNextDueProgram} defines.
- * Unlike that function, does not check locations and services. `today` is a local date (YYYY-MM-DD). With the setting
- * cupo.jobs, row-level security shows the programs of all tenants, except programs whose schedule was never requested.
+ * Returns the ids of the tenants that may have a program that is due for a job. {@link lockNextDueProgram} says which
+ * programs are due. This function does not check locations and services. `today` is a local date (YYYY-MM-DD).
+ *
+ * With the setting cupo.jobs, row-level security shows the programs of all tenants, except programs whose schedule was
+ * never requested.
  */
 export async function findDueTenants(source: TransactionSource, today: string): Promise<string[]> {
   const rows = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -33,7 +35,7 @@ const FURTHEST_BEHIND = `SELECT coalesce(max(?::date + ${PLANNED_DAYS} - p.mater
 /**
  * Returns the largest delay of the programs of all tenants, in days; 0 if no program has a delay. The delay of a
  * program is the number of days from the end of its schedule to {@link PLANNED_DAYS} days after `today`. Counts only
- * programs that are active, are at an active location, have a service, and have a requested schedule.
+ * programs that are active, are at an active location, offer a healthcare service, and have a requested schedule.
  */
 export async function findFurthestBehind(source: TransactionSource, today: string): Promise<number> {
   const { days } = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -48,8 +50,8 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
  *
  * An active program is due in two cases:
  * - It has outdated slots.
- * - It has a service, its location is active, and its requested schedule ends less than {@link PLANNED_DAYS} days after
- *   `today`, a local date.
+ * - It offers a healthcare service, its location is active, and its requested schedule ends less than
+ *   {@link PLANNED_DAYS} days after `today`, a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);

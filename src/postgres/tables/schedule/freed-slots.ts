@@ -93,8 +93,8 @@ export function noteFreedSlots(transaction: Transaction, times: readonly Practit
 }
 
 /**
- * Makes freed slots due, so that a job offers them at its next run. Selects the freed slots of a practitioner that
- * start within one of the practitioner's `times`. Call this when holds at these times have ended.
+ * Makes freed slots due, so that a job offers them at its next run. These are the freed slots that start within one of
+ * `times` of the same practitioner. Call this when holds at these times have ended.
  *
  * Skips slots with a due time at or after their start. A slot has such a due time if it could not be offered, if no
  * waitlist entry was found for it, or if its offers were stopped.
