@@ -46,9 +46,9 @@ export type ServerConfig = Omit<Config, "databaseUrl"> & { readonly databaseUrl:
 /** The dependencies of the service, and replacements for some of its components. */
 export interface ServerPorts {
   readonly logger: Logger;
-  /** Returns the current time for tokens and services, in milliseconds since the epoch. */
+  /** Returns the current time, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** Returns the service that both listeners serve instead of `entry`. By default, returns `entry`. */
+  /** Returns the service that both listeners serve in place of `entry`. By default, they serve `entry`. */
   readonly served?: (entry: ServiceEntry) => ServiceEntry;
   /** Whether the process runs background jobs. Defaults to true. */
   readonly runsJobs?: boolean;
@@ -194,7 +194,7 @@ function running(listeners: OpenListeners, closers: Closer[]): RunningServer {
   return { ...listeners, close: (drainMs = 0) => (closed ??= close(drainMs)) };
 }
 
-/** The dependencies of the services, apart from the settings. */
+/** The dependencies of the RPC services, apart from the settings. */
 interface ServiceParts extends Pick<ServicePorts, "now" | "validatorOf"> {
   readonly keyRing: KeyRing;
   readonly feeds: ServicePorts["events"];

@@ -14,9 +14,9 @@ export interface TransactionStart {
   /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
   /**
-   * If true, each batch of plain queries ({@link isPlainQuery}) ends with a COMMIT. From the first batch with another
-   * statement on, all batches share one transaction, and only the end of the work commits. Set this only for work that
-   * does not need one transaction for all its batches.
+   * If true, each batch of plain queries ({@link isPlainQuery}) ends with a COMMIT, until a batch contains another
+   * statement. This batch and all later batches share one transaction, which is committed at the end of the work. Set
+   * this only for work that does not need one transaction for all its batches.
    */
   readonly endsEarly?: boolean;
 }

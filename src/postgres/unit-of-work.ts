@@ -176,8 +176,8 @@ function bind(call: Call, transaction: Transaction): void {
 
 /**
  * Handles a failed transaction of {@link UnitOfWork.execute}. If the key is in use or was used before, returns work for
- * a new transaction that finds the outcome. Otherwise throws: a conflict if the tenant is not active, else the error of
- * the claim, or `error` if the claim succeeded.
+ * a new transaction that finds the outcome. Otherwise throws a conflict (the tenant is not active), the error of the
+ * claim, or, if the claim succeeded, `error`.
  */
 async function explainClaim(
   claim: IdempotencyClaim,

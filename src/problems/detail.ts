@@ -1,9 +1,10 @@
 import type { CupoError, FieldError } from "../errors.js";
 
 /**
- * Returns a sentence about an error, for people: the error's own detail, if there is one. Otherwise names the first
- * item of `errors` and the number of the others: `phone is required; 4 more.` If a MORE_ERRORS item says that the list
- * is not complete, the sentence ends with `at least 4 more.` Returns undefined for an error without detail and items.
+ * Returns a sentence about an error, for people; undefined for an error without detail and items. The sentence is:
+ * - the error's own detail, if there is one
+ * - otherwise, the first item of `errors` and the number of the other items: `phone is required; 4 more.` If a
+ *   MORE_ERRORS item says that the list is not complete: `phone is required; at least 4 more.`
  */
 export function detailOf({ detail, errors }: Pick<CupoError, "detail" | "errors">): string | undefined {
   const [first] = errors;

@@ -42,8 +42,8 @@ export function problemJson(problem: Problem): string {
 }
 
 /**
- * Returns the CupoError of a RestError. An unsupported media type and a message that is too long become a 400, because
- * published operations do not use 413 and 415. Over RPC, a message that is too long has the code RESOURCE_EXHAUSTED.
+ * Returns the CupoError of a RestError. Published operations do not use 413 and 415, so an unsupported media type or a
+ * message that is too long becomes a 400. Over RPC, a message that is too long has the code RESOURCE_EXHAUSTED.
  */
 function refusalOf({ reason, detail, violations }: RestError): CupoError {
   const errors = fieldErrorsOf(violations);

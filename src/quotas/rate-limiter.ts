@@ -23,8 +23,8 @@ interface Holding {
   /**
    * The number of requests that the store can still grant in this window:
    * - Before the store's first answer in this window: the whole quota.
-   * - Afterwards: the number in the store's last answer.
-   * - If the store does not answer: 0, after this process has granted itself a part of the quota.
+   * - After an answer: the number in the last answer.
+   * - If the store does not answer, after this process has granted itself a part of the quota: 0.
    */
   left: number;
   endsAt: number;
@@ -47,7 +47,7 @@ const AWAY_MS = 5_000;
 
 /**
  * Creates a rate limiter whose quotas are shared by several processes. Each process takes parts of a quota from the
- * store and allows requests from its part, so that most requests do not wait for the store. When a quota is used up,
+ * store and allows requests from these parts. So most requests do not wait for the store. When a quota is used up,
  * requests are rejected until the window ends.
  *
  * While the store answers, all processes together never allow more than the quota in a window. While it does not

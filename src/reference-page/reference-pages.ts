@@ -60,8 +60,8 @@ const HEADERS = {
 
 /**
  * Returns the resources of a listener's reference page:
- * - `/docs`: the page. It shows the OpenAPI document and sends operations to the listener itself. It is created at the
- *   first request, and again when the document changes.
+ * - `/docs` and `/docs/`: the page. It shows the OpenAPI document and sends operations to the listener itself. It is
+ *   created at the first request, and again when the document changes.
  * - Below `/docs`: the files that the page loads, each read at its first request.
  * - `/`: a redirect to `/docs`.
  * - `/docs/token`: demo tokens, if `demoTokens` is defined.

@@ -14,7 +14,7 @@ import {
 export interface ShownOperation {
   readonly id: string;
   readonly tag: string;
-  /** In upper case. */
+  /** The HTTP method in upper case. */
   readonly method: string;
   /** The path on the listener, with parameters in braces. */
   readonly url: string;

@@ -53,8 +53,8 @@ export async function inflate(bytes: Buffer, compression: NamedCompression, maxB
 }
 
 /**
- * Returns the first supported compression that a caller accepts, or undefined if it accepts none. A name with
- * parameters, such as `gzip;q=0.5`, does not count.
+ * Returns the first of the {@link compressions} that a caller accepts; undefined if the caller accepts none of them. A
+ * name with parameters, such as `gzip;q=0.5`, does not count.
  */
 export function acceptedCompression(acceptEncoding: string | null): NamedCompression | undefined {
   if (acceptEncoding === null) return undefined;
@@ -63,8 +63,8 @@ export function acceptedCompression(acceptEncoding: string | null): NamedCompres
 }
 
 /**
- * Compresses a message of 1 KiB or more. Returns the bytes and the name of the compression. Returns undefined for a
- * shorter message and if `compression` is undefined. The message is then sent uncompressed.
+ * Compresses a message of 1 KiB or more. Returns the bytes and the name of the compression. Returns undefined if the
+ * message is shorter or `compression` is undefined. The message is then sent uncompressed.
  */
 export async function deflate(
   message: Uint8Array,

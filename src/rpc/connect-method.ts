@@ -32,9 +32,10 @@ export interface AnsweringOptions {
  * "Unary-Get-Request"). The request message is the body of a POST or a parameter of a GET. The answer is the response
  * message, or an error as JSON with the HTTP status of its code.
  *
- * Connect's own handler is not used, because it decodes the body before the caller is authenticated. Trailers become
- * headers with the prefix `trailer-`. An error answer has the metadata of the call and of the error. If both have the
- * same header, the error's header is sent.
+ * Connect's own handler is not used, because it decodes the body before the caller is authenticated.
+ *
+ * Trailers become headers with the prefix `trailer-`. An error answer has the metadata of the call and of the error. If
+ * both have the same header, the error's header is sent.
  */
 export function createConnectMethod(
   spec: MethodImplSpec,

@@ -16,9 +16,8 @@ const emptyEnvelope = new Uint8Array(5);
  * Compiles a method for gRPC and gRPC-Web. The handler of Connect's library is created at the first call, because
  * creating the handlers of all methods would delay the start.
  *
- * Connect's handler decodes the body before the caller is authenticated. Therefore it receives an empty message, and
- * the {@link messageReading} interceptor reads the real message later. It receives no compression header, because the
- * empty message is not compressed.
+ * Connect's handler decodes the body before the caller is authenticated. Therefore it receives an empty message without
+ * compression, and the {@link messageReading} interceptor reads the real message later.
  */
 export function createGrpcMethod(
   spec: MethodImplSpec,

@@ -22,9 +22,9 @@ export interface DecodingOptions extends Pick<ReadRules, "maxItems"> {
   /** Maximum nesting depth of JSON objects and arrays. */
   readonly maxDepth: number;
   /**
-   * Returns a function that checks a message against its validation rules and returns the violations. The decoder calls
-   * it only for a message in which decoding has found violations, so that one error lists all of them. An interceptor
-   * validates every other message after decoding.
+   * Returns a function that checks a message against its validation rules and returns the violations. It is called only
+   * for a message in which decoding has found violations, so that one error lists all of them. An interceptor validates
+   * every other message later.
    */
   validate<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**

@@ -13,8 +13,8 @@ export interface ReadingOptions extends DecodingOptions {
 
 /**
  * Compiles the interceptor that reads the messages of a method, for every protocol. Interceptors before it see only the
- * headers; no byte of the message is read yet. Interceptors after it receive the decoded message instead of the empty
- * message that the handler passes. The message of a stream is an iterable of one item that can be iterated repeatedly.
+ * headers. Interceptors after it receive the decoded message instead of the empty message that the handler passes. For
+ * a streaming method, they receive an iterable of one message that can be iterated repeatedly.
  */
 export function messageReading(method: DescMethod, options: ReadingOptions): Interceptor {
   const decoder = createMessageDecoder(method, options);

@@ -12,14 +12,12 @@ const compressedFlag = 1;
  * Reads the single message of a call and returns its bytes, decompressed but not yet decoded. A message has at most
  * `maxBytes` before and after decompression.
  *
- * A unary Connect call has the message in the body of a POST or in a parameter of a GET. Every other call has an
- * envelope in the body: one byte of flags, four bytes of length, the message (gRPC over HTTP2,
- * "Length-Prefixed-Message"; Connect, "Enveloped-Message").
+ * The message of a unary Connect call is the body of a POST or a parameter of a GET. The body of every other call is an
+ * envelope: one byte of flags, four bytes of length, the message.
  *
  * Rejects with:
- * - Code.Unimplemented for no envelope, several envelopes or an unknown compression, as gRPC's table of status codes
- *   says
  * - TOO_LONG for a message above the limit
+ * - Code.Unimplemented for no envelope, several envelopes or an unknown compression, as gRPC requires
  * - Code.Internal for unknown flags, or a compression flag without a named compression
  * - MALFORMED for any other body that cannot be read
  */

@@ -2,11 +2,11 @@ import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { type NodeResponse, plainHeaders } from "@cupo/connect-rest/node";
 
 /**
- * Sends an answer of many messages. While the send buffer of the response is full, no further message is read or sent.
+ * Sends an answer of many messages. While the send buffer of the response is full, reads and sends no further message.
  * Stops when the caller disconnects. If a client does not read its answer in time, the HTTP server ends the answer.
  *
- * The function of Connect's library is not used: if the response closes while that function waits for the send buffer,
- * it never returns.
+ * Connect's library has such a function, but that function never returns if the response closes while the send buffer
+ * is full.
  */
 export async function sendStream(
   { status, header, body, trailer }: UniversalServerResponse,

@@ -12,8 +12,8 @@ export const timeLimitHeaders: Readonly<Record<Protocol, string>> = {
 };
 
 /**
- * Returns a caller's time limit in whole milliseconds, at most `maxMs`. A longer limit is reduced and is not an error.
- * Returns undefined without the header and "bad" for a header in the wrong format.
+ * Returns a caller's time limit in whole milliseconds. A limit longer than `maxMs` is reduced to `maxMs`. Returns
+ * undefined if there is no header, and "bad" if the header has the wrong format.
  */
 export function readTimeLimit(headers: Headers, protocol: Protocol, maxMs: number): number | "bad" | undefined {
   const parse = protocol === "connect" ? parseConnectTimeout : parseGrpcTimeout;
@@ -44,11 +44,11 @@ export function openTimeLimit(limitMs: number, gone: AbortSignal): OpenTimeLimit
 }
 
 /**
- * Answers a unary call with deadline_exceeded when its time limit expires. The work continues and may take effect, so
- * the caller does not know whether the call took effect.
- *
- * A stream ends itself when the signal of the call aborts. After the time limit, every error of a stream becomes
- * deadline_exceeded, because functions of Node.js throw an AbortError when the signal aborts.
+ * Ends a call with deadline_exceeded when its time limit expires:
+ * - A unary call is answered immediately. Its work continues, so the caller does not know whether the call takes
+ *   effect.
+ * - A stream ends itself when the signal of the call aborts. Functions of Node.js then throw an AbortError. So every
+ *   error of a stream after the time limit becomes deadline_exceeded.
  */
 export const endAtTimeLimit: Interceptor = (next) => async (request) => {
   const { signal } = request;

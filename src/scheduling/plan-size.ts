@@ -18,8 +18,9 @@ interface Stretch {
  * Estimates the largest number of slots that the active rules make for one practitioner in `days` + 1 consecutive
  * dates, today or later. Slots on holidays count too, so removing a holiday does not change the result.
  *
- * Examines only ranges that begin today, begin on the first day of a rule, or end on the last day of a rule. So the
- * result can be too low, by at most the slots of six dates, because a rule opens only certain weekdays.
+ * Examines only ranges that begin today, begin on the first day of a rule, or end on the last day of a rule. Another
+ * range can have more slots, because a rule opens only on certain weekdays. The difference is at most the slots of six
+ * dates.
  */
 export function largestPlan(rules: readonly ProgramRuleAttributes[], today: string, days = HORIZON_DAYS): number {
   const first = dayNumberOf(today);

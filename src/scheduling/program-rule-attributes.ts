@@ -18,14 +18,16 @@ export interface ProgramRuleAttributes {
    * it ends or expires.
    */
   readonly dailyCapacity: number;
-  /** 1 to 1440. */
+  /** The duration of each slot in minutes, 1 to 1440. */
   readonly slotDurationMinutes: number;
-  /** Local time, HH:MM or HH:MM:SS. */
+  /** The local time at which the first slot of a date starts, HH:MM or HH:MM:SS. */
   readonly startsAtLocal: string;
-  /** Local time, HH:MM or HH:MM:SS, exclusive; 23:59 and later mean the end of the day. */
+  /**
+   * The local time by which the last slot of a date ends, HH:MM or HH:MM:SS. 23:59 and later mean the end of the day.
+   */
   readonly endsAtLocal: string;
   readonly recurrence: "WEEKLY";
-  /** ISO 8601: 1 is Monday, 7 is Sunday. */
+  /** The weekdays on which the rule opens its program, as in ISO 8601: 1 is Monday, 7 is Sunday. */
   readonly weekdays: readonly number[];
   /** The first local date on which the rule applies, YYYY-MM-DD. */
   readonly validFrom: string;

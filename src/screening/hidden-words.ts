@@ -38,9 +38,9 @@ const inPieces = ["contrasena", "contrasenas", "password", "passcode"].map(
 
 /**
  * Returns a plain text with the disguised words in normal spelling:
- * - Names of secrets and `usuario`: `password` for `pass word`, `p a s s w o r d` or `p4ssw0rd`. Other characters after
- *   a word of single letters are its value: the function returns `clave: 4421` for `c l a v e 4 4 2 1`.
- * - `tarjeta`, only if digits or signs replace its letters: `t4rjeta`.
+ * - Names of secrets, and `usuario`: `pass word`, `p a s s w o r d` and `p4ssw0rd` become `password`. Single characters
+ *   after a name in single letters become its value: `c l a v e 4 4 2 1` becomes `clave: 4421`.
+ * - `tarjeta`, only if digits or signs replace its letters: `t4rjeta` becomes `tarjeta`.
  */
 export function showHiddenWords(plain: string): string {
   const whole = inPieces.reduce(

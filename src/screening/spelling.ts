@@ -36,10 +36,10 @@ export function soundOf(word: string): string {
 export type MeantWord = (sound: string) => string | undefined;
 
 /**
- * Creates a search among known sounds ({@link soundOf}). A sound matches a known sound if:
- * - they are equal
- * - or a single letter after the first is missing, superfluous, wrong or moved. Then the sound must have 6 to 24
- *   letters, and the known sound at least 6.
+ * Creates a search among known sounds ({@link soundOf}). A sound matches a known sound in two cases:
+ * - They are equal.
+ * - A single letter after the first is missing, superfluous, wrong or moved. The sound must have 6 to 24 letters, and
+ *   the known sound at least 6.
  *
  * The search leaves out one letter of each sound and compares the remaining letters (symmetric-delete spelling
  * correction). So a search with many known sounds takes no more steps than a search with few.

@@ -10,8 +10,8 @@ const COMPLAINT = "En la sala 12 la espera fue larga, llamé al 601 555 0100 y n
 
 /**
  * Runs each recognizer twice on an example text, so that V8 compiles its patterns before the first request needs them.
- * V8 compiles a pattern at its first use and again at a later use, which takes tens of milliseconds each time. The runs
- * begin one second after the call. Returns a function that cancels the remaining runs.
+ * V8 compiles a pattern at its first use and again at a later use, which takes tens of milliseconds each time. Returns
+ * a function that cancels the remaining runs.
  */
 export function warmUpScreening(all: typeof recognizers = recognizers): () => void {
   let isOver = false;

@@ -8,9 +8,9 @@ const check = prepared([], () => sql.raw("SELECT"))({});
 const end = prepared([], () => sql.raw("ROLLBACK TO SAVEPOINT trial"))({});
 
 /**
- * Does the work and returns its result. Undoes all changes of the work in the database and releases the locks that the
- * work took. Rejects if the work rejects, or if one of its statements fails. The function then undoes nothing itself,
- * so the caller must roll back the transaction.
+ * Does the work, undoes all its changes in the database, and returns its result. Also releases the locks that the work
+ * took. If the work or one of its statements fails, rejects without undoing anything: the caller must roll back the
+ * transaction.
  */
 export async function onTrial<T>(transaction: Transaction, work: () => Promise<T>): Promise<T> {
   transaction.send(begin);

@@ -152,11 +152,11 @@ function isSecret(groups: Groups, among: typeof kinds): boolean {
 }
 
 /**
- * Returns whether the word `raw`, next to `clave`, is a password: `mi clave es colombia`. Returns false if it is a
- * means to success, because `clave` also means "key": `la clave es la paciencia`.
+ * Returns whether the word `raw`, next to `clave`, is a password: `mi clave es colombia`. A means to success is not a
+ * password, because `clave` also means "key": `la clave es la paciencia`.
  *
- * `whose` is undefined if `raw` stands after `clave`. If `raw` stands before it, as in `colombia es mi clave`, `whose`
- * is the word before `clave`. Then `raw` is a password only if `whose` is `mi` or `my`.
+ * If `raw` stands before `clave`, `whose` is the word before `clave`: `mi` in `colombia es mi clave`. Then `raw` is a
+ * password only if `whose` is `mi` or `my`. If `raw` stands after `clave`, `whose` is undefined.
  */
 function isWordAsKey(raw: string, whose: string | undefined): boolean {
   return !isMeans(raw) && (whose === undefined || /^(?:mi|my)$/i.test(whose));

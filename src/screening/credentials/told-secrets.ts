@@ -5,8 +5,8 @@ import { readSecretValue } from "./secret-value.js";
 const SECRETS = anyOf("claves? contrasenas? contrasenia passwords? passcode pin nip token otp");
 
 /**
- * Negations, and names of things that are not secrets, such as `turno`. If one of these words stands between the name
- * of a secret and a value, the value does not count as that secret: `la clave no abre, el turno es 4421`.
+ * Negations, and names of things that are not secrets, such as `turno`. A value after one of these words does not count
+ * as the secret named before the word: `la clave no abre, el turno es 4421`.
  */
 const OTHERS =
   anyOf(`no ni cedula documento cc celular cel telefono tel fijo numero correo radicado cita citas turno turnos

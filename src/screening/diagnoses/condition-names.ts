@@ -21,12 +21,12 @@ import { keyOf } from "./read-words.js";
 /**
  * A condition is a disease, an injury, a symptom or a similar problem of health. The kind of its name decides when the
  * name counts as a diagnosis:
- * - CONDITION (`lupus`): in any statement that a person has the condition.
- * - UNCLEAR (`gripa`, `dm`): after a word for a diagnosis (`dx gripa`), with at most three words between. Some of these
- *   names also count after a verb such as `sufro de`. In other statements they do not count: `tengo gripa`.
- * - PERSON (`diabética`): a word for one person with a condition. It counts after a word for a diagnosis, and if it
+ * - CONDITION (`lupus`) counts in any statement that a person has the condition.
+ * - UNCLEAR (`gripa`, `dm`) counts after a word for a diagnosis (`dx gripa`), with at most three words between. Some of
+ *   these names also count after a verb such as `sufro de`. In other statements, they do not count: `tengo gripa`.
+ * - PERSON (`diabética`) is a word for one person with a condition. It counts after a word for a diagnosis, and if it
  *   means a particular person: `soy diabética`.
- * - PEOPLE (`diabéticos`): the same for several persons: `somos diabéticos`.
+ * - PEOPLE (`diabéticos`) is a word for several persons with a condition. It counts like PERSON: `somos diabéticos`.
  */
 export type ConditionKind = "CONDITION" | "UNCLEAR" | "PERSON" | "PEOPLE";
 

@@ -16,8 +16,8 @@ const CODE = String.raw`${wordStart}(?!b12(?![.,]?[0-9]))[a-z]-?[0-9][0-9ab](?:[
 const POINTED_CODE = String.raw`${wordStart}[a-uw-z][0-9][0-9ab]\.[0-9][0-9a-z]{0,3}${wordEnd}`;
 
 /**
- * Words of names of diseases, and words for their degree, that may stand between a word for a diagnosis and an ICD-10
- * code: `hipertension` and `severa` in `dx hipertensión severa I10`.
+ * Words of names of diseases (`hipertension`), and words for their severity (`severa`). These words may stand between a
+ * word for a diagnosis and an ICD-10 code: `dx hipertensión severa I10`.
  */
 const DISEASES = `diabetes mellitus tipo hipertension arterial cancer tumor maligno mama prostata cervix colon
   leucemia linfoma asma epoc bronquitis neumonia gripa faringitis amigdalitis gastritis ulcera colitis reflujo

@@ -7,7 +7,7 @@ import * as is from "./word-classes.js";
 
 /** The search for a word that states a condition, such as `tengo`, stops after about this many words. */
 const NEAR = 7;
-/** The same limit for conditions of the kind UNCLEAR. */
+/** Like {@link NEAR}, for conditions of the kind UNCLEAR. */
 const CLOSE = 3;
 
 const code = /^[a-z][0-9][0-9ab][0-9a-z]{0,3}$/;
@@ -149,8 +149,8 @@ function isExplained(words: readonly Word[], at: number, start: number): boolean
 /**
  * Returns whether the words after the condition state it: `vih positivo`, `el lupus que padezco`,
  * `la hipertensión que me diagnosticaron`. Also returns true if an ICD-10 code stands beside the condition:
- * `hipertensión I10`. One number may stand between a code and the condition after it. One filler may stand between the
- * condition and a code after it.
+ * `hipertensión I10`. One number may stand between a code and the condition after it: `E11.9 diabetes` is read as
+ * `e11`, `9`, `diabetes`. One filler may stand between the condition and a code after it.
  */
 function isToldAfter({ words }: Text, { start, end }: Condition): boolean {
   if (isCodeBeside(words, start, end)) return true;

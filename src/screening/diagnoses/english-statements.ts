@@ -19,8 +19,8 @@ const NEAR = 8;
  * - a denied condition: `I do not have lupus`
  * - a condition of people in general: `people who have lupus`
  *
- * Returns false for conditions of the kinds UNCLEAR and PEOPLE. `words` are the words of the text, and `named` are
- * those of them that belong to the name of any condition.
+ * Returns false for conditions of the kinds UNCLEAR and PEOPLE. `words` are the words of the text. `named` contains the
+ * words that belong to the name of a condition.
  */
 export function isStatedInEnglish(words: readonly Word[], named: ReadonlySet<Word>, condition: Condition): boolean {
   if (condition.kind === "UNCLEAR" || condition.kind === "PEOPLE") return false;
@@ -168,8 +168,8 @@ function isSomebody({ words, named }: Text, { start, end }: Condition): boolean 
 }
 
 /**
- * Returns whether the subject of the form of `to be` at index `at` is a particular person (`my mother is`), and not a
- * thing or people in general (`the clinic is`, `people are`).
+ * Returns whether the subject of the form of `to be` at index `at` is a particular person: `my mother is`. Returns
+ * false for things and for people in general: `the clinic is`, `people are`.
  */
 function isSubject(words: readonly Word[], at: number): boolean {
   if (/^(?:im|hes|shes)$/.test(words[at]?.text ?? "")) return true;

@@ -36,8 +36,8 @@ export const having =
   contracted caught catch battling battled fighting battle experiencing beat beats
   beaten overcame overcome defeated fought`);
 /**
- * Words that, followed by a word of {@link preposition} and the name of an illness, say that somebody has or had it:
- * `died of cancer`, `hospitalized with covid`.
+ * Words that say that somebody has or had an illness. A word of {@link preposition} and the name of the illness follow
+ * them: `died of cancer`, `hospitalized with covid`.
  */
 export const caused = oneOf(`died dies dying hospitalized hospitalised admitted treated treating treatment
   operated surgery surgeries recovering recovered recovery survived survivor living live lives lived born diagnosed complications history sick ill

@@ -31,10 +31,10 @@ interface Group {
 
 /**
  * Returns whether a plain text contains a payment card number. The number must be in an issuer's range and have a valid
- * check digit (Luhn, ISO/IEC 7812-1 annex B). Its digits must be:
- * - in one piece, or in groups as in {@link layouts}. Other numbers may stand beside it.
- * - or 15 or 16 digits in other groups of at most 6 digits. All separators must be equal, and no other number may stand
- *   beside it.
+ * check digit (Luhn, ISO/IEC 7812-1 annex B). Its digits must have one of these forms:
+ * - They are in one piece, or in groups as in {@link layouts}. Other numbers may stand beside them.
+ * - They are 15 or 16 digits in other groups of at most 6 digits, with equal separators. No other number stands beside
+ *   them.
  *
  * One in ten arbitrary numbers has a valid check digit. So the rules about groups are needed to exclude most dates,
  * telephone numbers and identity documents.

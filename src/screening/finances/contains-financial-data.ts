@@ -48,8 +48,8 @@ const SAVINGS = String.raw`(?:ahorros?|aho|ahs|corriente|cte)\.?`;
 const notTelephone = String.raw`(?!(?:57[\s-]?)?(?:3[0-9]{2}|60[0-9])[\s-]?[0-9]{3}[\s-]?[0-9]{4}(?![0-9]))`;
 
 /**
- * Words that show that the next number is not the number of an account, if they stand between a word such as
- * `transferí` and the number: `transferí por la factura 123456789`.
+ * These words, between a word such as `transferí` and a number, show that the number is not the number of an account:
+ * `factura` in `transferí por la factura 123456789`.
  */
 const OTHERS =
   anyOf(`cobro contrato usuario correo luz agua acueducto gas energia internet telefono celular cel tel cedula cc

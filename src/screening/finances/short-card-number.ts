@@ -9,8 +9,9 @@ const separator = String.raw`(?<sign>[^0-9A-Za-z+]{1,3})`;
 const piece = /(?<![0-9])[0-9]{14,19}(?![0-9])/g;
 
 /**
- * Matches digits in groups as on cards, or in groups of one or two digits, with equal separators. Two adjacent
- * telephone numbers do not match if the separator between them differs from the separators inside the numbers.
+ * Matches digits with equal separators between them, in groups as on cards (such as 4-4-4-4) or in groups of one or two
+ * digits. Two adjacent telephone numbers do not match if the separator between them differs from the separators inside
+ * the numbers.
  */
 const groups = [
   String.raw`[0-9]{4}${separator}[0-9]{4}\k<sign>[0-9]{4}\k<sign>[0-9]{4}`,

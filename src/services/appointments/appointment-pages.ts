@@ -41,8 +41,8 @@ export async function pageOfAppointments(
 
 /**
  * Returns a page of the appointments that match a request. With `includePatientNames`, the page has patient names if
- * the caller has the scope to read them. With `includeNames`, it has the names of the practitioners and services that
- * the caller can see.
+ * the caller has the scope to read them. With `includeNames`, it has the names of the practitioners and healthcare
+ * services that the caller can see.
  */
 export async function listAppointmentsPage(request: ListAppointmentsRequest, call: ReadyCall) {
   const { dateFrom, dateTo, includePatientNames = false, includeNames = false } = request;
@@ -71,7 +71,7 @@ export async function listAppointmentsPage(request: ListAppointmentsRequest, cal
   return page;
 }
 
-/** Adds to each appointment the names of its practitioner and its service, if the caller can see them. */
+/** Adds to each appointment the names of its practitioner and its healthcare service, if the caller can see them. */
 async function nameResources(appointments: readonly AppointmentDetails[], call: ReadyCall): Promise<void> {
   const { transaction, principal } = call;
   const idsOf = (key: "practitionerId" | "serviceId") => [...new Set(appointments.map((each) => each[key]))];

@@ -122,8 +122,8 @@ function setOutdatedFrom(transaction: Transaction, programId: string, outdated_f
 
 /**
  * Requests the schedule of a program: jobs create its slots on the dates after `before`. Changes nothing if the
- * schedule was already requested, or if the program has no active rule, no practitioner or no service. The transaction
- * must have locked the program.
+ * schedule was already requested, or if the program has no active rule, no practitioner or no healthcare service. The
+ * transaction must have locked the program.
  */
 export function wantMaterialization(transaction: Transaction, programId: string, before: string): void {
   const key = { tenant_id: transaction.tenantId, program_id: programId };
@@ -148,9 +148,11 @@ export function rewindMaterialization(transaction: Transaction, programIds: read
 }
 
 /**
- * Increases the `generation` of these programs. Each new slot gets the current generation of its program. With this
- * number, the service recognizes an appointment option whose slots were replaced. Also sets `staff` to 0, so that jobs
- * begin again with the first practitioner on the first incomplete date ({@link MaterializationState}).
+ * Increases the `generation` of these programs. Each new slot gets the current generation of its program. A booking
+ * compares the generation of an appointment option with that of its slots, to detect that the slots were replaced.
+ *
+ * Also sets `staff` to 0, so that jobs begin again with the first practitioner on the first incomplete date
+ * ({@link MaterializationState}).
  */
 export function startNewGeneration(transaction: Transaction, programIds: readonly string[]): void {
   const query = sql("programs")
@@ -159,7 +161,7 @@ export function startNewGeneration(transaction: Transaction, programIds: readonl
   transaction.send(query.increment("generation").update({ materialized_staff: 0 }));
 }
 
-/** Returns the ids of the tenant's programs whose schedule was requested, in ascending order. */
+/** Returns the ids, in ascending order, of the tenant's programs whose schedule was requested. */
 export async function findMaterializedPrograms(transaction: Transaction): Promise<readonly string[]> {
   const query = sql("programs").where({ tenant_id: transaction.tenantId }).whereNotNull("materialized_through");
   return (await transaction.rows<{ id: string }>(query.orderBy("id").select("id"))).map(({ id }) => id);

@@ -9,7 +9,7 @@ type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "l
  * cannot take free slots: it is overbooked, or its status was corrected and it needs its time again.
  *
  * In two cases, the slot is marked as `retained`, so the appointment is displaced. The stored cause is:
- * - BLOCK if a block overlaps the slot. `isAccepted` says whether staff accepted this. It is ignored in other cases.
+ * - BLOCK if a block overlaps the slot. Only then, stores `isAccepted`: whether staff accepted the displacement.
  * - RULES if no block overlaps the slot, the appointment has a rule, and the schedule already has another slot of the
  *   same program, practitioner and start.
  */

@@ -43,8 +43,8 @@ export function planBindings(
 
 /**
  * The statement that turns off JIT compilation in the transaction. Send it before the statements of a plan. PostgreSQL
- * expects 1,000 rows from each `generate_series` in these statements, so it expects 83 million rows even for a plan
- * with few slots. With JIT, it would compile such a statement for seconds, although it runs for milliseconds.
+ * expects 1,000 rows from each `generate_series` in these statements. With JIT, it would therefore compile them for
+ * seconds, although they run for milliseconds.
  */
 export const WITHOUT_COMPILING = "SET LOCAL jit = off";
 
@@ -52,8 +52,8 @@ export const WITHOUT_COMPILING = "SET LOCAL jit = off";
  * The beginning of a WITH clause: three CTEs with the lists of a {@link SlotPlan}.
  * - `lists` is one row of arrays.
  * - `blocks` has a row for each block.
- * - `places` has a row for each program. It contains the indexes of the program's first and last run of adjacent slots,
- *   and of its first and last practitioner, in the arrays of `lists`. Indexes count from 1.
+ * - `places` has a row for each program. It contains indexes into the arrays of `lists`, counted from 1: those of the
+ *   program's first and last run of adjacent slots, and of its first and last practitioner.
  */
 export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
     SELECT :runRules::uuid[] AS rules, :runDates::date[] AS dates, :runStarts::timestamptz[] AS firsts,

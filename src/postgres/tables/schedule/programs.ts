@@ -30,8 +30,8 @@ export const programs: ResourceTable<ProgramAttributes> = {
 };
 
 /**
- * The practitioners or the services of a program. A change replaces the whole set and increases the version of the set.
- * The ids are in the order in which the last change set them.
+ * The practitioners or the healthcare services of a program. A change replaces the whole set and increases the version
+ * of the set. The ids are in the order in which the last change set them.
  */
 export interface ProgramSet {
   readonly ids: readonly string[];
@@ -107,8 +107,8 @@ export function writeProgramSet(
 }
 
 /**
- * Locks a program FOR SHARE until the transaction ends, so that the program, its practitioners and its services do not
- * change. Any number of transactions can hold this lock at the same time.
+ * Locks a program FOR SHARE until the transaction ends, so that the program, its practitioners and its healthcare
+ * services do not change. Any number of transactions can hold this lock at the same time.
  */
 export function shareProgram(transaction: Transaction, programId: string): void {
   transaction.send(sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).select("id").forShare());

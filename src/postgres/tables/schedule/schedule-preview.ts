@@ -49,9 +49,9 @@ export async function previewSlots(
 }
 
 /**
- * SQL for {@link SlotChanges}. The number of added slots is the number of slots of the plan minus the number of
- * existing slots that fit the plan. To find each missing slot, the SQL would need a join, which is slow for a tenant
- * without statistics.
+ * SQL for {@link SlotChanges}. It computes `added` as the number of slots of the plan minus the number of existing
+ * slots that the plan has. Finding each missing slot would need a join, which is slow for a new tenant, because
+ * PostgreSQL has no statistics of it.
  */
 const PREVIEW = `${PLAN},
   going AS MATERIALIZED (SELECT s.appointment_id, s.starts_at, CASE WHEN s.appointment_id IS NULL THEN false

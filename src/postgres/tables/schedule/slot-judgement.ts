@@ -4,9 +4,8 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
  * SQL fragments that compare a `SlotPlan` with existing slots. `slot-plan.ts` uses them to apply the plan, and
  * `previewSlots` uses them to count the changes.
  *
- * No statement joins slots with another table. PostgreSQL has no statistics of a new tenant, so it would choose a
- * nested loop, which is slow for many slots. Instead, each statement reads the slots in scope once and looks up each
- * slot in the lists of the plan. Two things make PostgreSQL do this:
+ * Each statement reads the slots in scope once and looks up each slot in the lists of the plan. A join would be slow:
+ * PostgreSQL has no statistics of a new tenant, so it would choose a nested loop. Two things prevent a join:
  * - A condition that looks up a slot in a list has the form `(…) IS TRUE`. PostgreSQL does not turn this form into a
  *   join.
  * - A list comes from unnest() over an array. PostgreSQL expects few rows from unnest(), so it puts them in a hash
@@ -15,18 +14,18 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
 
 /**
  * SQL for whether a slot `s` is in the scope of a plan: the slot starts after `:now`, and its program and local date
- * are among those of the plan. If the plan covers only one practitioner, the slot belongs to that practitioner.
- * {@link isOnDates} repeats the condition on the local date, so that PostgreSQL uses the index on tenant, program and
- * start.
+ * are among those of the plan. If the plan covers only one practitioner, the slot belongs to that practitioner. With
+ * {@link isOnDates}, PostgreSQL can use the index on tenant, program and start.
  */
 export const IN_SCOPE = `s.tenant_id = :tenant AND s.program_id = ANY(:programs::uuid[])
   AND s.local_date BETWEEN :from::date AND :through::date AND s.starts_at > :now AND ${isOnDates("s")}
   AND (:practitioner::uuid IS NULL OR s.practitioner_id = :practitioner)`;
 
 /**
- * The lists of a plan, as the beginning of a statement's WITH. `wanted` has the slot times of the rules. `staff` has
- * the practitioners of each program. `moved` has the ids of appointments that are at another location than their
- * program. It contains only future appointments on the plan's dates.
+ * The beginning of a WITH clause: the lists of a plan ({@link PLAN_LISTS}), and these:
+ * - `wanted` has the slot times of the rules.
+ * - `staff` has the practitioners of each program.
+ * - `moved` has the ids of the future appointments on the plan's dates that are not at the location of their program.
  */
 export const PLAN = `${PLAN_LISTS},
   wanted AS MATERIALIZED (
@@ -68,7 +67,7 @@ export const IS_REPLACED = `((s.appointment_id IS NULL AND (s.program_id, s.prac
 
 /**
  * SQL for the `DisplacementCause` of an occupied slot `s` that the plan does not have. If several causes apply, it is
- * the first one in the CASE.
+ * the first of them in the order of the CASE.
  */
 export const CAUSE = `CASE WHEN ${meetsBlocks("s")} THEN 'BLOCK'
   WHEN s.practitioner_id = ANY(:inactivePractitioners::uuid[]) THEN 'PRACTITIONER_INACTIVE'

@@ -6,8 +6,8 @@ import { sql } from "../../sql.js";
 import { type SlotRecord, slotColumns } from "./slots.js";
 
 /**
- * Adjacent slots of one practitioner, program and rule. The first slot is `firstSlotId`. The slots last `minutes`
- * minutes in total.
+ * Adjacent slots of one practitioner, program and rule. `firstSlotId` is the id of the first slot. Together, the slots
+ * last `minutes` minutes.
  */
 export interface SlotRun {
   readonly firstSlotId: string;
@@ -18,9 +18,6 @@ export interface SlotRun {
  * Locks slots until the transaction ends, in the order of their ids. Returns them ordered by start. These slots are:
  * - the slots of `run`, except slots that are `retained` or have no rule; none if the first slot does not exist
  * - the slots that the appointment `occupiedBy` occupies
- *
- * The SQL computes the ids as an ARRAY, because PostgreSQL evaluates an ARRAY only once. It would evaluate a subquery
- * again after it has waited for a row lock. The result would then lack a slot that another call booked during the wait.
  */
 export async function lockSlots(
   transaction: Transaction,
@@ -40,7 +37,8 @@ async function inOrder(transaction: Transaction, statement: Statement): Promise<
 
 /**
  * Returns a prepared statement. It locks the slots whose ids the query `ids` selects, in the order of the ids, and
- * returns these slots.
+ * returns these slots. PostgreSQL evaluates the ARRAY of ids only once. It would evaluate a subquery again after it has
+ * waited for a row lock, and a slot that another call booked during the wait would then be missing from the result.
  */
 function lockThose<Name extends string>(names: readonly ("tenantId" | Name)[], ids: string) {
   return prepared(names, (parameters) =>
@@ -70,9 +68,9 @@ const lockRunAndOccupied = lockThose(
 );
 
 /**
- * Returns SQL that joins slots as `r`: the slot `f`, and the later slots that start less than `minutes` after `f`. All
- * have the program, practitioner and rule of `f`, and none is `retained`. Joins no slot if `f` has no rule. Does not
- * check for gaps between the slots. `minutes` is SQL.
+ * Returns SQL that joins slots as `r`: the slot `f`, and the later slots that start less than `minutes` after `f`. They
+ * have the program, practitioner and rule of `f`, and none of them is `retained`. Joins no slot if `f` has no rule.
+ * Does not check for gaps between the slots. `minutes` is an SQL expression.
  */
 function followers(minutes: string): string {
   return `CROSS JOIN LATERAL (
@@ -119,9 +117,9 @@ export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes 
 }
 
 /**
- * Locks the slots within the time of an appointment that have the same program, practitioner and rule as the
- * appointment. The slots can be free or occupied. Locks in the order of the slots' ids, until the transaction ends.
- * Returns the slots ordered by start. Returns no slots for an overbooked appointment, because it has no rule.
+ * Locks the slots, free or occupied, within the time of an appointment that have its program, practitioner and rule.
+ * Locks in the order of the slots' ids, until the transaction ends. Returns the slots ordered by start. Returns no
+ * slots for an overbooked appointment, because it has no rule.
  */
 export async function lockFormerSlots(transaction: Transaction, appointmentId: string): Promise<readonly SlotRecord[]> {
   const { tenantId } = transaction;
@@ -136,8 +134,8 @@ const lockFormer = lockThose(["tenantId", "appointmentId"], IDS_OF_FORMER);
 /**
  * Locks slots until the transaction ends, in the order of their ids. Returns them ordered by start. These slots are:
  * - the slots that the appointments `appointmentIds` occupy
- * - free and occupied slots of the practitioners `practitionerIds` within the time and the program of one of these
- *   appointments, except slots that are `retained` or have no rule
+ * - the slots of the practitioners `practitionerIds`, free or occupied, that are in the program and within the time of
+ *   one of these appointments; no slots that are `retained` or have no rule
  *
  * Call this after the transaction has locked the appointments.
  */

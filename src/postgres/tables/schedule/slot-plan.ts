@@ -6,7 +6,7 @@ import { meetsBlocks, PLAN_LISTS, planBindings, SLOTS_OF_PLACE, WITHOUT_COMPILIN
 import type { SlotPlan } from "./planned-slots.js";
 import { CAUSE, CAUSE_ID, FITS, IN_SCOPE, IS_REPLACED, PLAN } from "./slot-judgement.js";
 
-/** The kinds of slots that {@link lockChangingSlots} has locked. */
+/** Which kinds of slots {@link lockChangingSlots} has locked. */
 interface ChangingSlots {
   /** Whether at least one free slot is not in the plan. {@link withdrawSlots} deletes such slots. */
   readonly unfitFree: boolean;
@@ -16,7 +16,8 @@ interface ChangingSlots {
    */
   readonly unfitOccupied: boolean;
   /**
-   * Whether at least one `retained` slot is in the plan again. {@link withdrawSlots} removes this mark from such slots.
+   * Whether at least one `retained` slot is in the plan again. {@link withdrawSlots} sets `retained` of such slots to
+   * false.
    */
   readonly fitting: boolean;
 }
@@ -35,12 +36,12 @@ export async function lockChangingSlots(transaction: Transaction, plan: SlotPlan
  * - Deletes free slots that the plan does not have.
  * - Marks occupied slots that the plan does not have as `retained`, and stores the cause of their displacement
  *   (`DisplacementCause`). If the stored cause changes, staff must accept the displacement again.
- * - If the plan has a `retained` slot again, removes the mark. Also deletes a free slot with the same program,
+ * - If the plan has a `retained` slot again, sets `retained` to false. Also deletes a free slot with the same program,
  *   practitioner and start.
  *
- * Call this after the transaction has locked the tenant's row in `calendars` and the programs. The function first locks
- * the slots ({@link lockChangingSlots}). Before it gets the locks, other calls may book or free slots. So the later
- * statements compare the slots with the plan again.
+ * Call this after the transaction has locked the tenant's row in `calendars` and the programs. Other calls may book or
+ * free slots before {@link lockChangingSlots} has locked them. So the later statements compare the slots with the plan
+ * again.
  */
 export async function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): Promise<void> {
   withdrawLockedSlots(transaction, plan, now, await lockChangingSlots(transaction, plan, now));

@@ -6,7 +6,7 @@ import { IS_UP_TO_DATE } from "./booking-windows.js";
 import { noteFreedSlots } from "./freed-slots.js";
 
 /**
- * Why the schedule no longer has the slot of an appointment. If several causes apply, the first in this order is
+ * Why the schedule no longer has the slot of an appointment. If several causes apply, the first of them in this list is
  * stored.
  */
 export type DisplacementCause =
@@ -41,7 +41,7 @@ export interface SlotRecord {
    */
   readonly ruleId: string | undefined;
   readonly practitionerId: string;
-  /** YYYY-MM-DD, local in America/Bogota. */
+  /** The local date of the slot in America/Bogota, YYYY-MM-DD. */
   readonly localDate: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
@@ -73,8 +73,8 @@ export const slotColumns = {
 } as const satisfies ColumnsOf<SlotRecord>;
 
 /**
- * Returns the displacement of the appointment that occupies `slots`; undefined if no slot is `retained`. If several
- * slots are retained, the first of them decides.
+ * Returns the displacement of the appointment that occupies `slots`, as stored in the first `retained` slot. Returns
+ * undefined if no slot is `retained`.
  */
 export function displacementOf(slots: readonly SlotRecord[]): Displacement | undefined {
   const retained = slots.find(({ retainedBy }) => retainedBy !== undefined);
@@ -92,9 +92,8 @@ export async function findOccupiedSlots(transaction: Transaction, appointmentId:
 }
 
 /**
- * Returns the slot of a practitioner in a program, free or occupied, that starts at `at`; undefined if there is none.
- * With `begunSince`, the slot may start earlier: returns the last slot that starts at or after `begunSince` and
- * contains `at`. Ignores slots that:
+ * Returns the slot of a practitioner in a program that starts at `at`, free or occupied; undefined if there is none.
+ * With `begunSince`, returns the last slot that starts at or after `begunSince` and contains `at`. Ignores slots that:
  * - are no longer in the schedule and exist only for their appointment (`retained`)
  * - were made for an overbooked appointment
  * - are not up to date ({@link IS_UP_TO_DATE})
@@ -144,8 +143,10 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
 
 /**
  * Frees locked slots. Deletes those that are `retained` or have no rule. The practitioner's free slots at these times
- * may then be offered to the waitlist. Call this at most once in a transaction and after all other locks, because
- * {@link noteFreedSlots} locks the rows of `freed_slots`, which are last in the lock order.
+ * may then be offered to the waitlist.
+ *
+ * Call this at most once in a transaction and after all other locks. {@link noteFreedSlots} locks rows of
+ * `freed_slots`, which are last in the lock order.
  */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   vacateSlots(transaction, slots);

@@ -17,11 +17,14 @@ export interface CountedLimit {
 export interface BookingLimits {
   /** Limits the number of the patient's future appointments that are PENDING or CONFIRMED. */
   readonly ahead: CountedLimit | undefined;
-  /** Limits the number of the patient's future appointments for the service that are PENDING or CONFIRMED. */
+  /**
+   * Limits the number of the patient's future appointments for the same healthcare service that are PENDING or
+   * CONFIRMED.
+   */
   readonly ofService: CountedLimit | undefined;
   /**
-   * Limits the number of the patient's appointments for the service on the local day of the new appointment. Cancelled
-   * appointments and no-shows do not count.
+   * Limits the number of the patient's appointments for the same healthcare service on the local day of the new
+   * appointment. Cancelled appointments and no-shows do not count.
    */
   readonly onDay: CountedLimit | undefined;
   /** With `most` or more no-shows of the patient in the last {@link NO_SHOW_DAYS} days, only a supervisor can book. */
@@ -40,8 +43,8 @@ export interface MoveLimits extends Pick<BookingLimits, "onDay"> {
 }
 
 /**
- * The patient, the service and the day of a new appointment. `on` is the local date (YYYY-MM-DD), or the id of a slot
- * on this day.
+ * The patient, the healthcare service and the day of a new appointment. `on` is the local date (YYYY-MM-DD), or the id
+ * of a slot on this day.
  */
 export interface LimitedVisit {
   readonly patientId: string;
@@ -110,8 +113,7 @@ async function readSettings(transaction: Transaction): Promise<LimitSettings> {
 
 /**
  * Reads whether the tenant sets any limit for a booking, and the settings for a reschedule. Does not count
- * appointments: each count needs a subquery. PostgreSQL would spend time on planning or starting these subqueries, even
- * if no limit is set and nothing is counted.
+ * appointments, because PostgreSQL would spend time on the subqueries for these counts even if no limit is set.
  */
 const settings = prepared(["tenantId"], (names) =>
   sql.raw(

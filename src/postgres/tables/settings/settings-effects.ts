@@ -68,14 +68,13 @@ function closes(days: string): string {
 /** The effects of a change of the tenant's limits for cancellations, reschedules and numbers of appointments. */
 export interface LimitEffects {
   /**
-   * The number of appointments in the future that callers who are not supervisors can cancel now but not after the
-   * change of `latestCancelHours`. Displaced appointments do not count, because `latestCancelHours` does not apply to
-   * them.
+   * The number of future appointments that callers other than supervisors can cancel now, but not after the change of
+   * `latestCancelHours`. Displaced appointments do not count, because `latestCancelHours` does not apply to them.
    */
   readonly lateCancels: number;
   /**
-   * The number of appointments that callers who are not supervisors can reschedule now but not after the change of
-   * `latestRescheduleHours`. Displaced appointments do not count, because `latestRescheduleHours` does not apply to
+   * The number of future appointments that callers other than supervisors can reschedule now, but not after the change
+   * of `latestRescheduleHours`. Displaced appointments do not count, because `latestRescheduleHours` does not apply to
    * them.
    */
   readonly lateReschedules: number;
@@ -131,9 +130,9 @@ const LIMIT_EFFECTS = `SELECT
   ) AS over) AS "patientsOverLimit"`;
 
 /**
- * Returns SQL that counts the {@link WindowEffects} in the active programs `p` that meet `condition`. `notice` and
- * `days` return SQL for the minimum notice and the horizon of `p`. Their argument `of` is SQL for the changed setting,
- * with the value before or after the change.
+ * Returns SQL that counts the {@link WindowEffects} in the active programs `p` that meet `condition`. `notice(of)` and
+ * `days(of)` return SQL for the minimum notice and the horizon of a program `p`. `of` is SQL for the changed setting,
+ * before or after the change.
  *
  * The SQL computes the start and end of each booking window outside the subqueries that count. Inside them, row-level
  * security would keep PostgreSQL from using an index on `starts_at`.

@@ -39,13 +39,13 @@ export interface TenantSettingsAttributes {
   /** The maximum number of a patient's future PENDING and CONFIRMED appointments; undefined for no limit. */
   readonly maxAppointmentsAhead: number | undefined;
   /**
-   * The maximum number of a patient's future PENDING and CONFIRMED appointments for one service; undefined for no
-   * limit.
+   * The maximum number of a patient's future PENDING and CONFIRMED appointments for one healthcare service; undefined
+   * for no limit.
    */
   readonly maxAppointmentsAheadPerService: number | undefined;
   /**
-   * The maximum number of a patient's appointments for one service on a local day; undefined for no limit. Cancelled
-   * appointments and no-shows do not count.
+   * The maximum number of a patient's appointments for one healthcare service on a local day; undefined for no limit.
+   * Cancelled appointments and no-shows do not count.
    */
   readonly maxAppointmentsPerServiceAndDay: number | undefined;
   /**

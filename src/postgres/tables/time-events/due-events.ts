@@ -21,7 +21,7 @@ export interface ExpiredEntry {
   readonly createdAt: Date;
 }
 
-/** The time after `after`, up to and including `until`. */
+/** The period after `after`, up to and including `until`. */
 export interface Window {
   readonly after: Date;
   readonly until: Date;
@@ -66,8 +66,8 @@ const placedStatement = prepared(["tenant", "ids"], ({ tenant, ids }) =>
  * Locks and returns the pending and confirmed appointments for which an event becomes due in the window, ordered by id.
  * `minutes` says how many minutes before the start an event becomes due. Negative numbers are minutes after the start.
  *
- * If another call reschedules an appointment while this one waits for its lock, the returned start is the new start. An
- * event for the new start may be due outside the window.
+ * If another call reschedules an appointment while this function waits for the lock, the returned start is the new
+ * start. The event for the new start may be due outside the window.
  */
 export function lockDueAppointments(
   transaction: Transaction,

@@ -73,11 +73,11 @@ export async function beginTenants(source: TransactionSource, from: Date): Promi
   await runAcrossTenants(source, SCOPE, (transaction) => transaction.rows(sql.raw(BEGIN, [from])));
 }
 
-/** A batch of tenants, ordered by id. */
+/** A batch of tenants. The ids are in ascending order. */
 export interface DueTenants {
-  /** The tenants of the batch that may have events to write. */
+  /** The ids of the tenants of the batch that may have events to write. */
   readonly due: readonly string[];
-  /** The last tenant of the batch; undefined if the batch is empty. */
+  /** The id of the last tenant of the batch; undefined if the batch is empty. */
   readonly last: string | undefined;
 }
 
@@ -86,10 +86,9 @@ export interface DueTenants {
  * is before `until`. Returns the tenants that may have due events. Sets the progress of the other tenants of the batch
  * to `until`.
  *
- * Use this function only after every API call that began before `until` has ended. Otherwise such a call could still
- * book an appointment that has an event due by `until`, and this event would never be written. Calls that began at
- * `until` or later may still run, because an event that is due before its appointment is booked or moved is not written
- * anyway.
+ * Use this function only after every API call that began before `until` has ended. Such a call could still book an
+ * appointment that has an event due by `until`, and this event would never be written. Later calls do no harm: an event
+ * that is due before its appointment is booked or moved is never written.
  */
 export function advanceIdleTenants(
   source: TransactionSource,

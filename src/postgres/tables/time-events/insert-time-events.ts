@@ -19,8 +19,8 @@ const OPERATION = "write_time_events";
 const BATCH = 1_000;
 
 /**
- * Inserts a row into `audit_events` and one into `event_outbox` for each event. Each INSERT reads the tenant's row in
- * `time_event_progress`, and its RETURNING returns a constant, because Citus rejects other forms of INSERT … SELECT.
+ * Inserts a row into `audit_events` and one into `event_outbox` for each event. Citus rejects other forms of INSERT …
+ * SELECT. Therefore, each INSERT reads the tenant's row in `time_event_progress` and ends with RETURNING 1.
  */
 const insertStatement = prepared(
   ["tenant", "ids", "correlation", "actions", "types", "resources", "versions"],

@@ -12,7 +12,7 @@ const advanceStatement = prepared(["tenant_id", "through"], ({ tenant_id, throug
 
 /**
  * Locks the tenant's row in `time_event_progress` until the transaction ends. Returns the instant until which the
- * tenant's events are written; undefined if the tenant has no such row yet.
+ * tenant's time events (such as reminders) are written; undefined if the tenant has no such row yet.
  */
 export async function lockProgress(transaction: Transaction): Promise<Date | undefined> {
   const statement = lockStatement({ tenant_id: transaction.tenantId });
@@ -20,7 +20,7 @@ export async function lockProgress(transaction: Transaction): Promise<Date | und
   return row?.through;
 }
 
-/** Stores the instant until which the events of the tenant are written. Call {@link lockProgress} first. */
+/** Stores the instant until which the time events of the tenant are written. Call {@link lockProgress} first. */
 export function advanceProgress(transaction: Transaction, through: Date): void {
   transaction.send(advanceStatement({ tenant_id: transaction.tenantId, through }));
 }

@@ -150,8 +150,8 @@ export interface FailedAttempt {
   /** How long ago the attempt began, in milliseconds. */
   readonly beganMs: number;
   /**
-   * Milliseconds until the next attempt. If `limitHours` end sooner, the next attempt is made when they end, but not
-   * earlier than one second from now.
+   * Milliseconds until the next attempt. If the time for retries (`limitHours`) ends sooner, the next attempt is made
+   * at this end, but not earlier than one second from now.
    */
   readonly pauseMs: number;
   /** The delivery is retried for this many hours after its first attempt. */

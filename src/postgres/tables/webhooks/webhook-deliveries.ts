@@ -63,7 +63,7 @@ export const deliveryColumns = {
   createdAt: "created_at",
 } satisfies ColumnsOf<DeliveryRecord>;
 
-/** Inserts deliveries with the state PENDING. Their first attempt is due at once. */
+/** Inserts deliveries with the state PENDING. Their first attempt is due immediately. */
 export function insertDeliveries(transaction: Transaction, deliveries: readonly NewDelivery[]): void {
   if (deliveries.length === 0) return;
   const rows = deliveries.map((each) => ({ tenant_id: transaction.tenantId, ...toPartialRow(NEW_COLUMNS, each) }));
@@ -115,8 +115,8 @@ export function deletePendingAfter(transaction: Transaction, webhookId: string, 
 }
 
 /**
- * Makes every pending delivery of a webhook due now. Resets its number of attempts and the time of its first attempt,
- * so that the time for retries begins again.
+ * Makes every pending delivery of a webhook due now. Resets the number of attempts and the time of the first attempt of
+ * each delivery, so that its time for retries begins again.
  */
 export function renewPending(transaction: Transaction, webhookId: string): void {
   transaction.send(

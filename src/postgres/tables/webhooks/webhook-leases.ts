@@ -4,8 +4,8 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
 /**
- * The duration of the lease of a webhook, in milliseconds. Only the run that holds the lease may send to the webhook.
- * After this time, another run may take the lease, in the same or another process.
+ * The duration of the lease of a webhook, in milliseconds. Only the run of `deliverWebhook` that holds the lease may
+ * send to the webhook. When the lease has ended, another run may take it, in the same or another process.
  */
 export const LEASE_MS = 25_000;
 
@@ -27,7 +27,7 @@ export interface LeasedWebhook {
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
   readonly feedId: string;
-  /** The position in the feed up to which every event has a delivery or needs none. In decimal digits. */
+  /** The position in the feed up to which every event has a delivery or needs none, in decimal digits. */
   readonly position: string;
   /** When the lease ends, by the database's clock. */
   readonly leasedUntil: Date;

@@ -43,8 +43,8 @@ export function findActiveWebhooks(source: TransactionSource, tenantIds: readonl
 }
 
 /**
- * Searches the webhooks of all tenants. Returns the active webhooks in two cases: there may be new events for the
- * webhook, or the next attempt of a pending delivery is due. Omits webhooks that have a lease.
+ * Searches the webhooks of all tenants. Returns each active webhook for which there may be new events, or for which the
+ * next attempt of a pending delivery is due. Omits webhooks that have a lease.
  */
 export async function findWaitingWebhooks(source: TransactionSource): Promise<WebhookKey[]> {
   const [free, due] = await runAcrossTenants(source, SCOPE, (transaction) =>
