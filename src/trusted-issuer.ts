@@ -54,8 +54,8 @@ export async function openTrustedIssuer(
 type Expectations = Omit<TokenVerifierOptions, "now" | "onRefused">;
 
 /**
- * Opens the development issuer, and returns the options for a verifier of tokens of this issuer. These tokens always
- * have the default types and claim names, because the settings for types and claim names apply only to a real issuer.
+ * Opens the development issuer, and returns the options for a verifier of its tokens. These tokens always have the
+ * default types and claim names: the settings for both apply only to a real issuer.
  */
 async function expectDevelopmentIssuer(dataDir: string, now: () => number): Promise<Expectations> {
   const { issuer, audience, keySet } = await openDevelopmentIssuer({ dataDir, now });

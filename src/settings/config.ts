@@ -97,8 +97,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 interface Source {
   /**
-   * Returns the value of a setting; its default if the variable is absent; undefined if there is no default or the
-   * value is invalid. Adds a problem for an invalid value, but not for an absent one.
+   * Returns the value of a setting. If the variable is absent, returns the default; undefined if there is none. If the
+   * value is invalid, adds a problem and returns undefined.
    */
   read<T>(setting: Setting<T>): T | undefined;
   /** Whether the variable of a setting has a value, even an invalid one. */

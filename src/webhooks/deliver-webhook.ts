@@ -33,8 +33,8 @@ export interface DeliveryHooks {
  *
  * If `stop` aborts, sending ends. The events that were being sent are sent again later.
  *
- * If the receiver accepts nothing, sending ends early and nothing is sent until the lease expires. So such a webhook
- * takes little time of the workers.
+ * If eight attempts fail and the receiver accepts nothing, sending ends. Nothing is sent until the lease expires, so
+ * that this webhook takes little time of the workers.
  */
 export async function deliverWebhook(
   tenantId: string,

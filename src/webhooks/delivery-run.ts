@@ -22,7 +22,7 @@ const RUN_MS = 10_000;
 const MARGIN_MS = 4_000;
 /** The highest number of events of different resources that are sent to a webhook at the same time. */
 const PARALLEL = 8;
-/** One query reads at most this many of the events whose next attempt may begin now. */
+/** The highest number of events to send that one query reads. */
 const FETCHED = 64;
 /** With this many pending deliveries, a webhook gets no new deliveries. */
 const MAX_PENDING = 500;

@@ -34,8 +34,8 @@ const LOCAL_NAME = /^[^.]*$|(^|\.)(localhost|local|internal|home\.arpa)$/;
  * Creates a {@link ReceiverPolicy}. It allows https to public addresses, at port 443 or a port from 1024. The settings
  * can also allow other networks, names of hosts in local networks, and http. With http, port 80 is allowed too.
  *
- * A URL must have no user, password or fragment. The URL parser of Node.js turns decimal, octal and hexadecimal
- * addresses into the usual form before the check.
+ * A URL must have no user, password or fragment. Before the check, the URL parser of Node.js turns decimal, octal and
+ * hexadecimal addresses into the usual form, for example 2130706433 into 127.0.0.1.
  */
 export function createReceiverPolicy({ allowHttp, allowAddresses }: ReceiverSettings): ReceiverPolicy {
   const allowed = networksOf(allowAddresses);

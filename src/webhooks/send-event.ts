@@ -34,7 +34,7 @@ export interface SenderOptions {
 
 /**
  * The time limit of one request, in milliseconds. It includes connecting and reading the answer's body. If the event is
- * sent once more ({@link openSender}), the second request has the same time again.
+ * sent once more ({@link openSender}), the second request has its own time limit.
  */
 export const SEND_TIMEOUT_MS = 10_000;
 /** The highest number of bytes of an answer's headers that are read. The same limit applies to its body. */

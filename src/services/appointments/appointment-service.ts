@@ -44,15 +44,15 @@ export function createAppointmentService(
 }
 
 /**
- * Moves an appointment to the slots of a token's option and returns the moved appointment. `named` decides whether an
- * error names all conflicts or only the first.
+ * Moves an appointment to the slots of the option in a token. Returns the moved appointment. An error names all
+ * conflicts or only the first; `named` decides.
  *
  * Throws, in this order:
  * - 404 if the appointment does not exist
  * - 409 if the version is stale
  * - 409 if the appointment cannot be rescheduled ({@link requireMovable})
  * - 409 if the settings of the tenant do not allow a reschedule so late
- * - 422 if the token is not an option for this appointment, 410 if the token has expired
+ * - 422 if the token has no option for this appointment, 410 if the token has expired
  * - 409 for conflicts, or 410 if the option is gone ({@link takeSlots})
  */
 export async function reschedule(
@@ -103,8 +103,8 @@ async function firstVisitAt(
 }
 
 /**
- * Moves the appointment to the slots of `TakenSlots`, frees its previous slots (`held`) and returns the moved
- * appointment. Its id and status stay the same.
+ * Moves the appointment to `slots`, frees its previous slots (`held`) and returns the moved appointment. Its id and
+ * status stay the same.
  */
 async function move(
   appointment: AppointmentRecord,

@@ -18,8 +18,8 @@ import { isAny, patientOverlap, timeConflicts } from "./time-conflicts.js";
  * Throws:
  * - 404 for unknown references; 422 for references or a start that cannot be booked ({@link lockTime})
  * - 422 if the practitioner has no slots from that time on, or if these slots are too short or have gaps
- * - 409 with all conflicts: the patient is not active, is busy or has reached a limit; the waitlist entry is closed; a
- *   slot is taken; the practitioner is busy; or the day has no capacity left
+ * - 409 with all conflicts of the patient, the waitlist entry, the slots, the practitioner, the capacity of the day and
+ *   the limits of the tenant
  */
 export async function bookAppointmentAt(
   request: TimedBooking,
@@ -41,9 +41,8 @@ export async function bookAppointmentAt(
 }
 
 /**
- * Books a time of a practitioner like {@link bookAppointmentAt} if possible. Otherwise creates a slot for the
- * appointment. That slot may overlap other slots of the practitioner, and it uses no capacity of the day. Returns the
- * appointment.
+ * Books a time of a practitioner and returns the appointment. Takes slots of the schedule if {@link tryOrdinary} finds
+ * them free. Otherwise creates a slot, which can overlap other slots of the practitioner and uses no capacity.
  *
  * Throws:
  * - 404 for unknown references; 422 for references or a start that cannot be booked ({@link lockTime})

@@ -101,8 +101,8 @@ export function lengthHeld(appointment: AppointmentRecord, { length }: readonly 
 
 /**
  * Throws 404 if the patient, the waitlist entry or a reference does not exist. Then throws 422 if a reference is not
- * active or a date is out of range. Otherwise returns a conflict if the patient is not active, and a conflict if the
- * waitlist entry is closed.
+ * active or a date is out of range. Otherwise returns the conflicts: the patient is not active, or the waitlist entry
+ * is closed.
  */
 export function requireUsable(
   { patient, waitlistEntry }: Pick<Locked, "patient" | "waitlistEntry">,
@@ -132,7 +132,7 @@ export function absentOf(
 }
 
 /**
- * Returns a conflict if the patient is not active, and a conflict if the waitlist entry is closed.
+ * Returns the conflicts: the patient is not active, or the waitlist entry is closed.
  *
  * Throws, in this order:
  * - 404 if the patient, the waitlist entry, a reference, the program, the practitioner or the service does not exist

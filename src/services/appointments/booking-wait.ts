@@ -20,8 +20,8 @@ export interface GivenWait {
 }
 
 /**
- * The wait of a patient, as local dates (YYYY-MM-DD). `dueOn` is the last day of the allowed wait; undefined if no
- * limit applies.
+ * The wait of a patient, as local dates (YYYY-MM-DD). `dueOn` is the last day of the allowed wait; undefined if the
+ * wait has no maximum.
  */
 export type Wait = Pick<AppointmentRecord, "dueOn" | "desiredOn"> & { readonly requestedOn: string };
 
@@ -96,12 +96,11 @@ function replacementError(replaced: AppointmentRecord, patientId: string, servic
 }
 
 /**
- * Returns the date from which {@link judgeWait} reads holidays. The wait of a valid request begins on this date or
- * later.
+ * Returns the date from which {@link judgeWait} reads holidays. The wait of a valid request does not begin earlier.
  *
- * If the request names a waitlist entry or a replaced appointment, returns the earliest valid date
- * ({@link firstLocalDate}): their dates are not known yet, because they are read in the same round trip as the
- * holidays. Otherwise returns the given request date, or else today.
+ * - If the request names a waitlist entry or a replaced appointment: the earliest valid date ({@link firstLocalDate}).
+ *   The entry or appointment is not known yet, because the same round trip reads it and the holidays.
+ * - Otherwise: the given request date, or else today.
  */
 function earliestStart({ requestedOn, waitlistEntryId, replacesAppointmentId }: GivenWait, today: string): string {
   const continues = waitlistEntryId !== undefined || replacesAppointmentId !== undefined;

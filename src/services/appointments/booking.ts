@@ -27,9 +27,9 @@ import { offeredAt, requireOption, takeSlots } from "./take-slots.js";
  *
  * Throws, in this order:
  * - 404 if the patient, the waitlist entry or a reference does not exist
- * - 422 if a reference is not active, a date is out of range, or the token is not an option of the patient
+ * - 422 if a reference is not active, a date is out of range, or the token has no option for the patient
  * - 410 if the token has expired
- * - 422 if the option is too short
+ * - 422 if the option is too short for the appointment type and its buffer
  * - 422 if the waitlist entry is for another patient or service
  * - 422 if the replaced appointment is for another patient or service, or is neither CANCELLED nor NO_SHOW
  * - 409 for conflicts, or 410 if the option is gone ({@link takeSlots}). The conflicts can be with the patient, the

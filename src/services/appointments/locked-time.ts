@@ -70,8 +70,8 @@ export interface LockedTime {
   readonly locationId: string;
   readonly locked: Locked;
   /**
-   * Whether the practitioner and the patient are busy during `locked.slots`. The patient need not be free during the
-   * buffer. Without slots, both values are false.
+   * Whether the practitioner is busy during `locked.slots`, and whether the patient is busy during the visit in these
+   * slots, without the buffer. Without slots, both values are false.
    */
   readonly busy: BusyPeople;
   /**
@@ -86,14 +86,15 @@ export interface LockedTime {
 }
 
 /**
- * Locks the rows that a booking at a given time needs. Returns them with the data to check the booking. Throws 404 for
- * references that do not exist. Throws 422 in these cases:
- * - a reference is not active, or references do not belong together
- * - a date is out of range
- * - the start cannot be booked
+ * Locks the rows that a booking at a given time needs. Returns them with the data to check the booking.
  *
- * For LATE (a past visit that is recorded afterwards), checks neither the start nor the limits of the tenant. Checks
- * the request date and the desired date as if today were the day of the visit.
+ * Throws:
+ * - 404 for references that do not exist
+ * - 422 if a reference is not active, or references do not belong together
+ * - 422 if a date is out of range; for LATE, the day of the visit counts as today
+ * - 422 if the start cannot be booked, except for LATE
+ *
+ * `found` names each limit of the tenant that the patient has reached, except for LATE.
  */
 export async function lockTime(request: TimedBooking, call: ReadyCall, terms: TimedTerms): Promise<LockedTime> {
   const { nowMs, kind } = terms;
@@ -144,12 +145,11 @@ async function findBusyBeside(
 }
 
 /**
- * Takes one unit of the day's capacity for a booking in the slots of the schedule. Returns the slots and the placement.
- *
- * Checks, in this order:
+ * Tries to take one unit of the day's capacity for a booking in the slots of the schedule. In this order:
  * - returns undefined if the slots do not cover the visit and its buffer, or an appointment occupies one of them
  * - throws 409 if the patient is busy
  * - returns undefined if the practitioner is busy, or no capacity is left
+ * - takes the unit, and returns the slots and the placement
  */
 export async function tryOrdinary(
   { transaction }: ReadyCall,

@@ -54,7 +54,7 @@ export interface OptionCriteria extends SlotCriteria {
  * Returns a page of options, earliest first, and `dueOn`, the last date of the allowed wait. Throws, in this order:
  * - 422 for an invalid page token
  * - 404 for an unknown patient or appointment; 409 if the patient is not active or the appointment cannot be moved
- * - 404 for an unknown appointment type; 422 for an inactive type, or for an appointment for another service
+ * - 404 for an unknown appointment type; 422 if the type is not active, or the appointment is for another service
  */
 export async function findOptions(
   criteria: OptionCriteria,
@@ -178,8 +178,8 @@ async function requireMovableSubject(
 }
 
 /**
- * Returns the due date of the waitlist entry. Without an entry, returns the due date of a request made today for the
- * appointment type or, without a type, for the service. Returns undefined if there is no due date.
+ * Returns the due date of the waitlist entry. Without an entry, returns the due date of a request made today: for
+ * the appointment type, or for the service if there is no type. Returns undefined if there is no due date.
  */
 async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: number): Promise<string | undefined> {
   const { serviceId, appointmentTypeId, subjectField, dueOn } = criteria;

@@ -62,8 +62,8 @@ export function requireOption(
 }
 
 /**
- * Returns the time at which an option is checked against the minimum notice and the horizon of its program. Returns
- * undefined for an option with a hold, because the check was made when the hold was created.
+ * Returns the time for the check of an option against the minimum notice and the horizon of its program. Returns
+ * undefined for an option with a hold: it was checked when the hold was created.
  */
 export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undefined {
   return holdId === undefined ? new Date(nowMs) : undefined;
@@ -74,7 +74,7 @@ export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undef
  * the slots, which the caller must occupy.
  *
  * Throws, in this order:
- * - 409 with the conflicts in `found`, or 410 if `found` is empty, if the option is gone ({@link requireSlots})
+ * - if the option is gone ({@link requireSlots}): 409 with the conflicts in `found`, or 410 if `found` is empty
  * - 409 with the conflicts in `found` and the conflicts at the time of the slots
  *
  * Without conflicts, the RPC fails later with 409 if the day has no capacity left.
@@ -97,7 +97,7 @@ export async function takeSlots(
  * Returns the locked slots of an option, the placement of the appointment in them, and the conflicts at the time of the
  * slots. Does not check the capacity of the day. `occupiedSlots` are the slots of the appointment to move.
  *
- * The option is gone in these cases. Then throws 409 with the conflicts in `found`, or 410 if `found` is empty:
+ * If the option is gone, throws 409 with the conflicts in `found`, or 410 if `found` is empty. It is gone if:
  * - the token was already used, or its hold has ended or expired
  * - a slot has started, or the practitioner is not active
  * - the slots or the offer of the service have changed since the search

@@ -119,7 +119,7 @@ async function replaceCoveredServices(
 }
 
 /**
- * Returns the covered services of a contract. Throws 404 if the contract does not exist or the caller may not see it.
+ * Returns the services that a contract covers. Throws 404 if the contract does not exist or the caller may not see it.
  * One query reads the service ids and the version, so that the ids belong to this version.
  */
 async function getCoveredServices(

@@ -42,7 +42,7 @@ export interface LateStep {
   readonly field: "arrivedAt" | "attendedAt" | "noShowAt";
 }
 
-/** Returns the steps of a request in the order in which an appointment takes them. */
+/** Returns the steps of a request in this order: arrival, attendance, no-show. */
 export function lateStepsOf({ arrivedAt, attendedAt, noShowAt }: GivenSteps): readonly LateStep[] {
   const given = [
     [checkIn, "arrivedAt", arrivedAt],

@@ -41,8 +41,8 @@ export interface LateSteps extends GivenSteps {
  * Returns the appointment after the steps.
  *
  * Throws, in this order:
- * - 404 if the appointment or the reason does not exist; 422 if the reason is not active or its required comment is
- *   missing
+ * - 404 if the appointment or the no-show reason does not exist
+ * - 422 if the no-show reason is not active or its required comment is missing
  * - 409 for a stale version, then for a status that does not allow a step
  * - 422 for a step on another day than the visit or in the future, and for an attendance before the arrival
  * - 409 with all conflicts: the visit is too long ago, a step is earlier than the visit margins allow, or the patient

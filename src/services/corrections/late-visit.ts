@@ -33,9 +33,9 @@ import {
  *
  * Throws, in this order:
  * - 422 for a step on another day than the visit or in the future, and for an attendance before the arrival
- * - 404 if a resource in the request does not exist; 422 if one is not active, or if two do not belong together, for
- *   example because the program does not offer the service
- * - 422 if the request date or the desired date is out of range
+ * - 404 if a resource in the request does not exist
+ * - 422 if a resource is not active, or the request date or the desired date is out of range
+ * - 422 if two resources do not belong together, for example because the program does not offer the service
  * - 404 if the no-show reason does not exist; 422 if it is not active or its required comment is missing
  * - 422 if the visit does not begin on a whole minute, or is not over
  * - 409 with all conflicts: the visit is too long ago, a step is earlier than the visit margins allow, the patient is

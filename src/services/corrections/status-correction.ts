@@ -51,8 +51,8 @@ export interface CorrectionRequest {
  * - 409 for a stale version
  * - 409 for a status that cannot go back to `to`
  * - 409 for an erased patient
- * - 409 with all conflicts of a CANCELLED or NO_SHOW appointment: the time is taken, or the day has no capacity left.
- *   For a CANCELLED appointment, a patient who is not active is a conflict too
+ * - 409 for a CANCELLED or NO_SHOW appointment with all conflicts: the time is taken, or the day has no capacity left
+ * - 409 for a CANCELLED appointment if its patient is not active
  */
 export async function correctStatus(
   call: ReadyCall,

@@ -25,10 +25,10 @@ export interface LockedDuration {
 
 /**
  * Locks an appointment and its patient. `seen` is the appointment and `held` are its slots, both read without locks.
- * Without a new `length`, locks nothing else and returns nobody as busy. With a new `length`:
- * - Also locks the practitioner, the current slots, and the slots from the start of the appointment to its new end.
- * - Reads whether the practitioner or the patient is busy in this interval.
- * - If the current slots are not in the schedule, locks no further slots, and reads only whether the patient is busy.
+ * With a new `length`, also locks the practitioner and the current slots. Then:
+ * - If the current slots are in the schedule, locks the slots from the start of the appointment to its new end. Reads
+ *   whether the practitioner or the patient is busy in this interval.
+ * - Otherwise reads only whether the patient is busy in this interval.
  */
 export async function lockForDuration(
   call: ReadyCall,

@@ -19,7 +19,7 @@ export function createdBetween({
 
 /**
  * Returns the query of a page: the key after which to read, and the page size plus one as the limit. Throws 422 if the
- * page token holds another kind of key.
+ * key in the page token is not a time and an id.
  */
 export function deskPageOf(page: Page): DeskPage {
   const after = startAfter(page);

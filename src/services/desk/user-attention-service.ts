@@ -62,9 +62,9 @@ function toUserAttentionCase({ id, createdAt, status }: CaseRecord): UserAttenti
 }
 
 /**
- * Requires that the patient and the appointment exist, if given. If both are given, the appointment must be for this
- * patient. Otherwise throws 422. Returns the id of the given patient, or undefined if none is given. For a patient who
- * was merged into another, this is the id of the survivor.
+ * Requires that the given patient and appointment exist, and that the appointment is for this patient. Otherwise throws
+ * 422. Returns the id of the patient; undefined if none is given. For a patient who was merged into another, returns
+ * the id of the survivor.
  */
 async function requireAgreement(
   { patientId, appointmentId }: CreateCaseRequestValid,

@@ -5,8 +5,8 @@ import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { type Refusal, refusalOf } from "./displaced-refusals.js";
 
 /**
- * The result of checking one appointment of a request. If it can be accepted unchanged or moved as a displaced
- * appointment, the result has the appointment and its slots (`held`). Otherwise it has the reason (`refusal`).
+ * The result of checking one appointment of a request. If the appointment can be accepted or moved as a displaced
+ * appointment, the result has the appointment and its slots (`held`). Otherwise the result says why not (`refusal`).
  */
 export type Decision =
   | { readonly appointment: AppointmentRecord; readonly held: readonly SlotRecord[] }

@@ -22,8 +22,8 @@ export interface Decided {
 }
 
 /**
- * Returns why an appointment cannot be accepted unchanged or moved as a displaced appointment, for example because it
- * is not displaced. Returns undefined if it can.
+ * Returns the reason why an appointment can be neither accepted nor moved as a displaced appointment, such as
+ * NOT_DISPLACED. Returns undefined if there is no such reason.
  */
 export function refusalOf(
   { appointment, held, patient }: Decided,

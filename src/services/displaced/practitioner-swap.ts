@@ -74,8 +74,8 @@ function requireAhead({ startsAt }: SwappedSpan, nowMs: number): void {
 }
 
 /**
- * Locks the appointments with their patients and the slots of both practitioners. Then locks both practitioners,
- * ordered by id. Throws 404 or 422 for practitioners that are unknown or not active.
+ * Locks the appointments, their patients, and the slots of both practitioners. Then locks both practitioners, ordered
+ * by id. Throws 404 for an unknown practitioner, and 422 for an inactive one.
  */
 async function lockBoth(call: ReadyCall, span: SwappedSpan, ids: readonly string[]): Promise<LockedTogether> {
   const { transaction, principal } = call;

@@ -5,8 +5,8 @@ const BYTES = 1 + 16 + 8;
 
 /**
  * Encodes a cursor as text that is opaque to callers. A cursor becomes invalid if events after it are no longer kept,
- * or if the feed is restored from a backup. The text is neither encrypted nor secret: the access token decides what a
- * caller can read, and feed ids cannot be guessed.
+ * or if the feed is restored from a backup. The text is neither encrypted nor secret, because the access token
+ * decides what a caller can read.
  */
 export function toCursor({ feedId, position }: FeedCursor): string {
   const bytes = Buffer.alloc(BYTES);

@@ -18,7 +18,7 @@ export interface EventFilter {
   readonly resourceTypes: readonly Event_ResourceType[];
 }
 
-/** Returns the cursor of a request, or undefined if it has none. Throws 422 if the text is not a cursor. */
+/** Returns the cursor of a request, or undefined if it has none. Throws 422 like {@link readCursor}. */
 export function cursorOf({ cursor }: { readonly cursor?: string | undefined }): FeedCursor | undefined {
   return cursor === undefined ? undefined : readCursor(cursor);
 }

@@ -9,19 +9,19 @@ import { optionGone, requireOption } from "../appointments/take-slots.js";
 import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOption } from "./take-option.js";
 
 /**
- * Holds the option of a token. Returns the hold and the option. With alternatives, holds the first free option of all
- * the tokens, but prefers options whose slots no other call has locked. If no option is free, throws the error of the
- * first token's option.
+ * Holds the option of a token. Returns the hold and the option. With alternatives, holds a free option of all the
+ * tokens: the first one, or a later one if other calls have locked its slot ({@link findFreeOption}). If no option is
+ * free, throws the error of the first token's option.
  *
  * Throws:
- * - 422 for a token that is not an option of a search
+ * - 422 for an invalid token, and for the token of a hold
  * - 422 if the patient, the appointment or the service of an alternative differs from that of the first token
  * - 410 if the option no longer exists, for example because its token expired or its slots changed
  * - 409 for conflicts: for example, the option is taken, the patient is inactive or has too many holds, or the
  *   appointment cannot be moved
  *
- * If another call takes the chosen alternative at the same moment, the transaction of this call runs again
- * ({@link RaceLost}).
+ * With alternatives, if another call takes the chosen option at the same moment, the transaction of this call runs
+ * again ({@link RaceLost}).
  */
 export async function holdOption(
   token: OpenedToken,

@@ -22,15 +22,15 @@ const OPERATION = "offer_freed_slot";
  * writes an OFFERED event of the entry. Returns whether it offered the slot.
  *
  * Stops the offers of the slot ({@link stopOffers}) in these cases:
- * - The tenant makes no such offers.
- * - The schedule does not have the slot, or the slot is not up to date.
- * - It is too late for an offer.
+ * - The tenant has not set `freedSlotOfferMinutes`.
+ * - The schedule does not have the slot, or the slot is outdated: a change of the program was not yet applied to it.
+ * - It is too late for an offer ({@link isTooLate}).
  *
  * Otherwise sets the time at which a job calls this function again:
  * - after an offer: when the hold of the offer expires
  * - if the slot is beyond the horizon of the program: when the horizon reaches the slot
  * - if holds prevent the offer: when these holds expire
- * - otherwise, if no entry fits or the slot is not free: when the slot starts; that call then stops the offers
+ * - otherwise (no entry fits, or the slot is not free): when the slot starts, so that the job stops the offers
  *
  * Throws a CupoError if the slot, the patient or the waitlist entry changed after they were read.
  */
@@ -54,9 +54,9 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
 }
 
 /**
- * Returns whether it is too late to offer a slot. `minutes` is how long the offer would last. It is too late if the
- * offer would end less than an hour before the slot starts. It is also too late if the minimum notice of the program no
- * longer allows an offer.
+ * Returns whether it is too late to offer a slot. `minutes` is how long the offer would last. It is too late if:
+ * - the offer would end less than an hour before the slot starts
+ * - the slot starts sooner than the minimum notice of its program allows
  */
 function isTooLate({ startsAt, offeredUntil }: OfferableSlot, nowMs: number, minutes: number): boolean {
   return !isOfferable(startsAt.getTime(), nowMs, minutes) || offeredUntil.getTime() < nowMs;
@@ -105,7 +105,7 @@ async function offer(
   for (const effect of call.effects) transaction.send(appendServiceAudit(effect, tenantId, OPERATION));
 }
 
-/** Returns a principal that represents this service, with the given organization and company. */
+/** Returns a principal for changes that Cupo makes itself, with the given organization and company. */
 function serviceOf(tenantId: string, owner: Pick<Principal, "organizationId" | "companyId">): Principal {
   return { id: SERVICE_PRINCIPAL, issuer: "", clientId: SERVICE_PRINCIPAL, tenantId, scopes: new Set(), ...owner };
 }

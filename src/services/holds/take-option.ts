@@ -146,8 +146,8 @@ async function findLimits(
 }
 
 /**
- * Counts a hold for its principal. The RPC fails with 409 if the principal has reached the limit. An offer is not
- * counted.
+ * Counts a hold against the limit of its principal. If the limit is reached, the RPC fails with 409. An offer does not
+ * count.
  */
 function countForPrincipal(
   transaction: Transaction,

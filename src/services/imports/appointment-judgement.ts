@@ -85,9 +85,8 @@ function fieldErrors({ value, time, programId }: AppointmentDraft, references: A
 }
 
 /**
- * Returns the errors of a PENDING or CONFIRMED appointment in the future. Checks that the patient and the location of
- * the program (`home`) are active. Checks that the program is at the location of the appointment (`locationId`), offers
- * the service and has the practitioner.
+ * Returns further errors of a PENDING or CONFIRMED appointment in the future ({@link judgeAppointment}). `home` is the
+ * location of the program, and `locationId` is the location of the appointment.
  */
 function aheadErrors(
   draft: AppointmentDraft,

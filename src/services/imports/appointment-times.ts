@@ -117,8 +117,8 @@ function reasonErrors(value: ImportedAppointmentValid, status: AppointmentStatus
 }
 
 /**
- * Returns the last allowed date (YYYY-MM-DD) for the request and the booking of an appointment. This is the earlier of
- * today and the appointment's `localDate`.
+ * Returns the last allowed date (YYYY-MM-DD) of `requestedOn` and `assignedOn`: today or the `localDate` of the
+ * appointment, whichever is earlier.
  */
 export function latestAssignment(localDate: string, nowMs: number): string {
   return earlierDate(localDateAt(nowMs), localDate);

@@ -15,8 +15,8 @@ export interface Waiting {
 export type DueDateOf = (waiting: Waiting) => string | undefined;
 
 /**
- * Reads the maximum lengths of these waits from the active opportunity definitions, as a booking does. Returns a
- * function that returns the due date of one of these waits.
+ * Reads the active opportunity definitions that limit these waits. Returns a function that returns the due date of one
+ * of the waits.
  */
 export async function readDueDates(
   transaction: Transaction,

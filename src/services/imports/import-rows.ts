@@ -16,7 +16,7 @@ export interface ValidatedRow {
   readonly errors: readonly FieldError[];
 }
 
-/** The rows of a request, and the hash functions of their source. */
+/** The rows of a request, and the hash functions of their source system. */
 export interface ValidatedRows {
   readonly rows: readonly ValidatedRow[];
   readonly hashes: RowHashes;
@@ -36,9 +36,9 @@ const kinds: Readonly<Record<Case, ImportKind>> = {
 };
 
 /**
- * Imports the rows that were not imported before. Imports a kind before the kinds that refer to it, so that a row can
- * refer to another row of the same batch. Appointments come last, because they take the most locks. Every row gets an
- * outcome.
+ * Imports the rows that were not imported before. Every row gets an outcome. Imports a kind before the kinds that refer
+ * to it, for example payers before contracts. So a row can refer to another row of the same batch. Appointments come
+ * last, because they take the most locks.
  */
 export async function importRows(batch: ImportBatch, rows: ValidatedRows, clock: ImportClock): Promise<void> {
   const { first, repeated } = splitRepeated(await validRows(batch, rows));

@@ -126,9 +126,9 @@ async function holdSubject({ patientId, appointmentId }: NoteSubject, { transact
 }
 
 /**
- * Returns the id of the patient of a note. For a note about an appointment, this is the patient of the appointment;
- * undefined if the tenant has no such appointment. For a note about a patient, undefined if the patient is unknown or
- * erased.
+ * Returns the id of the patient of a note:
+ * - for a note about an appointment: the patient of the appointment; undefined if the tenant has no such appointment
+ * - for a note about a patient: this patient; undefined if the patient is unknown or erased
  */
 async function findPatientOf(
   { patientId, appointmentId }: NoteSubject,

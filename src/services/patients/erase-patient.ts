@@ -38,9 +38,9 @@ export interface Erasure {
 const MAX_REPORTED = 100;
 
 /**
- * Erases the personal data of a patient and of all patients who were merged into it. Appointments, cases and waitlist
- * entries remain without their texts. Open waitlist entries are closed, notes are marked as removed, and holds are
- * deleted. Returns the new change record and the ids of the changed resources.
+ * Erases the personal data of a patient and of all patients who were merged into this patient. Appointments, cases and
+ * waitlist entries remain without their texts. Open waitlist entries are closed, notes are marked as removed, and holds
+ * are deleted. Returns the new change record and the ids of the changed resources.
  *
  * Throws, in this order:
  * - 404 if the patient does not exist or was already erased

@@ -165,7 +165,7 @@ function appointmentChanges(transaction: Transaction, patientId: string, into: E
 
 /**
  * Returns the {@link Shown} of a section. `size` is the number of rows for which the page has space, 0 if it is full.
- * `rows` has one row more if the section continues on the next page.
+ * If the section continues on the next page, `rows` has `size` + 1 rows.
  */
 function shown<Row>(rows: readonly Row[], size: number, keyOf: (row: Row) => readonly string[]): Shown {
   if (rows.length <= size) return { count: rows.length, next: undefined };

@@ -2,7 +2,7 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { FieldError } from "../../errors.js";
 import { formatInstant } from "../../scheduling/local-clock.js";
 
-/** The service tolerates a clock of a caller or another system that is ahead by at most this many milliseconds. */
+/** A caller or another system may have a clock that is at most this many milliseconds ahead. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
 /**

@@ -5,7 +5,7 @@ import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
 /**
  * Returns the due date of a wait that began on the local date `requestedOn`. This is the last local date within the
  * maximum wait, which the active opportunity definition of `subject` sets. A subject is an appointment type, a service
- * or a case category. Returns undefined if it has no active definition.
+ * or a case category. Returns undefined if the subject has no active definition.
  */
 export async function findDueDate(
   transaction: Transaction,

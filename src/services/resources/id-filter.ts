@@ -9,7 +9,8 @@ export interface IdFilter {
 
 /**
  * Returns the filter for a list of ids and the single id field of the same request. Converts the ids to lower case and
- * drops duplicates. One distinct id is in `one`, because an index serves one id better than a list.
+ * drops duplicates. If only one id is left, it is in `one`, because a query for one id can use an index better than a
+ * query for a list.
  */
 export function idFilter(ids: readonly string[], id?: string): IdFilter {
   const all = [...new Set([...ids, ...(id === undefined ? [] : [id])].map((each) => each.toLowerCase()))].toSorted();

@@ -5,7 +5,7 @@ import { parseOpaqueId } from "./preconditions.js";
 
 /**
  * Returns the last id of the previous page, for lists ordered by id; undefined for the first page. Throws 422 if the
- * page token holds another kind of key.
+ * key in the page token is not an id.
  */
 export function idAfter(page: Page): string | undefined {
   return keyAfter(page, parseOpaqueId);
@@ -13,7 +13,7 @@ export function idAfter(page: Page): string | undefined {
 
 /**
  * Returns the last date of the previous page, for lists ordered by date; undefined for the first page. Throws 422 if
- * the page token holds another kind of key.
+ * the key in the page token is not a date.
  */
 export function dateAfter(page: Page): string | undefined {
   return keyAfter(page, (date) => (isLocalDate(date) ? date : undefined));
@@ -21,7 +21,7 @@ export function dateAfter(page: Page): string | undefined {
 
 /**
  * For lists of the changes of one resource, ordered by version: returns the version of the last item on the previous
- * page; 0 for the first page. Throws 422 if the page token holds another kind of key.
+ * page; 0 for the first page. Throws 422 if the key in the page token is not a version.
  */
 export function versionAfter(page: Page): number {
   return Number(keyAfter(page, (version) => (/^[1-9]\d{0,8}$/.test(version) ? version : undefined)) ?? 0);
@@ -29,7 +29,7 @@ export function versionAfter(page: Page): number {
 
 /**
  * Returns the last date and id of the previous page, for lists ordered by date, then id; undefined for the first page.
- * Throws 422 if the page token holds another kind of key.
+ * Throws 422 if the key in the page token is not a date and an id.
  */
 export function dateAndIdAfter({ after }: Page): { readonly date: string; readonly id: string } | undefined {
   if (after === undefined) return undefined;
@@ -40,7 +40,7 @@ export function dateAndIdAfter({ after }: Page): { readonly date: string; readon
 
 /**
  * Returns the last start and id of the previous page, for lists ordered by start, then id; undefined for the first
- * page. Throws 422 if the page token holds another kind of key.
+ * page. Throws 422 if the key in the page token is not a start and an id.
  */
 export function startAfter({ after }: Page): { readonly startsAt: Date; readonly id: string } | undefined {
   if (after === undefined) return undefined;
@@ -53,7 +53,7 @@ export function startAfter({ after }: Page): { readonly startsAt: Date; readonly
 
 /**
  * Returns where the previous page ended in the index of search words: the search prefix, and the word and id of the
- * last row. Undefined for the first page. Throws 422 if the page token holds another kind of key.
+ * last row. Undefined for the first page. Throws 422 if the page token does not hold these three texts.
  */
 export function wordAfter({ after }: Page): Readonly<Record<"wanted" | "word" | "id", string>> | undefined {
   if (after === undefined) return undefined;
@@ -64,7 +64,7 @@ export function wordAfter({ after }: Page): Readonly<Record<"wanted" | "word" | 
 
 /**
  * For lists of the changes of several appointments. Returns the appointment id and the version of the last change on
- * the previous page; undefined for the first page. Throws 422 if the page token holds another kind of key.
+ * the previous page; undefined for the first page. Throws 422 if the key in the page token is not an id and a version.
  */
 export function changeAfter({ after }: Page): { readonly appointmentId: string; readonly version: number } | undefined {
   if (after === undefined) return undefined;

@@ -2,9 +2,9 @@ import { type FieldError, notFound, staleVersion } from "../../errors.js";
 import { isUuid } from "../../uuid.js";
 
 /**
- * Returns the resource. Throws 404 if it does not exist or is not visible to the principal; both cases have the same
- * error. `field` is the request field with the id. The message names the resource after this field, unless `name` is
- * given.
+ * Returns the resource. Throws the same 404 if it does not exist and if it is not visible to the principal. `field` is
+ * the request field with the id. `name` is the kind of the resource in the message. It defaults to the field without
+ * `Id`, such as `patient` for patientId.
  */
 export function requireFound<T>(resource: T | undefined, field: string, name = nameIn(field)): T {
   if (resource === undefined) throw notFound(`There is no such ${name} (${field}).`);

@@ -157,7 +157,7 @@ export type Changes<R, Id extends keyof R = never> = {
 /**
  * Returns the attributes in the update mask of a request, by their names in the message. An attribute to remove is
  * undefined. The validation interceptor has set the mask, which contains only attributes. `_id` is the name of the id
- * field of the request; it only serves the return type.
+ * field of the request; it is used only for the return type.
  */
 export function changesOf<R extends { readonly updateMask?: FieldMask | undefined }, Id extends keyof R = never>(
   request: R,

@@ -76,9 +76,9 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
 }
 
 /**
- * Returns the `maxSlots` of the next part ({@link nextPartOf}): {@link MAX_SLOTS_IN_PART}, or fewer if the tenant can
- * get only fewer open slots. Counts the tenant's open slots only if the plans of all active programs together have more
- * than `maxOpenSlots` slots, because counting is slow.
+ * Returns the `maxSlots` of the next part ({@link nextPartOf}): {@link MAX_SLOTS_IN_PART}, or fewer if the tenant would
+ * otherwise exceed `maxOpenSlots`. Counting open slots is slow. So it is skipped if the plans of all active programs
+ * together have at most `maxOpenSlots` slots.
  */
 async function countRoom(transaction: Transaction, maxOpenSlots: number, nowMs: number): Promise<number> {
   if (await fitPlansInto(transaction, maxOpenSlots, nowMs)) return MAX_SLOTS_IN_PART;

@@ -73,8 +73,8 @@ async function updateHoliday(
 
 /**
  * Adds the legal holidays of a year, except on dates on which the tenant already has a holiday, active or not. Updates
- * the slots on the dates of the new holidays. Returns the new holidays. Also returns the holidays that the tenant
- * already had on dates of legal holidays.
+ * the slots on the dates of the new holidays. Returns the new holidays, and the holidays that the tenant already had on
+ * dates of legal holidays.
  */
 export async function seedYear(year: number, call: ReadyCall, nowMs: number) {
   const wanted: HolidayRecord[] = legalHolidays(year).map(({ date, name }) => ({

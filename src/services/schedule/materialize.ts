@@ -74,12 +74,11 @@ export async function materializeProgram(
 
 /**
  * Updates the slots of a program after a change of its rules, practitioners, location or `active`. The transaction must
- * also write this change and hold the locks of {@link materializeProgram}. The caller must do one of these:
- * - read `schedule` before the change, and pass the change as `changes`
- * - read `schedule` after the change, and pass no `changes`
+ * also write this change and hold the locks of {@link materializeProgram}. Pass the change as `changes` if `schedule`
+ * was read before the change. Pass no `changes` if `schedule` was read after it.
  *
- * If the program never had a schedule, its only slots are those of appointments outside the schedule, such as
- * overbooked ones. Then withdraws the slots that the plan does not have, and calls {@link askForSchedule}.
+ * A program that never had a schedule can have slots too, such as those of overbooked appointments. For such a program,
+ * withdraws the slots that the plan does not have, and calls {@link askForSchedule}.
  *
  * Otherwise increments the `generation` of the program. New slots get this number, so that options of replaced slots
  * become invalid. Then updates the slots on these dates:
@@ -128,9 +127,9 @@ function haveSameSlots(before: readonly IdentifiedRule[], after: readonly Identi
 }
 
 /**
- * Requests the first schedule of a locked program, if it was not requested yet. The program must have an active rule, a
- * practitioner and a service; otherwise does nothing. After the commit, jobs create the slots when the program and its
- * location are active. Call this function after each change that may fulfil one of these conditions.
+ * Requests the first schedule of a locked program. Does nothing if it was requested before, or if the program has no
+ * active rule, no practitioner or no service. Call this after each change that can add one of these three. After the
+ * commit, jobs create the slots, but only while the program and its location are active.
  */
 export function askForSchedule(transaction: Transaction, programId: string, nowMs: number): void {
   wantMaterialization(transaction, programId, previousDate(horizonFrom(nowMs).from));
@@ -144,8 +143,8 @@ export function isMade({ through, at }: MaterializationState): boolean {
 
 /**
  * Returns the slot changes that {@link remakeProgram} would make with these rules and practitioners, and the last date
- * that was compared. Writes nothing. If the program never had a schedule, only appointments can change, and `through` is
- * undefined.
+ * that was compared (`through`). Writes nothing. If the program never had a schedule, no slots are added, and `through`
+ * is undefined.
  */
 export async function previewRemake(
   transaction: Transaction,

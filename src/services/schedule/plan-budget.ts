@@ -32,7 +32,7 @@ export interface PlanChange {
   readonly field: string;
 }
 
-/** The fields that can give a rule more slots. The most likely cause comes first. */
+/** The request fields that can give a rule more slots. The field that most likely did so comes first. */
 const CAN_ENLARGE = [
   "slotDurationMinutes",
   "startsAtLocal",
@@ -44,8 +44,8 @@ const CAN_ENLARGE = [
 ] as const;
 
 /**
- * If a rule makes a plan too large, the error names one request field. Returns this field: the first one in
- * {@link CAN_ENLARGE} that the request contains, or the first of the list if the request contains none.
+ * Returns the request field that an error names if a rule makes a plan too large. This is the first field in
+ * {@link CAN_ENLARGE} that the request contains, or `slotDurationMinutes` if it contains none of them.
  */
 export function enlargingField(sent: SentAttributes): string {
   return firstSent(CAN_ENLARGE, sent);
@@ -129,9 +129,9 @@ export async function hasRoomFor(
 }
 
 /**
- * Whether the plans of all active programs have at most `most` slots together. If so, the tenant has at most `most`
- * open slots when each schedule follows its plan. The function reads no slots. So it is faster than
- * {@link countOpenSlots} for a tenant with many slots.
+ * Whether the plans of all active programs have at most `most` slots together. The tenant then cannot get more open
+ * slots than `most`. This check reads no slots, so for a tenant with many slots it is faster than
+ * {@link countOpenSlots}.
  */
 export async function fitPlansInto(transaction: Transaction, most: number, nowMs: number): Promise<boolean> {
   const today = localDateAt(nowMs);

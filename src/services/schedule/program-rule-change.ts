@@ -43,7 +43,7 @@ export function withRule(rules: readonly ProgramRuleRecord[], changed: ProgramRu
 /** The names of the rule attributes that a request contains. */
 export type SentAttributes = ReadonlySet<string>;
 
-/** The fields that can make two rules overlap. The most likely cause comes first. */
+/** The request fields that can make two rules overlap. The field that most likely did so comes first. */
 const CAN_OVERLAP = [
   "startsAtLocal",
   "endsAtLocal",
@@ -59,8 +59,9 @@ const CAN_OVERLAP = [
  * Checks a complete rule, alone and against the other rules of its program (specification section 4.7, rule 1). The
  * transaction must have locked the program, so that no other rule changes.
  *
- * Throws 422 with every problem of the rule itself. If it has none, throws 422 with the first overlap, on the first
- * field of {@link CAN_OVERLAP} that is in `sent`. If none is in `sent`, the field is startsAtLocal.
+ * Throws 422 with every problem of the rule itself. If there is no such problem, but the rule overlaps another one,
+ * throws 422 with the first overlap. The field is the first one in {@link CAN_OVERLAP} that `sent` also has, or else
+ * startsAtLocal.
  */
 export function requireValidRule(
   rule: ProgramRuleRecord,

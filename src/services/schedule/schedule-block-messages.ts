@@ -35,8 +35,8 @@ export function toScheduleBlockDetails(kept: ScheduleBlockRecord): ScheduleBlock
 }
 
 /**
- * Returns the effect of a block change that was made or previewed. The effect includes the first displaced appointments
- * with their current data.
+ * Returns the effect of a block change that was made or previewed. The effect includes the appointments in
+ * `firstDisplacedIds` with their current data.
  */
 export async function toScheduleBlockEffect(
   transaction: Transaction,

@@ -8,8 +8,8 @@ import { remakeSpan } from "./remake-span.js";
 
 /**
  * Returns functions that update slots when a practitioner or a location becomes active or inactive. An inactive
- * practitioner or location has no free slots, and its future appointments are displaced, as with a block. When the
- * practitioner or location becomes active again, its free slots return and the appointments are no longer displaced.
+ * practitioner or location has no free slots, and its future appointments are displaced. When it becomes active
+ * again, its free slots return and its appointments are no longer displaced.
  *
  * When to call the functions (`nowMs` is in milliseconds since the epoch):
  * - `begin` first; it locks the calendar exclusively

@@ -17,9 +17,10 @@ export interface BookedSeries {
 }
 
 /**
- * Books appointments of a patient at a fixed interval of days: all of them, or none. Only the first appointment has a
- * due date, because it ends the wait of the patient. The later appointments have none, because each is planned for its
- * own date. Throws 422 if the first start cannot be booked; otherwise throws like {@link bookVisits}.
+ * Books appointments of a patient at a fixed interval of days: all of them, or none. Only the first appointment can
+ * have a due date, because it ends the wait of the patient.
+ *
+ * Throws 422 if the first start cannot be booked. Then throws like {@link bookVisits}.
  */
 export async function bookSeries(
   request: BookSeriesRequestValid,

@@ -13,8 +13,12 @@ import { noSlot } from "./take-places.js";
 
 /**
  * Books visits of different patients that follow each other without a gap, in the order of the request: all of them, or
- * none. Returns the new appointments. Throws 422 if the first start cannot be booked; otherwise throws like
- * {@link bookVisits}. Throws 409 if a visit cannot begin at the end of the previous one.
+ * none. Returns the new appointments.
+ *
+ * Throws, in this order:
+ * - 422 if the first start cannot be booked
+ * - the errors of {@link bookVisits}
+ * - 409 if a visit cannot begin at the end of the previous one
  */
 export async function bookTogether(
   request: BookTogetherRequestValid,

@@ -7,9 +7,9 @@ import { missing } from "../resources/preconditions.js";
 const FROM = "fromAppointmentId";
 
 /**
- * Returns the locked appointments of a series that can still be changed, ordered by start: they are PENDING or
- * CONFIRMED, and have not begun. With `fromId`, omits the appointments that start before that appointment. Throws 404
- * if `fromId` is not in the series, and 409 if no appointment is left.
+ * Returns the locked appointments of a series that are PENDING or CONFIRMED and have not begun, ordered by start. With
+ * `fromId`, omits those that start before the appointment with this id. Throws 404 if `fromId` is not in the series.
+ * Throws 409 if no appointment is left.
  */
 export function changeableFrom(
   series: ReadonlyMap<string, AppointmentRecord>,

@@ -22,7 +22,7 @@ export interface WantedPlace {
   readonly visitMinutes: number | undefined;
 }
 
-/** A requested time with its slots, as they were before the transaction locked them. */
+/** A requested time with its slots, which were read without a lock. */
 export interface FoundPlace extends WantedPlace {
   /**
    * The slot at the requested start, and how many minutes this slot and the next ones must cover together. Undefined
@@ -104,9 +104,9 @@ export function judgePlace(
 type Taken<Place> = Place & { readonly taken: TakenSlots };
 
 /**
- * Takes one unit of capacity for each requested time (`places`), in their order, and returns the requested times. If an
- * appointment to move already uses a unit (`heldDay`), it keeps this unit for the same rule and date, and frees it
- * otherwise.
+ * Takes one unit of capacity for each requested time (`places`), in their order, and returns the requested times. An
+ * appointment to move can already use a unit (`heldDay`). It keeps this unit if the new time has the same rule and
+ * date. Otherwise the unit is freed.
  *
  * Throws 409 with all conflicts:
  * - those in `found`

@@ -16,8 +16,8 @@ import { defaultCatalogs } from "./default-catalogs.js";
 
 /**
  * Creates the default catalogs of a tenant, and the holidays of this year and the next. The transaction of `call` must
- * be a transaction of this tenant. The audit trail of the tenant names the service as the creator. The audit trail of
- * the operators' tenant names the operator.
+ * be a transaction of this tenant. The audit trail of the tenant names Cupo itself as the creator. The audit trail
+ * of the operators' tenant names the operator.
  */
 export async function createDefaults(call: ReadyCall, nowMs: number): Promise<void> {
   const create = <A extends object>(table: ResourceTable<A>, all: readonly Partial<A>[]) =>

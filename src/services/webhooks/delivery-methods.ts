@@ -86,7 +86,7 @@ async function listPage(request: ListWebhookDeliveriesRequestValid, call: ReadyC
  * their events get new deliveries.
  *
  * Throws, in this order:
- * - 422 if the text is not a cursor
+ * - 422 if `cursor` is malformed
  * - 404 for an unknown webhook
  * - 409 for a stale version
  * - 409 if the feed cannot continue after the cursor ({@link requireContinuation})

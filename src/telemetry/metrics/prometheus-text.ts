@@ -9,8 +9,8 @@ const SUFFIXES: Readonly<Record<string, string>> = { s: "seconds", By: "bytes" }
 const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
 
 /**
- * Formats metrics in Prometheus' text format. Appends units to names, as OpenTelemetry's collector does. The serializer
- * itself does not append units. Example: `http_server_request_duration_seconds`.
+ * Formats metrics in Prometheus' text format. Appends units to names, such as `_seconds` in
+ * `http_server_request_duration_seconds`. OpenTelemetry's collector does this too, but `PrometheusSerializer` does not.
  */
 export function prometheusText(metrics: ResourceMetrics): string {
   const scopeMetrics = metrics.scopeMetrics.map((scope) => ({ ...scope, metrics: scope.metrics.map(withUnit) }));
