@@ -135,8 +135,8 @@ function poolOptions(
 
 /**
  * Returns the store that runs the transactions of calls, and the function that records accesses to data of patients.
- * `onCommitted` is called with the tenant of each transaction that changed something. `replica` serves the reads that
- * may run on a replica.
+ * `onCommitted` is called with the tenant after each committed call that has effects. It is not called for reads, even
+ * if they write access records. `replica` serves the reads that may run on a replica.
  */
 export function createCallStore(
   database: Database,

@@ -111,8 +111,9 @@ function optionalUuidOf(claims: Claims, name: string): string | undefined {
  * Returns the scopes of a token. The claim `scope` is a string of scope tokens, separated by single spaces (RFC 8693
  * section 4.2, RFC 6749 section 3.3). A claim with another name, such as `scp`, may also be an array of scope tokens.
  *
- * An empty string or array means no scopes. A token without scopes is not rejected here: the later 403 "insufficient
- * scope" explains the problem better than "invalid token".
+ * An empty string means no scopes, and so does an empty array where an array is allowed. Such a token is not rejected
+ * here: the later 403 "insufficient scope" explains the problem better than "invalid token". Throws
+ * INVALID_ACCESS_TOKEN if the claim is absent or has another form.
  */
 function scopesOf(claims: Claims, name: string): ReadonlySet<string> {
   const tokens = scopeTokensOf(claims[name], name);

@@ -13,11 +13,11 @@ export interface ExtensionPorts {
   /** The maximum number of open slots of a tenant. An open slot is free and starts in the future. */
   readonly maxOpenSlots: number;
   /**
-   * Logs each extension, each comparison of existing slots with changed rules, and a warning when the tenant reaches
-   * its open-slot limit.
+   * Logs each extension, each comparison of existing slots with changed rules, and a warning each time that a schedule
+   * cannot be extended because its tenant is at its open-slot limit.
    */
   readonly logger: Pick<Logger, "info" | "warn">;
-  /** Called when a tenant reaches its open-slot limit. */
+  /** Called each time a schedule cannot be extended because its tenant is at its open-slot limit. */
   readonly onFull?: (() => void) | undefined;
 }
 

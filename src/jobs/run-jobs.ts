@@ -34,7 +34,7 @@ export interface JobPorts {
   /** Minutes from the start of an appointment to its no-show event, for a tenant that has not set its own number. */
   readonly noShowGraceMinutes: number;
   readonly logger: Logger;
-  /** Called when a tenant reaches its open-slot limit. */
+  /** Called each time a schedule cannot be extended because its tenant is at its open-slot limit. */
   readonly onFull?: () => void;
   /** Called after a commit that added events to the feed of the tenant. */
   readonly onCommitted?: (tenantId: string) => void;

@@ -27,7 +27,7 @@ export interface UnitOfWorkOptions extends TransactionLimits {
   readonly workLockTimeoutMs: number;
   /** Waits a random time before retry `attempt` (from 1) after a conflict, so that calls do not collide again. */
   readonly backOff: (attempt: number) => Promise<void>;
-  /** Called after a commit that changed something of the tenant. The call does not wait for this function. */
+  /** Called after each committed call that has effects, never after reads. The call does not wait for this function. */
   readonly onCommitted?: (tenantId: string) => void;
   /** Tries to run the reads whose `isReplicable` is true. The primary runs all reads that the replica did not run. */
   readonly replica?: ReplicaReads | undefined;

@@ -9,7 +9,7 @@ export type OpenStream = (call: AbortSignal) => AbortSignal;
 /**
  * Limits the number of open streams to `max`. All streams end when `stopping` aborts.
  *
- * A stream no longer counts when the signal of its call has aborted, even if its implementation still runs. Some
+ * When the signal of its call aborts, a stream no longer counts as open, even if its implementation still runs. Some
  * servers never resume an implementation after the caller disconnects. All streams share one listener of `stopping`,
  * because Node.js 20 warns of a memory leak if a signal has more than ten listeners.
  */

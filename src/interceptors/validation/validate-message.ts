@@ -21,10 +21,7 @@ import { createScreening, type ScreeningFinding } from "./screen-message.js";
 import type { SizeLimit } from "./size-limits.js";
 import { createListSkipper } from "./verified-lists.js";
 
-/**
- * The validator of all schemas. It compiles the rules of each schema once. It is shared, because compiling is
- * expensive.
- */
+/** The shared validator of all schemas. It compiles the rules of each schema once, because compiling is expensive. */
 const validator = createValidator({ registry: createRegistry(projectRules), regexMatch: createRegexMatch() });
 
 const LAST_RANK = Number.MAX_SAFE_INTEGER;
@@ -148,7 +145,10 @@ function limitBeside({ field: path, rule }: Violation, name: string): string {
   return String(limit);
 }
 
-/** Returns a broken rule for each item that repeats an earlier item. Protovalidate reports only the whole list. */
+/**
+ * Returns a broken rule for each item that duplicates an earlier item of the list, as the rule compares items: it may
+ * ignore case. Protovalidate reports only the whole list.
+ */
 function repeatedItems(message: ReflectMessage, rule: BrokenRule): BrokenRule[] {
   const seen = new Set<unknown>();
   return itemsWhere(message, rule, (item) => {

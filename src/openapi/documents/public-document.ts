@@ -56,7 +56,8 @@ function merged(published: JsonObject, added: JsonObject, schemes: JsonObject): 
 
 /**
  * Returns the components of both documents. Throws if two components of the same kind and name differ, because a
- * reference to one could then mean the other. Security schemes may differ: the result then has those of `added`.
+ * reference to one could then mean the other. Security schemes may differ: of two with the same name, the result has
+ * that of `added`.
  */
 function mergedComponents(published: JsonObject, added: JsonObject): JsonObject {
   const kinds = Object.keys({ ...published, ...added });

@@ -2,7 +2,7 @@ import { JOB_QUEUE_REVISION, knownMigrations } from "../migration/known-migratio
 import { type Compatibility, incompatibleMigration } from "../migration/newer-migrations.js";
 import type { Inspection } from "./open-inspection.js";
 
-/** The schema compared with this release. */
+/** The differences between the migrations applied to the database and those of this release. */
 export interface SchemaFacts {
   /** The last migration of this release. */
   readonly own: string;

@@ -22,11 +22,12 @@ export interface CapacityTerms {
 }
 
 /**
- * Makes an appointment use a unit of the capacity of the day `wanted` instead of a unit of the day `old`. A unit is the
- * capacity for one appointment or hold. `old` is undefined if the appointment uses no unit yet.
+ * Gives an appointment a unit of the capacity of the day `wanted`. A unit is the capacity for one appointment or hold.
  * - If `wanted` and `old` are the same day of the same rule, the appointment keeps its unit. If the appointment comes
  *   from a hold (`terms.heldUntil`), the hold's unit is freed.
- * - Otherwise, if the appointment comes from a hold, the hold's unit becomes the unit of the appointment.
+ * - Otherwise, the appointment gets the hold's unit if it comes from a hold, or else a free unit. If the hold has
+ *   expired and its unit was removed, the appointment gets a free unit. A unit of the day `old` is freed if `old` is
+ *   defined.
  *
  * Does not wait for the result. If no unit is left, the RPC fails later with the error that `refusal` returns.
  *

@@ -149,7 +149,8 @@ async function findBusyBeside(
  * - returns undefined if the slots do not cover the visit and its buffer, or an appointment occupies one of them
  * - throws 409 if the patient is busy
  * - returns undefined if the practitioner is busy, or no capacity is left
- * - takes the unit, and returns the slots and the placement
+ * - takes the unit, and returns the slots and the placement: the appointment's program, rule, practitioner, location,
+ *   date and times
  */
 export async function tryOrdinary(
   { transaction }: ReadyCall,

@@ -152,8 +152,9 @@ export function placementOf(
 }
 
 /**
- * Returns the end of the first slots that cover a visit, or the end of all slots if they are shorter. Returns undefined
- * without slots. The slots must be adjacent and ordered by start.
+ * Returns the end of the first slot that ends at or after the end of the visit. If all slots together are shorter than
+ * the visit, returns the end of the last slot. Returns undefined without slots. The slots must be adjacent and ordered
+ * by start.
  */
 export function visitEndIn(slots: readonly SlotRecord[], visitMinutes: number): Date | undefined {
   const [first] = slots;

@@ -23,7 +23,7 @@ export function cursorOf({ cursor }: { readonly cursor?: string | undefined }): 
   return cursor === undefined ? undefined : readCursor(cursor);
 }
 
-/** Returns the cursor in a text. Throws 422 if the text is not a cursor. */
+/** Decodes the text of a cursor. Throws 422 if the text is not a cursor. */
 export function readCursor(text: string): FeedCursor {
   const parsed = parseCursor(text);
   if (parsed !== undefined) return parsed;
@@ -34,8 +34,8 @@ export function readCursor(text: string): FeedCursor {
 /**
  * Requires that a page continues the feed after a cursor. Throws 409 in these cases:
  * - events after the cursor are no longer kept
- * - the cursor is from another feed
- * - the feed was restored from a backup after the cursor was issued
+ * - the cursor is from another feed, or the operator gave the feed a new id after the cursor was issued
+ * - the position of the cursor is after the end of the feed, as can happen after a restore from a backup
  */
 export function requireContinuation(page: FeedPage, cursor: FeedCursor): void {
   if (goesOn(page, cursor)) return;

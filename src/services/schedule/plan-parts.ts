@@ -56,7 +56,7 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
  * Returns the range from the first to the last date on which two plans of a program differ; undefined if there is no
  * such date. The plans differ on a date in these cases:
  * - They have different slots on the date.
- * - On the date, a holiday removes slots of different rules in the two plans.
+ * - The date is a holiday, and the rules that have no slots because of it are not the same in the two plans.
  *
  * If the plans differ in anything else, such as practitioners or blocks, returns the whole range of `after`.
  */
@@ -113,8 +113,8 @@ function byDate({ runs, obstacles }: ProgramPlan): ReadonlyMap<string, string> {
 }
 
 /**
- * Returns a pair for each date, ordered by date: the date, and the number of slots that one practitioner has on it. The
- * number is the same for every practitioner.
+ * Returns a pair for each date, ordered by date: the date, and the number of slots that one practitioner has on it.
+ * Blocks are not subtracted, so the number is the same for every practitioner.
  */
 function slotsPerPractitioner({ runs }: ProgramPlan): readonly (readonly [string, number])[] {
   const perDate = new Map<string, number>();

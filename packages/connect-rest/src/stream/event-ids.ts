@@ -37,7 +37,8 @@ export interface EventIds {
 export interface EventIdOptions {
   /**
    * Returns the fields with the event ids of a server-streaming method, or undefined for no event ids. Runs once per
-   * route, when the handler is created. Last-Event-ID is read in every format of the answer. Defaults to no event ids.
+   * route, when the handler is created. The request header Last-Event-ID is read whatever format the answer has, not
+   * only for server-sent events. Defaults to no event ids.
    */
   eventIds?(method: DescMethod): EventIds | undefined;
 }

@@ -138,8 +138,8 @@ export async function findOldestPosition(transaction: Transaction): Promise<numb
  * Returns whether a page continues the feed after a cursor without a gap. Pass the page that {@link readFeed} returned
  * for the position of the cursor. Returns false in these cases:
  * - Events after the cursor were purged.
- * - The cursor is from another feed, or its position is beyond the end of the feed. A restore from a backup can cause
- *   both.
+ * - The cursor is from another feed, or the operator gave the feed a new id after the cursor was issued.
+ * - The position of the cursor is after the end of the feed, as can happen after a restore from a backup.
  */
 export function goesOn({ feedId, events, lastPosition }: FeedPage, cursor: FeedCursor): boolean {
   if (feedId !== cursor.feedId || lastPosition < cursor.position) return false;

@@ -81,8 +81,8 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
 
 /**
  * SQL that selects the first slot of each option that seems free. The slots of such an option are in the future, free
- * and unchanged since the search. Its token is unused, and its day has capacity left. Neither practitioner nor patient
- * is busy until the last slot ends.
+ * and unchanged since the search. Its token is unused, and its day has capacity left. Practitioner and patient are both
+ * free from the start of the first slot to the end of the last slot.
  *
  * Some slots of an option may no longer exist. So the SQL checks that the last slot ends late enough. To exclude gaps,
  * it also compares the total length of the slots with the time from the first start to the last end.

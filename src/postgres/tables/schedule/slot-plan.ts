@@ -16,8 +16,8 @@ interface ChangingSlots {
    */
   readonly unfitOccupied: boolean;
   /**
-   * Whether at least one `retained` slot is in the plan again. {@link withdrawSlots} sets `retained` of such slots to
-   * false.
+   * Whether the plan contains at least one slot that is marked as `retained`. {@link withdrawSlots} then sets
+   * `retained` of these slots to false.
    */
   readonly fitting: boolean;
 }
