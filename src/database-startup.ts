@@ -109,7 +109,7 @@ export async function openReplica(
   } catch (error) {
     if (!isAway(classifyFailure(error))) {
       await replica.close();
-      throw error;
+      throw explainRefusal(error, "DATABASE_REPLICA_URL");
     }
     logger.warn("the replica is unavailable; the primary serves its reads until it responds");
   }
@@ -177,22 +177,26 @@ async function requireBoundRole(
  * unchanged.
  */
 function explainStart(error: unknown, { databaseUrl, migrationDatabaseUrl = databaseUrl }: DatabaseUrls): unknown {
-  const failure = classifyFailure(error);
-  if (!(error instanceof Error)) return error;
-  if (failure === "NO_DATABASE") {
-    const name = decodeURIComponent(new URL(databaseUrl).pathname.slice(1));
-    const owner = decodeURIComponent(new URL(migrationDatabaseUrl).username);
-    return new Error(
-      `The PostgreSQL server has no database ${name}, to which DATABASE_URL refers. Create it: CREATE DATABASE "${name}" OWNER "${owner}"`,
-      { cause: error },
-    );
+  if (classifyFailure(error) !== "NO_DATABASE") {
+    const isAlone = migrationDatabaseUrl === databaseUrl;
+    return explainRefusal(error, isAlone ? "DATABASE_URL" : "DATABASE_URL or MIGRATION_DATABASE_URL");
   }
-  if (failure !== "REFUSED_ROLE") return error;
+  const name = decodeURIComponent(new URL(databaseUrl).pathname.slice(1));
+  const owner = decodeURIComponent(new URL(migrationDatabaseUrl).username);
   return new Error(
-    `The PostgreSQL server rejects the role of DATABASE_URL or MIGRATION_DATABASE_URL (${error.message}). Create it, or correct ` +
-      "its password: CREATE ROLE … LOGIN PASSWORD '…'",
+    `The PostgreSQL server has no database ${name}, to which DATABASE_URL refers. Create it: CREATE DATABASE "${name}" OWNER "${owner}"`,
     { cause: error },
   );
+}
+
+function explainRefusal(error: unknown, settings: string): unknown {
+  if (!(error instanceof Error) || classifyFailure(error) !== "REFUSED_ROLE") return error;
+  const remedy = error.message.includes("pg_hba.conf")
+    ? "Allow this role, database, address and encryption in pg_hba.conf and reload the server; also check sslmode"
+    : "Create it, allow its login, or correct its password: CREATE ROLE or ALTER ROLE … LOGIN PASSWORD '…'";
+  return new Error(`The PostgreSQL server rejects the role of ${settings} (${error.message}). ${remedy}`, {
+    cause: error,
+  });
 }
 
 async function patiently(work: () => Promise<void>, logger: Logger): Promise<void> {

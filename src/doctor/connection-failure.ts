@@ -58,8 +58,9 @@ const BY_MESSAGE: readonly (readonly [RegExp, Explanation])[] = [
   [
     /pg_hba\.conf/,
     (url) => ({
-      says: `pg_hba.conf of ${hostOf(url)} has no entry for the role "${roleOf(url)}", the database "${databaseOf(url)}" and this machine`,
-      advice: "Add an entry for this role, database, address and encryption, and reload the server; also check sslmode",
+      says: `pg_hba.conf of ${hostOf(url)} does not allow the role "${roleOf(url)}" to use the database "${databaseOf(url)}" from this machine`,
+      advice:
+        "Add an entry for this role, database, address and encryption, before entries that reject it, and reload the server; also check sslmode",
     }),
   ],
   [

@@ -120,7 +120,10 @@ export interface ListenLimits {
    * idle timeout of proxies.
    */
   readonly sessionIdleMs: number;
-  /** An HTTP/2 session with open streams is ended after this long without any frame. A PING counts as a frame. */
+  /**
+   * After this long without any frame, the open streams of an HTTP/2 session are cancelled and the session is ended. A
+   * PING counts as a frame.
+   */
   readonly sessionStalledMs: number;
 }
 

@@ -38,7 +38,8 @@ const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex")
 /**
  * Serves HTTP/2 (RFC 9113).
  * - A stream whose request is incomplete after `requestMs` is cancelled.
- * - A session is ended after `sessionIdleMs` without a stream, or after `sessionStalledMs` without a frame.
+ * - A session is ended after `sessionIdleMs` without a stream. After `sessionStalledMs` without a frame, its open streams
+ *   are cancelled and it is ended.
  * - CONNECT, and headers of more than `maxHeaderBytes`, are answered by `socketError`. Above twice that size Node
  *   resets the stream of a client that has acknowledged SETTINGS_MAX_HEADER_LIST_SIZE.
  * - Expectations other than 100-continue are ignored.
@@ -140,9 +141,16 @@ function createFramer({ limits }: ServeOptions) {
   });
 }
 
+/** Cancels the open streams of a session without frames and ends it. `session.destroy` would send no reset. */
 function limitSilence(session: ServerHttp2Session, socket: Socket, limits: ListenLimits): void {
+  const open = new Set<ServerHttp2Stream>();
+  session.on("stream", (stream) => {
+    open.add(stream);
+    stream.once("close", () => open.delete(stream));
+  });
   session.setTimeout(limits.sessionStalledMs, () => {
-    session.destroy();
+    for (const stream of open) stream.close(constants.NGHTTP2_CANCEL);
+    session.close();
     destroyAfter(socket, limits.lingerMs);
   });
 }

@@ -8,7 +8,7 @@ const REASONS: Readonly<Partial<Record<DatabaseFailure, string>>> = {
   FULL: "the database has no connection left",
   READ_ONLY: "the database is read-only",
   FORBIDDEN: "the database role lacks a privilege",
-  REFUSED_ROLE: "the database rejects the role or its password",
+  REFUSED_ROLE: "the database rejects the role or its password, or pg_hba.conf does not allow the connection",
   NO_DATABASE: "the database does not exist",
   TIMEOUT: "a statement took too long or was cancelled",
   LOCK_TIMEOUT: "a lock was held for too long",

@@ -11,7 +11,10 @@ export interface PageContent {
   readonly etag: string;
   /** The uncompressed content. */
   readonly plain: Buffer;
-  /** Returns the compressed content. Compresses at the first call for a coding and caches the result. */
+  /**
+   * Returns the compressed content. Compresses at the first call for a coding and caches the result. After a failure,
+   * the next call compresses again.
+   */
   coded(coding: Coding): Promise<Buffer>;
 }
 
@@ -31,8 +34,11 @@ export function contentOf(body: string | Buffer): PageContent {
     etag: `"${createHash("sha256").update(plain).digest("base64url")}"`,
     plain,
     coded(coding) {
-      const coded = kept.get(coding) ?? compress[coding](plain);
+      const known = kept.get(coding);
+      if (known !== undefined) return known;
+      const coded = compress[coding](plain);
       kept.set(coding, coded);
+      coded.catch(() => kept.delete(coding));
       return coded;
     },
   };

@@ -71,13 +71,14 @@ describe("the doctor reports why the service cannot connect:", () => {
     expect(finding?.advice).toMatch(/ALTER ROLE "cupo_closed_\w+" LOGIN$/);
   });
 
-  test("pg_hba.conf has no entry", () => {
-    const error = new DatabaseError('no pg_hba.conf entry for host "10.0.0.1", no encryption', 80, "error");
+  test.each(["no pg_hba.conf entry for", "pg_hba.conf rejects connection for"])("%s its address", (text) => {
+    const error = new DatabaseError(`${text} host "10.0.0.1", user "cupo", no encryption`, 80, "error");
     error.code = "28000";
     expect(explainConnectionFailure(error, new URL("postgres://cupo:s3cret@db:5432/clinics"))).toMatchObject({
       says: expect.stringMatching(
-        /^pg_hba\.conf of db:5432 has no entry for the role "cupo", the database "clinics" and/,
+        /^pg_hba\.conf of db:5432 does not allow the role "cupo" to use the database "clinics" from this machine/,
       ),
+      advice: expect.stringContaining("before entries that reject it, and reload the server"),
     });
   });
 

@@ -123,11 +123,16 @@ describe("limits of an HTTP/2 session", () => {
     expect(await listener.close(20_000)).toEqual({ forced: 0 });
   });
 
-  test("ends a session without progress on its open streams", async () => {
-    const session = connectHttp2(await startListener({ handler() {}, limits: { sessionStalledMs: 30 } }));
-    session.request(get).on("error", () => {});
+  test.each<[string, (_: Request, res: Response) => void]>([
+    ["without an answer", () => {}],
+    ["with a part of an answer", (_, res) => void (res as NodeJS.WritableStream).write("part")],
+  ])("cancels the open streams %s of a session without progress and ends it", async (_, handler) => {
+    const session = connectHttp2(await startListener({ handler, limits: { sessionStalledMs: 300 } }));
+    const streams = [session.request(get), session.request(get)];
+    for (const stream of streams) stream.resume();
     const goaway = once(session, "goaway");
     await once(session, "close");
+    expect(streams.map(({ rstCode }) => rstCode)).toEqual([constants.NGHTTP2_CANCEL, constants.NGHTTP2_CANCEL]);
     const [code] = await goaway;
     expect(code).toBe(constants.NGHTTP2_NO_ERROR);
   });

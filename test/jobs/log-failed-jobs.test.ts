@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { DatabaseError } from "pg";
 import pino from "pino";
 import { afterEach, expect, inject, test, vi } from "vitest";
 import { logFailedJobs } from "../../src/jobs/log-failed-jobs.js";
@@ -36,6 +37,12 @@ test.each<[string, () => Promise<unknown>, string, string]>([
     () => failureOf(withDatabase(serverUrl(), "nowhere")),
     "the database does not exist (3D000)",
     "3D000",
+  ],
+  [
+    "pg_hba.conf does not allow the connection",
+    async () => Object.assign(new DatabaseError("no pg_hba.conf entry", 20, "error"), { code: "28000" }),
+    "the database rejects the role or its password, or pg_hba.conf does not allow the connection (28000)",
+    "28000",
   ],
   [
     "a statement fails with a value in its message",

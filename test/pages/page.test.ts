@@ -1,6 +1,8 @@
 import { createServer } from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import zlib from "node:zlib";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { pageResource, readOnce } from "../../src/pages/page.js";
 import { serveResources } from "../../src/pages/serve-resources.js";
 
@@ -25,6 +27,18 @@ test("a page that could not be read is read again at the next request", async ()
   expect([again.status, await again.text()]).toEqual([200, "found"]);
 });
 
+test.each(["br", "gzip"] as const)("a failed %s compression of a page is repeated", async (coding) => {
+  const url = await serve(async () => "found");
+  const headers = { "accept-encoding": coding };
+  const failed = failOnce(coding === "br" ? "brotliCompress" : "gzip");
+  expect((await fetch(url, { headers })).status).toBe(500);
+  expect(failed).toHaveBeenCalledTimes(1);
+  const again = await fetch(url, { headers });
+  expect([again.status, again.headers.get("content-encoding"), await again.text()]).toEqual([200, coding, "found"]);
+  await (await fetch(url, { headers })).text();
+  expect(failed).toHaveBeenCalledTimes(2);
+});
+
 test.each([
   ["gzip, deflate, br", "br"],
   ["gzip", "gzip"],
@@ -35,6 +49,19 @@ test.each([
   const { headers } = await fetch(url, { method: "HEAD", headers: { "accept-encoding": taken } });
   expect(headers.get("content-encoding")).toBe(coding);
 });
+
+/** Makes the next call of a function of `node:zlib` fail. Restores the function after the test. */
+function failOnce(name: "brotliCompress" | "gzip") {
+  const spy = vi.spyOn(zlib, name).mockImplementationOnce((_: unknown, ...rest: unknown[]) => {
+    (rest.at(-1) as zlib.CompressCallback)(new Error("out of memory"), Buffer.alloc(0));
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+  return spy;
+}
 
 async function serve(read: () => Promise<string>): Promise<string> {
   const page = pageResource({ contentType: "text/css", content: readOnce(read) });

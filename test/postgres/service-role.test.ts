@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { readdir } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
-import { openReadyDatabase } from "../../src/database-startup.js";
+import { openReadyDatabase, openReplica } from "../../src/database-startup.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
 import { erasableColumns, serviceRights } from "../../src/postgres/migration/service-rights.js";
 import { createTestDatabase, execute, type TestDatabase, withDatabase } from "../support/database.js";
@@ -15,6 +17,7 @@ const APPEND_ONLY = [
   "patient_access_records",
   "patient_consents",
 ];
+const connections = { databaseConnections: { calls: 2, jobs: 1 }, waitSeconds: 10 };
 const FORBIDDEN = { code: "42501" };
 
 let database: TestDatabase;
@@ -212,9 +215,48 @@ describe("the start of the service", () => {
     ["with another password", () => database.url.replace(/:[^:@]+@/, ":wrong@")],
   ])("explains in one line that the role is one %s", async (_, urlOf) => {
     const start = warningsOfStart({ databaseUrl: urlOf(), migrationDatabaseUrl: undefined });
-    await expect(start).rejects.toThrow(/^The PostgreSQL server rejects the role[^\n]+$/);
+    await expect(start).rejects.toThrow(
+      /^The PostgreSQL server rejects the role of DATABASE_URL \([^\n]+ALTER ROLE … LOGIN[^\n]+$/,
+    );
+  });
+
+  test("names the settings whose role may be rejected", async () => {
+    const migrationDatabaseUrl = database.url.replace(/:[^:@]+@/, ":wrong@");
+    const start = warningsOfStart({ databaseUrl: database.url, migrationDatabaseUrl });
+    await expect(start).rejects.toThrow("rejects the role of DATABASE_URL or MIGRATION_DATABASE_URL (");
+  });
+
+  test("explains in one line that pg_hba.conf does not allow the connection", async () => {
+    const databaseUrl = await serverThatRejects('no pg_hba.conf entry for host "10.0.0.1", no encryption');
+    await expect(warningsOfStart({ databaseUrl, migrationDatabaseUrl: undefined })).rejects.toThrow(
+      /^The PostgreSQL server rejects the role of DATABASE_URL \(no pg_hba[^\n]+\)\. Allow this role[^\n]+ in pg_hba\.conf/,
+    );
+    const primary = await openReadyDatabase(
+      { databaseUrl: database.url, migrationDatabaseUrl: database.ownerUrl },
+      connections,
+      pino({ enabled: false }),
+    );
+    onTestFinished(() => primary.close());
+    const opened = openReplica(
+      { ...connections, replicaUrl: databaseUrl },
+      primary,
+      pino({ enabled: false }),
+      () => {},
+    );
+    await expect(opened).rejects.toThrow("rejects the role of DATABASE_REPLICA_URL (no pg_hba.conf entry");
   });
 });
+
+/** Starts a server that rejects each login with SQLSTATE 28000. Returns its URL. */
+async function serverThatRejects(message: string): Promise<string> {
+  const fields = `SFATAL\0C28000\0M${message}\0\0`;
+  const answer = Buffer.concat([Buffer.from("E\0\0\0\0"), Buffer.from(fields)]);
+  answer.writeUInt32BE(answer.length - 1, 1);
+  const server = createServer((socket) => void socket.once("data", () => socket.end(answer)));
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return `postgres://cupo:secret@127.0.0.1:${(server.address() as AddressInfo).port}/clinics`;
+}
 
 /** Adds a row to each of the tables, ignoring foreign keys. */
 function rowsToEmpty(tenant: string): string[] {
@@ -233,7 +275,7 @@ function rowsToEmpty(tenant: string): string[] {
 async function warningsOfStart(urls: Parameters<typeof openReadyDatabase>[0]): Promise<unknown[]> {
   const lines: unknown[] = [];
   const logger = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
-  const ready = await openReadyDatabase(urls, { databaseConnections: { calls: 2, jobs: 1 }, waitSeconds: 10 }, logger);
+  const ready = await openReadyDatabase(urls, connections, logger);
   await ready.close();
   return lines;
 }
