@@ -21,9 +21,10 @@ const WAITING_FOR_EACH = 10;
 const BULK_CALLS = { bulk: 2, bulkPerTenant: 1 };
 
 /**
- * Opens the quotas and the concurrency limiters, with their metrics. Adds to `closers` the function that closes the
- * quotas. The limit of running calls is the number of database connections for calls, including the connections to the
- * replica.
+ * Opens the quotas, the limiters of calls and of streams, and the pacing of rejections. Measures the waiting calls and
+ * the quotas' pool, if there is one. Adds to `closers` the function that closes the quotas.
+ *
+ * The limit of running calls is the number of database connections for calls, including the connections to the replica.
  */
 export function openLimits(
   {

@@ -28,7 +28,10 @@ export interface ProtocolServer {
   stop(): void;
 }
 
-/** The handlers of a listener: one for requests, and one that renders all other answers. */
+/**
+ * The handlers of a listener: one for requests, and one for refused requests and for input that cannot become a
+ * request, such as invalid HTTP, a timeout or headers that are too long.
+ */
 export interface Answerer {
   /**
    * Answers a request. It must neither throw nor reject. The headers of the request are read and checked; the body is

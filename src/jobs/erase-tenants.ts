@@ -100,8 +100,11 @@ async function passOver(
 }
 
 /**
- * Goes through a table once and deletes the tenant's rows in batches. Returns the number of deleted rows. Returns
- * undefined if the signal aborted, or if another process erases or has erased the tenant.
+ * Goes through a table once and deletes the tenant's rows in batches. Returns the number of deleted rows. Skips rows
+ * that another row of the table still refers to, so call it again until it returns 0.
+ *
+ * Returns undefined if the signal aborted, or if another process erases or has erased the tenant. Batches before the
+ * abort stay deleted.
  */
 async function passOverTable(
   tenantId: string,

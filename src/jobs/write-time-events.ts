@@ -7,7 +7,10 @@ import { writeSpan } from "./time-event-span.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 5_000 };
 const HOUR_MS = 3_600_000;
-/** Events are not written if they became due more than this many milliseconds plus `callsEndMs` ago. */
+/**
+ * A run writes events that became due up to `callsEndMs` ago ({@link TimeEventPorts}). Events that became due more than
+ * this many milliseconds before that time are never written.
+ */
 export const CAUGHT_UP_MS = 24 * HOUR_MS;
 /** A call ends within this many milliseconds, because its statements and pauses are limited. */
 const CALLS_END_MS = 30_000;

@@ -25,7 +25,10 @@ export interface RestApiOptions extends ProblemOptions {
   readonly services: readonly ServiceEntry[];
   readonly chain: Chain;
   readonly validate: MessageValidator;
-  /** Whether callers may send the header Actor-Id. The published operations have no such header. */
+  /**
+   * Whether callers may send the header Actor-Id. False for the operations of `cupo.access.v1`, which have no such
+   * header; true for those of `cupo.clinic.v1`, on every listener.
+   */
   readonly takesActor: boolean;
 }
 

@@ -35,8 +35,8 @@ export function codeOfStatus(status: number): ErrorCode {
 
 /**
  * Returns the example errors of an operation for one HTTP status; empty if there are none. Most examples come from the
- * functions that throw these errors in production. The example of a 422 is the result of validating an empty request.
- * Throws if no error code has the status.
+ * functions that throw these errors in production. The example of a 422 has the errors of an empty request, without
+ * those of fields in the path. Throws if no error code has the status.
  */
 export function exampleErrors(method: DescMethod, status: number, judges: Judges): NamedErrors {
   const code = codeOfStatus(status);

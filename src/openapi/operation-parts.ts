@@ -20,8 +20,8 @@ export interface ShownOperation {
    */
   readonly members?: AnswerMembers;
   /**
-   * Whether the request has a body. OpenAPI shows examples as bodies. Without a body, the description of the first
-   * example is added to the description of the operation. Defaults to true.
+   * Whether the request has a body. OpenAPI can show an example only in a body. If this is false, the description of
+   * the first example is added to the description of the operation instead. Defaults to true.
    */
   readonly hasBody?: boolean;
 }

@@ -7,7 +7,10 @@ import { otherProblemResponse, type ProblemOptions, problemResponse, problemSche
 export interface SharedProblems {
   /** The responses by the name of their component. */
   readonly responses: JsonObject;
-  /** Returns references to the error responses of an operation, by HTTP status. */
+  /**
+   * Returns references to the error responses of an operation: one for each HTTP status of its errors, and `default`
+   * for all others. Empty for a method that was not described.
+   */
   rowOf(method: DescMethod): JsonObject;
 }
 

@@ -65,7 +65,7 @@ function send(response: HttpResponse, status: number, headers: OutgoingHttpHeade
 
 /**
  * Returns `br` if the client accepts it, else `gzip` if the client accepts it, else undefined (RFC 9110, section
- * 12.5.3). Ignores codings with a weight, such as `gzip;q=0.5`.
+ * 12.5.3). Ignores codings with a weight, such as `gzip;q=0.5`, the wildcard `*`, and names that are not in lower case.
  */
 function codingFor({ headers }: HttpRequest): Coding | undefined {
   const taken = new Set((headers["accept-encoding"] ?? "").split(",").map((coding) => coding.trim()));

@@ -216,5 +216,5 @@ function socketOf({ connection: { stream } }: PoolClient): Socket {
   return stream;
 }
 
-/** Ignores that a connection broke while a call held it. The call's statements fail, so the event needs no handling. */
+/** Ignores the event that a call's connection broke. The promises of running statements reject without handling it. */
 function ignoreError(): void {}

@@ -64,6 +64,7 @@ export function breakerOf(pool: JobQueuePool): () => void {
 }
 
 /**
- * Ignores that a connection broke while the queue held it. The queue's statements fail, so the event needs no handling.
+ * Ignores the event that a connection broke while the queue held it. If a statement of the queue is running, its
+ * promise rejects, so the event needs no handling.
  */
 function ignoreError(): void {}

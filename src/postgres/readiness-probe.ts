@@ -68,5 +68,8 @@ async function askWhether(client: PoolClient): Promise<boolean> {
   return rows[0]?.transaction_read_only === "off";
 }
 
-/** Ignores that a connection broke. A query that is running fails, so the event needs no handling. */
+/**
+ * Ignores the event that a connection broke. If a query is running on the connection, its promise rejects, so the event
+ * needs no handling.
+ */
 function ignoreError(): void {}

@@ -78,9 +78,9 @@ const NO_PLAIN_QUERY = /\b(?:insert|update|delete|share|set_config|pg_notify|\w*
 const plainQueries = new Map<string, boolean>();
 
 /**
- * Returns whether a statement looks like one that only reads. It must begin with SELECT or WITH. It must have no word
- * for a write, a lock, a notification or a setting, such as INSERT, SHARE, pg_notify or set_config. Does not examine
- * other functions that the statement calls.
+ * Returns whether a statement looks like one that only reads. It must begin with SELECT or WITH. It must have none of
+ * the words insert, update, delete, share, set_config and pg_notify, and no word that contains `advisory`. Case does
+ * not matter. Does not recognize MERGE, SELECT INTO or other functions that write.
  */
 export function isPlainQuery(sql: string): boolean {
   const known = plainQueries.get(sql);

@@ -25,10 +25,10 @@ export function roleOf({ username, password }: URL): ServiceRole {
  * - If the role may create objects in the schema `public` or `graphile_worker`, revokes this right from the role and
  *   from PUBLIC.
  *
- * Must run as the owner of the tables. Does nothing if the owner is also the service's role. In these cases, rejects
- * with an error that contains the statement to run by hand:
- * - The owner may not create the role.
- * - The service's role has the rights of a table's owner.
+ * Must run as the owner of the tables. If the service's role is the role that runs this, does nothing. Rejects with an
+ * error that contains the statement to run by hand in two cases:
+ * - The service's role does not exist, and the owner may not create it.
+ * - The service's role is another role that owns tables, is a member of an owner's role, or is a superuser.
  */
 export async function grantServiceRights(database: Knex.Transaction, service: ServiceRole): Promise<void> {
   const [owner] = await rowsOf(database, "SELECT current_user AS name");

@@ -17,9 +17,11 @@ export interface UpgradeOptions {
   /** Called with a line about the oldest release that may keep serving, and with a line before each migration. */
   readonly onProgress?: ((text: string) => void) | undefined;
   /**
-   * Called with a line in each of these cases:
-   * - A serving release does not show its last migration, and may be too old.
-   * - No serving release is found. One of the first releases may be serving: they cannot be found, and all are too old.
+   * Called with a line in each of these cases. `oldest` is the migration in {@link Upgrade}.
+   * - A serving release does not name its last migration in `application_name` ({@link servingName}), and the database
+   *   has the migration `oldest`. The release may be too old.
+   * - No serving release is found, and the database lacks the migration `oldest`. One of the first releases may be
+   *   serving: they cannot be found, and all are too old.
    * - A serving release is too old and `despiteOlder` is set.
    */
   readonly onWarning?: ((text: string) => void) | undefined;

@@ -15,7 +15,10 @@ interface Kind {
   readonly stated: Readonly<Record<ValueShape, number>>;
   /** Minimum length of a value of letters after a sign such as `:`: `pass: luna`. Defaults to `stated.WORD`. */
   readonly signedWord?: number;
-  /** Minimum lengths if the value follows without a sign or a verb: `clave 1234`, `clave del correo 1234`. */
+  /**
+   * Minimum lengths if neither a sign such as `:` or `=` nor a verb such as `es` stands between the name and the value:
+   * `clave 1234`, `clave del correo 1234`.
+   */
   readonly beside: Readonly<Record<ValueShape, number>>;
 }
 

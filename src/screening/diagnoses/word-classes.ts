@@ -145,7 +145,8 @@ export const person = oneOf(`paciente persona senor senora nino nina hijo hija b
   cunado cunada amigo amiga vecino vecina bisabuelo bisabuela hijito hijita mamita papito viejito viejita anciano anciana
   familiar hombre trabajador trabajadora pte pcte px pac pct`);
 /**
- * Words of {@link person} for a patient, as physicians write them. They state a condition without `con`: `pte asma`.
+ * The words of {@link person} that mean "patient", including physicians' abbreviations. After such a word, a condition
+ * needs no `con`: `pte asma` means `paciente con asma`.
  */
 export const patient = oneOf("paciente pte pcte px pac pct");
 /**

@@ -12,14 +12,14 @@ import type { Locked } from "../../postgres/tables/locks.js";
 import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { capacityExhausted, isAny, type NamedConflicts, refusalOf, timeConflicts } from "./time-conflicts.js";
 
-/**
- * The locked rows and the data that were read for an option. `busy` and `offer` are undefined if the token holds no
- * option.
- */
+/** The locked rows and the data that were read for an option. `busy` is undefined if the token holds no option. */
 export interface LookedUpOption {
   readonly locked: Locked;
   readonly busy: BusyPeople | undefined;
-  /** How the program of the first slot offers the service now; undefined if it does not. */
+  /**
+   * The offer of the service in the first slot for this caller, see {@link findOffer}. Undefined if there is none now,
+   * or if the token holds no option.
+   */
   readonly offer: Offer | undefined;
   /** Minutes of the visit without the buffer after it; undefined if there is no buffer. */
   readonly visitMinutes?: number | undefined;

@@ -25,9 +25,11 @@ export interface LockedDuration {
 
 /**
  * Locks an appointment and its patient. `seen` is the appointment and `held` are its slots, both read without locks.
- * With a new `length`, also locks the practitioner and the current slots. Then:
- * - If the current slots are in the schedule, locks the slots from the start of the appointment to its new end. Reads
- *   whether the practitioner or the patient is busy in this interval.
+ * Without a new `length`, that is all, and nobody counts as busy.
+ *
+ * With a new `length`, also locks the practitioner and the current slots, and does one of two things:
+ * - If the first of the `held` slots is in the schedule, locks the slots from the start of the appointment to its new
+ *   end. Reads whether the practitioner or the patient is busy in this interval.
  * - Otherwise reads only whether the patient is busy in this interval.
  */
 export async function lockForDuration(

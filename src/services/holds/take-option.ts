@@ -62,17 +62,22 @@ export function subjectOf({ subject: { kind, id } }: OptionClaims): BusySubject 
   return kind === "PATIENT" ? { patientId: id } : { appointmentId: id };
 }
 
-/**
- * Returns the rows that {@link lockInOrder} locks for a subject: the patient of a booking, or the appointment to move
- * and its patient.
- */
+/** Returns the rows that {@link lockInOrder} locks: a booking's patient, or the appointment to move and its patient. */
 export function locksOf(subject: BusySubject) {
   return "patientId" in subject ? { patient: { id: subject.patientId } } : { patient: subject, ...subject };
 }
 
 /**
- * Locks an option in the order of `lockInOrder`, holds it, and returns the hold. Throws 409 with all conflicts, and 410
- * if the option no longer exists or changed. `judge` converts errors of the option itself, such as a taken slot.
+ * Locks an option in the order of `lockInOrder`, holds it, and returns the hold. `judge` converts errors of the option
+ * itself, such as a taken slot.
+ *
+ * Throws, in this order:
+ * - 409 with one conflict if the appointment cannot be moved, or no longer in time
+ * - 410 if the patient of a booking or the appointment to move no longer exists, or if the option is gone
+ *   ({@link requireSlots})
+ * - 409 with all conflicts of the patient, the waitlist entry, the limits and the time
+ *
+ * Otherwise, the RPC fails later with 409 if the principal has too many holds, or if the day has no capacity left.
  */
 export async function takeOption(
   option: OptionClaims,
@@ -130,10 +135,7 @@ async function lockOption(option: OptionClaims, { transaction, principal }: Hold
 /** The tenant's limits on bookings and moves of a patient. */
 type Limits = Partial<BookingLimits & MoveLimits>;
 
-/**
- * Returns the tenant's limits for the booking or the move with this option. An offer has no limits, because the limits
- * are checked when the offer is booked.
- */
+/** Returns the tenant's limits for this booking or move. None for an offer: they are checked when it is booked. */
 async function findLimits(
   transaction: Transaction,
   { serviceId, slotId }: OptionClaims,
@@ -145,10 +147,7 @@ async function findLimits(
   return findBookingLimits(transaction, { ...subject, serviceId, on: { slotId } }, nowMs);
 }
 
-/**
- * Counts a hold against the limit of its principal. If the limit is reached, the RPC fails with 409. An offer does not
- * count.
- */
+/** Counts a hold, unless it is an offer. The RPC fails with 409 if the principal has reached its limit of holds. */
 function countForPrincipal(
   transaction: Transaction,
   hold: HoldRecord,
@@ -161,7 +160,8 @@ function countForPrincipal(
 /**
  * Returns the patient's id and the conflicts (`found`): an inactive patient, a closed waitlist entry, a reached limit
  * of the tenant, or too many holds. `live` counts the patient's unexpired holds. Throws 409 if the appointment cannot
- * be moved, or starts too soon for a move by this caller. Throws 410 if the patient or the appointment does not exist.
+ * be moved, or starts too soon for a move by this caller. Throws 410 if the patient of a booking or the appointment to
+ * move does not exist.
  */
 function requireSubject(
   { patient, appointment, waitlistEntry }: Locked,

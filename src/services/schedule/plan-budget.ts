@@ -92,8 +92,8 @@ export async function requireRoomForSchedule(
  * Returns the estimated number of slots that new horizons add to the schedules of the tenant's active programs.
  * `horizonOf` returns the new horizon of a program in days.
  *
- * Throws 422 TOO_MANY on `horizonDays` if a program or the tenant would exceed its slot limit. A shorter horizon always
- * passes.
+ * Throws 422 TOO_MANY on `horizonDays` if a program or the tenant would exceed its slot limit. A program whose schedule
+ * does not get longer is never rejected, even if it is above its limit.
  */
 export async function requireRoomForHorizon(
   transaction: Transaction,

@@ -15,15 +15,16 @@ export interface Replacement {
   readonly ids: readonly string[];
   readonly expectedVersion: number;
   /**
-   * References to the services or practitioners in `ids`. The 404 error names the fields of those that do not exist.
+   * References to the services or practitioners in `ids`. The 404 error names the fields of those that do not exist, or
+   * that the caller or another caller who sees the program may not see.
    */
   readonly references: readonly Reference[];
 }
 
 /**
  * Locks a program. Returns its current services or its current practitioners; `table` selects which. Also returns the
- * owner of the program. Throws 404 if the program or one of the `references` does not exist. Throws 409 for a stale
- * version.
+ * owner of the program. Throws 404 if the program does not exist, or for one of the `references` (see
+ * {@link Replacement}). Throws 409 for a stale version.
  */
 export async function lockProgramSet(
   call: ReadyCall,

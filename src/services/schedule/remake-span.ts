@@ -80,8 +80,9 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
 }
 
 /**
- * The opportunity indicators count the days that patients wait for a visit. A wait can end after today, because an
- * appointment can become ATTENDED before its start. It ends at most this many days after today.
+ * The opportunity indicators count the days that patients wait for a visit. The wait ends on the local date of the
+ * appointment. This date can be after today, because an appointment can become ATTENDED before its start. It is at most
+ * this many days after today.
  */
 const LAST_WAIT_DAYS = 2;
 

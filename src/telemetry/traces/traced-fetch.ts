@@ -9,9 +9,11 @@ import {
 import { endSpan } from "./call-spans.js";
 
 /**
- * Wraps `fetch`: creates a span for each request and sends the trace context (W3C Trace Context). The span contains
- * host and port of the URL, not its path. The wrapper sends the headers of `init`, but drops the headers of a Request
- * object.
+ * Wraps `fetch`: creates a span for each request and sends the trace context (W3C Trace Context). Each span begins a
+ * new trace. It contains host and port of the URL, not its path.
+ *
+ * Pass a URL and `init`, not a Request: the wrapper drops the headers of a Request, and the method in the span is
+ * always that of `init`.
  */
 export function tracedFetch(fetch: typeof globalThis.fetch, tracer: Tracer, propagator: TextMapPropagator) {
   return async (...[input, init]: Parameters<typeof fetch>): Promise<Response> => {

@@ -99,8 +99,8 @@ function isSamePath(one: FieldPath, other: FieldPath): boolean {
 }
 
 /**
- * Returns the value at a path of fields in a message in ProtoJSON. Returns undefined if the message does not contain
- * the value.
+ * Returns the value at a path of fields in a message in ProtoJSON. Finds only members with JSON names, such as
+ * `pageSize`. Returns undefined if the message does not contain the value.
  */
 export function valueAt(json: JsonValue | undefined, path: readonly DescField[]): JsonValue | undefined {
   const [field, ...below] = path;

@@ -14,6 +14,7 @@ export type NodeRequest = IncomingMessage | Http2ServerRequest;
  *   chunk over the limit. The rest is not read. If `maxBytes` is 0, the reason is MALFORMED instead.
  * - a ConnectError with Code.Canceled if the caller disconnects.
  * - a ConnectError with Code.Internal if other code, such as a body parser of Express, has already read from the body.
+ *   Exception: if the body is surely empty, resolves with an empty buffer.
  */
 export function readBody(request: NodeRequest, maxBytes: number): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? Number.NaN);

@@ -52,14 +52,18 @@ export async function listAppointments(
 
 /**
  * Filters of a list of displaced appointments (see {@link Displacement}). They apply to one slot of each appointment:
- * the first retained slot that starts at `from` or later. Undefined means no restriction.
+ * the first slot that is no longer in the schedule (`retained`) and starts at `from` or later. Undefined means no
+ * restriction.
  */
 export interface DisplacedFilter {
   readonly cause: DisplacementCause | undefined;
   readonly blockId: string | undefined;
   readonly programId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** The appointment's first retained slot that starts at `from` or later must start before `to`. */
+  /**
+   * Considers only slots that start at `from` or later. The first of them that the schedule no longer has (`retained`)
+   * must start before `to`, if `to` is defined.
+   */
   readonly from: Date;
   readonly to: Date | undefined;
   /** If false, the list omits appointments that staff have accepted although their slots are not in the schedule. */
@@ -67,8 +71,8 @@ export interface DisplacedFilter {
 }
 
 /**
- * Returns one page of the tenant's displaced appointments (see {@link Displacement}), ordered by the start of the first
- * retained slot at `from` or later, then by id.
+ * Returns one page of the tenant's displaced appointments (see {@link Displacement}). They are ordered by the start of
+ * the first slot that is no longer in the schedule (`retained`) and starts at `from` or later, then by id.
  */
 export async function listDisplacedAppointments(
   transaction: Transaction,

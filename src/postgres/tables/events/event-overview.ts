@@ -42,7 +42,7 @@ export async function findChangedFeeds(
   return new Set(changed.map((row) => row.tenant_id));
 }
 
-/** Returns the ids of the tenants that have events without a position. */
+/** Returns the ids of the tenants that have events which do not yet have a position in the tenant's event feed. */
 export async function findOutstandingTenants(source: TransactionSource): Promise<string[]> {
   const rows = await runAcrossTenants(source, SCOPE, (transaction) =>
     transaction.rows<{ id: string }>(sql.raw(OUTSTANDING)),
@@ -51,8 +51,9 @@ export async function findOutstandingTenants(source: TransactionSource): Promise
 }
 
 /**
- * Returns the number of events without a position, over all tenants. `oldestId` is the id of the audit row of the
- * oldest of these events, a UUID of version 7; undefined if there are none.
+ * Returns the number of events that do not yet have a position in their tenant's event feed, over all tenants.
+ * `oldestId` is the id of the audit row of the oldest of these events, a UUID of version 7. It is undefined if there
+ * are none.
  */
 export async function readOutbox(source: TransactionSource): Promise<{ count: number; oldestId: string | undefined }> {
   const [{ count }, [oldest]] = await runAcrossTenants(source, SCOPE, (transaction) =>
