@@ -27,7 +27,7 @@ import { createWebhook } from "./webhooks-under-test.js";
 
 const REMINDER = "cupo.appointment.reminder_due";
 /** Days of moves: 24 days have 10,080 moves. */
-const DAYS = Number(process.env["REMINDER_DAYS"] || 8);
+const DAYS = Number(process.env["REMINDER_DAYS"] || 4);
 /** Each appointment has a practitioner with eight slots a day, and visits the other seven on each day. */
 const [APPOINTMENTS, SLOTS] = [60, 8];
 const SLACK_MS = 1_200_000;
