@@ -32,8 +32,9 @@ export function runJob(
   database: Database,
   { now }: Pick<TestService, "now">,
   ports: Partial<TimeEventPorts> = {},
+  signal?: AbortSignal,
 ): Promise<number> {
-  return writeTimeEvents({ database, now, noShowGraceMinutes: GRACE_MINUTES, callsEndMs: 0, ...ports });
+  return writeTimeEvents({ database, now, noShowGraceMinutes: GRACE_MINUTES, callsEndMs: 0, ...ports }, signal);
 }
 
 /** Makes the tenant known to the job, which begins with what becomes due from now on. */

@@ -182,6 +182,23 @@ describe("an expired waitlist entry", () => {
   });
 });
 
+test("a run that is aborted throws the error of a tenant from before", async () => {
+  const other = await openClinic(service, { as: newTenant() });
+  await begin(other, database);
+  const booked = [
+    await bookOn(clinic, await patient(), day(clinic, 4)),
+    await bookOn(other, await newPatient(other), day(other, 4)),
+  ];
+  service.stopAt(Math.max(...booked.map(({ startsAt }) => Date.parse(startsAt))) - 48 * HOUR_MS);
+  const stop = new AbortController();
+  const onCommitted = () => {
+    stop.abort();
+    throw new Error("not notified");
+  };
+  await expect(runJob(database, service, { onCommitted }, stop.signal)).rejects.toThrow("not notified");
+  expect([...(await timeEvents(clinic)), ...(await timeEvents(other))]).toHaveLength(1);
+});
+
 const NO_REMINDERS: JsonObject = { reminderOffsetMinutes: [], updateMask: "reminderOffsetMinutes,noShowGraceMinutes" };
 
 function patient(): Promise<string> {
