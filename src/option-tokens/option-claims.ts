@@ -78,7 +78,7 @@ const subjectKinds: readonly OptionSubject["kind"][] = ["APPOINTMENT", "PATIENT"
  */
 export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8Array {
   const form = claims.holdId === undefined ? searched : held;
-  const bytes = Buffer.alloc(form.bytes);
+  const bytes = Buffer.allocUnsafe(form.bytes);
   bytes.writeUInt8(form.version, layout.version);
   writeUuid(bytes, claims.jti, layout.jti);
   digestOf(holder).copy(bytes, layout.holder);

@@ -4,14 +4,17 @@ import { decodeClaims, encodeClaims, type OptionClaims, type OptionHolder } from
 import { openBytes, sealBytes } from "./sealed-bytes.js";
 import { optionForm } from "./token-form.js";
 
+/** The claims that searched and held options share. */
+type SharedClaims = Omit<OptionClaims, "jti" | "expiresAtMs" | "holdId">;
+
 /** An option: a bookable slot as a search found it, and its subject. Ids are UUIDs in lower case. */
-export type Option = Omit<OptionClaims, "jti" | "expiresAtMs" | "holdId"> & {
+export type Option = SharedClaims & {
   /** Start of the slot in milliseconds since the epoch. */
   readonly startsAtMs: number;
 };
 
 /** An option that a hold reserves. The token expires with the hold. */
-export type HeldOption = Omit<OptionClaims, "jti" | "holdId"> & { readonly holdId: string };
+export type HeldOption = SharedClaims & Pick<OptionClaims, "expiresAtMs"> & { readonly holdId: string };
 
 /** The token of an option, and the time at which it expires. */
 export interface SealedOption {
@@ -74,11 +77,12 @@ export function createOptionTokens({ keyRing, now }: OptionTokensOptions): Optio
   return {
     seal(option, holder) {
       const expiresAtMs = Math.min(now() + lifetimeMs, option.startsAtMs);
-      const claims = encodeClaims({ ...option, jti: randomUUID(), holdId: undefined, expiresAtMs }, holder);
-      return { token: sealBytes(keyRing, optionForm, claims), expiresAtMs };
+      const claims = claimsOf(option, expiresAtMs, undefined);
+      return { token: sealBytes(keyRing, optionForm, encodeClaims(claims, holder)), expiresAtMs };
     },
     sealHeld(option, holder) {
-      return sealBytes(keyRing, optionForm, encodeClaims({ ...option, jti: randomUUID() }, holder));
+      const claims = claimsOf(option, option.expiresAtMs, option.holdId);
+      return sealBytes(keyRing, optionForm, encodeClaims(claims, holder));
     },
     async open(token, holder) {
       const bytes = await openBytes(keyRing, optionForm, token);
@@ -86,6 +90,16 @@ export function createOptionTokens({ keyRing, now }: OptionTokensOptions): Optio
       return claims === undefined ? invalid : judge(claims, now());
     },
   };
+}
+
+/** Names each claim. To spread the option would take a third of the time of sealing it. */
+function claimsOf(
+  { slotId, minutes, generation, serviceId, locationId, emergency, subject }: SharedClaims,
+  expiresAtMs: number,
+  holdId: string | undefined,
+): OptionClaims {
+  const jti = randomUUID();
+  return { jti, slotId, minutes, generation, serviceId, locationId, emergency, subject, holdId, expiresAtMs };
 }
 
 function judge(option: OptionClaims, nowMs: number): OpenedToken {
