@@ -19,19 +19,30 @@ const REPLACES_MODULES = ["test/schedule/storm-defects.test.ts", "test/simulatio
 const KILLS_SERVERS = ["test/citus/worker-killed.test.ts"];
 
 /**
- * Tests that start, kill or compile other programs, such as processes of the service, poolers and browsers; and tests that
- * take a minute: the table of RPC conformance, 100,000 appointments, thousands of moves.
+ * Tests that take ten seconds or more because of their volume: plans of large tables, storms, random commands, migrations of
+ * full tables, the table of RPC conformance, the linter of the OpenAPI documents.
  */
+const VOLUME = [
+  "test/command-line/failed-migration.test.ts",
+  "test/demo/moments.test.ts",
+  "test/hostile/{fuzz,marker-words}.test.ts",
+  "test/jobs/{summarize-waits,time-events-moves}.test.ts",
+  "test/openapi/lint.test.ts",
+  "test/postgres/{list-plans,partition-migration,resource-pages,schedule-plans,statement-tenants}.test.ts",
+  "test/rpc/conformance/*.test.ts",
+  "test/schedule/{hold-rush,last-unit,never-analysed,storm,visit-storm}.test.ts",
+  "test/simulation/simulation.test.ts",
+  "test/webhooks/stale-reminders.test.ts",
+];
+
+/** Tests that start, kill or compile other programs, such as processes of the service, poolers and browsers. */
 const PROGRAMS = [
   "test/{citus,embedded-postgres,examples,faults,mutations,packages,stubs}/**/*.test.ts",
   "test/deploy/{backup,compose,image,reverse-proxy}.test.ts",
   "test/hostile/unread-answers.test.ts",
   "test/http/browser-calls.test.ts",
   "test/import/import-killed.test.ts",
-  "test/rpc/conformance/*.test.ts",
   "test/introspection/stock-client.test.ts",
-  "test/jobs/summarize-waits.test.ts",
-  "test/webhooks/stale-reminders.test.ts",
   "test/postgres/replica-reads.test.ts",
   "test/proto-export/*.test.ts",
   "test/reference-page/reference-page.test.ts",
@@ -39,6 +50,8 @@ const PROGRAMS = [
   "test/{main,npm-start}.test.ts",
   "test/events/pooler.test.ts",
 ];
+
+const LONG = [...PROGRAMS, ...VOLUME];
 
 /** Files that take longest. They start early, so that no worker is idle at the end of a run. */
 const LONGEST = new RegExp(
@@ -84,8 +97,8 @@ const common = {
 };
 
 /**
- * `npm test` runs the project "inner" and those of the packages, `npm run test:long` the projects "isolated" and "programs". The project "last"
- * needs a Citus cluster. A single file can be run by its path.
+ * `npm test` runs the project "inner" and those of the packages, `npm run test:long` the projects "isolated" and "long".
+ * The project "last" needs a Citus cluster. A single file can be run by its path.
  *
  * Files share a few processes, so that each process imports the service only once. So a file must restore modules and
  * `process.env`.
@@ -104,13 +117,13 @@ export default defineConfig({
           ...common,
           name: "inner",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/gen/**", ...REPLACES_MODULES, ...PROGRAMS],
+          exclude: ["test/gen/**", ...REPLACES_MODULES, ...LONG],
           isolate: false,
         },
       },
       {
         ...fromSource,
-        test: { ...common, name: "programs", include: PROGRAMS, exclude: KILLS_SERVERS, isolate: false },
+        test: { ...common, name: "long", include: LONG, exclude: KILLS_SERVERS, isolate: false },
       },
       ...PACKAGES.map((name) => ({
         resolve,
