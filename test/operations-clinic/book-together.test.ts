@@ -91,8 +91,14 @@ describe("BookTogether", () => {
     const patientId = await fixtures.createPatient(service, {}, clinic.as);
     const twice = await familyOf(clinic, [{ patientId }, { patientId: patientId.toUpperCase() }]);
     expectRefusal(await call(clinic, "BookTogether", twice), 422, ["visits DUPLICATE"]);
-    const upper = await familyOf(clinic, [{ patientId: patientId.toUpperCase() }, {}]);
-    expect((await call(clinic, "BookTogether", upper)).status).toBe(200);
+  });
+
+  test("takes ids in upper case, and returns them in lower case", async () => {
+    const patientId = await fixtures.createPatient(service, {}, clinic.as);
+    const appointmentTypeId = await fixtures.appointmentType.create(service, clinic.as);
+    const visit = { patientId: patientId.toUpperCase(), appointmentTypeId: appointmentTypeId.toUpperCase() };
+    const { appointments } = bookedIn(await call(clinic, "BookTogether", await familyOf(clinic, [visit, {}])));
+    expect(appointments[0]).toMatchObject({ patientId, appointmentTypeId });
   });
 
   test("leaves no gap where the slots become longer", async () => {

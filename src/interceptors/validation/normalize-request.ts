@@ -1,18 +1,18 @@
 import { create, type DescField, type DescMethod, type Message, ScalarType } from "@bufbuild/protobuf";
-import { type ReflectList, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
-import type { FieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { FieldError } from "../../errors.js";
 import { FieldBehavior } from "../../gen/google/api/field_behavior_pb.js";
 import { pathFields } from "../../operation.js";
-import { areUuids, fieldBehaviorOf, fieldRulesOf, isRemovable } from "../../proto-options.js";
+import { fieldBehaviorOf, isRemovable } from "../../proto-options.js";
+import { isUuid, lowerCaseIds } from "./lower-case-uuids.js";
 
 /**
  * Compiles a function that normalizes a valid request in place, for every transport:
  *
- * - UUIDs become lower case.
+ * - UUIDs become lower case, also in nested messages.
  * - The update mask names each attribute to change, without repetition, in the order of the proto. An absent mask means
- *   every attribute that is set (AIP-134). `expected_version` is not an attribute.
+ *   every attribute that is set (AIP-134). `expected_version`, identifiers and path fields are not attributes.
  *
  * The function returns an error item if the mask names unknown attributes. It returns another item for each named
  * attribute that has no value and must have one.
@@ -20,15 +20,15 @@ import { areUuids, fieldBehaviorOf, fieldRulesOf, isRemovable } from "../../prot
 export function createNormalizer(method: DescMethod): (message: Message) => FieldError[] {
   const { fields } = method.input;
   const inPath = pathFields(method);
-  const ids = fields.filter((f) => isUuid(f) || isOpaqueId(f, inPath));
+  const changes = lowerCaseIds(method.input, (f) => isUuid(f) || isOpaqueId(f, inPath));
   const mask = fields.find(isFieldMask);
   const maskable = fields.filter(
     (f) => f !== mask && f.name !== "expected_version" && !inPath.has(f.name) && !isIdentifier(f),
   );
-  if (ids.length === 0 && mask === undefined) return () => [];
+  if (changes.length === 0 && mask === undefined) return () => [];
   return (message) => {
     const request = reflect(method.input, message);
-    for (const field of ids) lowerCase(request, field);
+    for (const change of changes) change(request);
     return mask === undefined ? [] : normalizeMask(request, mask, maskable);
   };
 }
@@ -48,28 +48,6 @@ function isIdentifier(field: DescField): boolean {
  */
 function isOpaqueId(field: DescField, inPath: ReadonlySet<string>): boolean {
   return inPath.has(field.name) && field.name.endsWith("_id") && field.scalar === ScalarType.STRING;
-}
-
-function isUuid(field: DescField): boolean {
-  const rules = fieldRulesOf(field);
-  if (rules.type.case !== "repeated") return hasUuidRule(rules);
-  const { value } = rules.type;
-  return areUuids(value) || (value.items !== undefined && hasUuidRule(value.items));
-}
-
-function hasUuidRule({ type }: FieldRules): boolean {
-  return type.case === "string" && type.value.wellKnown.case === "uuid" && type.value.wellKnown.value;
-}
-
-function lowerCase(request: ReflectMessage, field: DescField): void {
-  if (!request.isSet(field)) return;
-  if (field.fieldKind === "list") {
-    const list: ReflectList = request.get(field);
-    for (let i = 0; i < list.size; i++) list.set(i, String(list.get(i)).toLowerCase());
-  } else {
-    const value: unknown = request.get(field);
-    request.set(field, String(value).toLowerCase());
-  }
 }
 
 function normalizeMask(request: ReflectMessage, mask: DescField, maskable: readonly DescField[]): FieldError[] {

@@ -20,7 +20,7 @@ export async function acceptDisplaced(
   call: ReadyCall,
   nowMs: number,
 ): Promise<DisplacedAppointmentOutcome[]> {
-  const ids = choices.map(({ appointmentId }) => appointmentId.toLowerCase());
+  const ids = choices.map(({ appointmentId }) => appointmentId);
   const decisions = decideAbout(choices, await lockAllInOrder(call.transaction, ids), nowMs);
   const accepted: SlotRecord[] = [];
   const outcomes = decisions.map((decision) => {

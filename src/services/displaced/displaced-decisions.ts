@@ -21,8 +21,7 @@ export function decideAbout(
   { appointments, patients, slots }: LockedTogether,
   nowMs: number,
 ): readonly Decision[] {
-  return choices.map(({ appointmentId: sent, expectedVersion }) => {
-    const appointmentId = sent.toLowerCase();
+  return choices.map(({ appointmentId, expectedVersion }) => {
     const appointment = appointments.get(appointmentId);
     const held = slots.filter((slot) => slot.appointmentId === appointmentId);
     const patient = appointment && patients.get(appointment.patientId);

@@ -52,7 +52,7 @@ export async function substitutePractitioner(
 ): Promise<DisplacedAppointmentOutcome[]> {
   const { transaction } = call;
   const field = "practitionerId";
-  const ids = choices.map(({ appointmentId }) => appointmentId.toLowerCase());
+  const ids = choices.map(({ appointmentId }) => appointmentId);
   const [locked, practitioner] = await Promise.all([
     lockAllInOrder(transaction, ids, [practitionerId]),
     lockResourceRow(transaction, call.principal, practitioners, practitionerId),

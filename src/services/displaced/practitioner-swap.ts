@@ -43,8 +43,8 @@ export async function swapPractitioners(
   const { transaction } = call;
   const span: SwappedSpan = {
     programId: request.programId,
-    practitionerId: request.practitionerId.toLowerCase(),
-    otherPractitionerId: request.otherPractitionerId.toLowerCase(),
+    practitionerId: request.practitionerId,
+    otherPractitionerId: request.otherPractitionerId,
     startsAt: timestampDate(request.startsAt),
     endsAt: timestampDate(request.endsAt),
   };

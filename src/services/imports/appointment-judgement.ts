@@ -62,7 +62,7 @@ function referenceErrors(
 }
 
 function fieldErrors({ value, time, programId }: AppointmentDraft, references: AppointmentReferences): FieldError[] {
-  const of = <T>(found: ReadonlyMap<string | undefined, T>, id: string | undefined) => found.get(id?.toLowerCase());
+  const of = <T>(found: ReadonlyMap<string | undefined, T>, id: string | undefined) => found.get(id);
   const cancellation = of(references.cancellationReasons, value.cancellationReasonId);
   const noShow = of(references.noShowReasons, value.noShowReasonId);
   const reason = cancellation ?? noShow;

@@ -89,5 +89,5 @@ export function pairOf({ programId, memberId }: { readonly programId: string; re
 }
 
 function distinct(ids: readonly (string | undefined)[]): string[] {
-  return [...new Set(ids.flatMap((id) => id?.toLowerCase() ?? []))];
+  return [...new Set(ids.flatMap((id) => id ?? []))];
 }

@@ -25,7 +25,7 @@ export async function importAppointments(
   if (rows.length === 0) return;
   const { transaction } = batch.call;
   const drafts = await mapInTurns(rows, (row) => draftOf(batch, row, clock));
-  const waits = drafts.map(({ value }) => ({ holderId: typeOf(value), requestedOn: value.requestedOn }));
+  const waits = drafts.map(({ value }) => ({ holderId: value.appointmentTypeId, requestedOn: value.requestedOn }));
   const [references, dueDateOf] = await Promise.all([
     readAppointmentReferences(batch, drafts),
     readDueDates(transaction, "appointment_types", waits),
@@ -53,7 +53,7 @@ function draftOf(batch: ImportBatch, { row, value }: RowOf<ImportedAppointmentVa
     serviceId: batch.resolve("SERVICE", service),
     locationId: location && batch.resolve("LOCATION", location),
     payerId: payer && batch.resolve("PAYER", payer),
-    programId: value.programId.toLowerCase(),
+    programId: value.programId,
   };
   return draft;
 }
@@ -96,7 +96,7 @@ function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf:
   const { draft, patientId, practitionerId, serviceId, locationId, slots } = place;
   const { value, time, programId, payerId } = draft;
   const { requestedOn, desiredOn, firstVisit, comment } = value;
-  const [appointmentTypeId, ruleId] = [typeOf(value), slots[0]?.ruleId];
+  const [appointmentTypeId, ruleId] = [value.appointmentTypeId, slots[0]?.ruleId];
   const isOutside = ruleId === undefined;
   return {
     id: batch.call.newId(),
@@ -111,11 +111,11 @@ function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf:
     endsAt: new Date(time.endMs),
     status: time.status,
     version: 1,
-    requestSourceId: value.requestSourceId.toLowerCase(),
+    requestSourceId: value.requestSourceId,
     appointmentTypeId,
-    consultationTypeId: value.consultationTypeId?.toLowerCase(),
-    cancellationReasonId: value.cancellationReasonId?.toLowerCase(),
-    noShowReasonId: value.noShowReasonId?.toLowerCase(),
+    consultationTypeId: value.consultationTypeId,
+    cancellationReasonId: value.cancellationReasonId,
+    noShowReasonId: value.noShowReasonId,
     comment,
     requestedOn,
     dueOn: dueDateOf({ holderId: appointmentTypeId, requestedOn }),
@@ -131,8 +131,4 @@ function newAppointment(batch: ImportBatch, place: PlacedAppointment, dueDateOf:
     createdAt: new Date(batch.nowMs),
     updatedAt: new Date(batch.nowMs),
   };
-}
-
-function typeOf({ appointmentTypeId }: ImportedAppointmentValid): string {
-  return appointmentTypeId.toLowerCase();
 }

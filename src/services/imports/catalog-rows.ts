@@ -49,7 +49,7 @@ export async function importPractitioners(batch: ImportBatch, rows: readonly Row
 export async function importServices(batch: ImportBatch, rows: readonly RowOf<CreateHealthcareServiceRequestValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, active, opportunityDefinitionId } }) => ({
     row,
-    attributes: { code, name, active, opportunityDefinitionId: opportunityDefinitionId?.toLowerCase() },
+    attributes: { code, name, active, opportunityDefinitionId },
   }));
   const ids = drafts.flatMap(({ attributes: { opportunityDefinitionId: id } }) => id ?? []);
   const visible = await visibleIds(batch, opportunityDefinitions, ids);

@@ -73,11 +73,11 @@ export class ImportBatch {
 
   /**
    * Returns the id of the resource to which a row refers; undefined if the resource was not imported. If the reference
-   * has a `resourceId` instead of a `sourceId`, returns this id in lower case, and does not check that the resource
+   * has a `resourceId` instead of a `sourceId`, returns this id, and does not check that the resource
    * exists.
    */
   resolve(kind: ImportKind, { sourceId, resourceId }: ImportReference): string | undefined {
-    if (sourceId === undefined) return resourceId?.toLowerCase();
+    if (sourceId === undefined) return resourceId;
     return this.known(this.hashes.keyOf(kind, sourceId))?.resourceId;
   }
 

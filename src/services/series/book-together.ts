@@ -49,18 +49,14 @@ export async function bookTogether(
   return appointments;
 }
 
-/**
- * Returns a visit with its checked references and its length. The ids of its patient and waitlist entry are in lower
- * case.
- */
+/** Returns a visit with its checked references and its length. */
 async function judgeVisit(
   stated: GroupVisitValid & { readonly requestSourceId: string },
   call: ReadyCall,
   nowMs: number,
 ) {
-  const { appointmentTypeId, consultationTypeId, payerId, requestSourceId, requestedOn, desiredOn } = stated;
-  const patientId = stated.patientId.toLowerCase();
-  const waitlistEntryId = stated.waitlistEntryId?.toLowerCase();
+  const { patientId, waitlistEntryId, appointmentTypeId, consultationTypeId, payerId, requestSourceId } = stated;
+  const { requestedOn, desiredOn } = stated;
   const visit = { patientId, waitlistEntryId, appointmentTypeId, consultationTypeId, payerId, requestSourceId };
   const references = await judgeReferences({ ...visit, requestedOn, desiredOn }, call, nowMs);
   const { typeMinutes, bufferMinutes } = references;

@@ -86,7 +86,7 @@ function reach<T>(
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
   requireOperator(call, ports);
-  return withinTenant(call.transaction, tenantId.toLowerCase(), work);
+  return withinTenant(call.transaction, tenantId, work);
 }
 
 function requireOperator({ principal }: ReadyCall, { isOperator }: TenantPorts): void {

@@ -3,10 +3,12 @@ import { describe, expect, test } from "vitest";
 import { CatalogService } from "../../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { PatientService } from "../../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { SchedulingConfigurationService } from "../../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import { SeriesService } from "../../../src/gen/cupo/clinic/v1/series_service_pb.js";
 import { TenantSettingsService } from "../../../src/gen/cupo/clinic/v1/tenant_settings_service_pb.js";
 import { createNormalizer } from "../../../src/interceptors/validation/normalize-request.js";
 
 const { createPayer, updateAppointmentType } = CatalogService.method;
+const { bookTogether } = SeriesService.method;
 const { updateTenantSettings } = TenantSettingsService.method;
 const { updatePatient, registerPatient } = PatientService.method;
 const { updateProgramRule, replaceProgramPractitioners } = SchedulingConfigurationService.method;
@@ -25,6 +27,16 @@ describe("UUIDs", () => {
     const other = "ABCDEF00-0000-4000-8000-000000000000";
     const { message } = normalized(replaceProgramPractitioners, { programId: upper, practitionerIds: [upper, other] });
     expect(message).toMatchObject({ programId: lower, practitionerIds: [lower, other.toLowerCase()] });
+  });
+
+  test("become lower case in nested messages and in lists of them", () => {
+    const visits = [{ patientId: upper, appointmentTypeId: upper, durationMinutes: 30 }, { patientId: lower }];
+    const { message } = normalized(bookTogether, { programId: upper, visits });
+    expect(message).toMatchObject({
+      programId: lower,
+      visits: [{ patientId: lower, appointmentTypeId: lower, durationMinutes: 30 }, { patientId: lower }],
+    });
+    expect(message.visits[1]?.appointmentTypeId).toBeUndefined();
   });
 
   test("stay absent if absent", () => {
