@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
 import { cancel } from "../operations/reschedule-appointment-moves.js";
 import { type Clinic, day, everyMorning, mustCall, openClinic } from "../schedule/clinic.js";
-import { shareTestService, type TestService } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
 import { bookSeveral, choicesOf, fallIll, outcomesOf } from "./displaced-fixtures.js";
 import { holdFirst } from "./hold-requests.js";
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await shareTestService();
+  service = await startTestService();
 });
 
 afterAll(() => service.close());
@@ -72,6 +72,29 @@ describe("FindSubstitutes", () => {
     expect(await found(clinic, cancelled)).toHaveLength(1);
     await cancel(clinic, { appointmentId: `${cancelled[0]}`, version: 1 });
     expect(await found(clinic, cancelled)).toEqual([]);
+  });
+
+  test("finds nobody if the program no longer offers the service, or its slots are not up to date", async () => {
+    const clinic = await openTeam(2);
+    const { programId, serviceId } = clinic;
+    const ids = await bookSeveral(clinic, 1);
+    expect(await found(clinic, ids)).toHaveLength(1);
+    await service.query(`UPDATE programs SET outdated_from = '2000-01-01' WHERE id = '${programId}'`);
+    expect(await found(clinic, ids)).toEqual([]);
+    await service.query(`UPDATE programs SET outdated_from = NULL WHERE id = '${programId}'`);
+    await mustCall(clinic, "UpdateHealthcareService", { serviceId, active: false, expectedVersion: 1 });
+    expect(await found(clinic, ids)).toEqual([]);
+  });
+
+  test("finds nobody for an appointment that has started", async () => {
+    const clinic = await openTeam(2);
+    const ids = await bookSeveral(clinic, 1);
+    const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId: `${ids[0]}` });
+    const startMs = Date.parse(`${(appointment as JsonObject)["startsAt"]}`);
+    service.stopAt(startMs - 1);
+    expect(await found(clinic, ids)).toHaveLength(1);
+    service.stopAt(startMs);
+    expect(await found(clinic, ids)).toEqual([]);
   });
 });
 

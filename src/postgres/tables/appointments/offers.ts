@@ -26,7 +26,7 @@ type ProgramVisibility = { readonly [K in "organizationId" | "companyId"]: strin
 export function offeringPrograms(
   { tenantId }: Bound<"tenantId">,
   { organizationId, companyId }: ProgramVisibility,
-  serviceId: string | Parameter,
+  serviceId: string | Parameter | Knex.Ref<string, Record<string, string>>,
 ): Knex.QueryBuilder {
   return sql({ p: "programs" })
     .joinRaw("JOIN locations l ON l.tenant_id = ? AND l.id = p.location_id AND l.active", [tenantId])
