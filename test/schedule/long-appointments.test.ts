@@ -2,6 +2,8 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
 import { summaryOf } from "../contract/send.js";
+import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
+import { AROUND_THE_CLOCK, at, timedBooking } from "../operations-clinic/timed-bookings.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
   type AppointmentBody,
@@ -58,6 +60,19 @@ describe("a search for an appointment type that is longer than a slot", () => {
     const patientId = await fixtures.createPatient(service);
     expect(await optionsFor(clinic, { patientId })).toHaveLength(4);
     expect(await optionsFor(clinic, { patientId, appointmentTypeId: await typeOf(60) })).toEqual([]);
+  });
+
+  test("finds none across midnight, also where slots continue, and none is booked there", async () => {
+    const { clinic, patientId, type } = await prepare(40, AROUND_THE_CLOCK);
+    const dates = { dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
+    const options = await optionsFor(clinic, { patientId, ...type, ...dates, periods: ["NIGHT"] });
+    expect(options.map(timesOf).slice(-2)).toEqual(["04:00-04:40", "04:20-05:00"]);
+    const request = await timedBooking(clinic, { startsAt: at(clinic, "23:40"), durationMinutes: 40 });
+    expectRefusal(await call(clinic, "BookAppointmentAt", request), 422, ["startsAt INVALID_VALUE"]);
+    const short = await call(clinic, "BookAppointmentAt", { ...request, durationMinutes: 20 });
+    const { appointmentId } = appointmentIn(short);
+    const longer = { appointmentId, durationMinutes: 40, expectedVersion: 1 };
+    expectRefusal(await call(clinic, "ChangeAppointment", longer), 422, ["durationMinutes INVALID_VALUE"]);
   });
 
   test("returns the same options over several pages", async () => {

@@ -150,7 +150,7 @@ export function freeSlots(shape: SearchShape): string {
   found AS MATERIALIZED (
     SELECT s.*, r.since, p.location_id, p.emergency
     FROM next AS n CROSS JOIN ranges AS r CROSS JOIN offered AS p CROSS JOIN LATERAL (
-      SELECT s.id, s.generation, s.program_id, s.practitioner_id, s.starts_at, s.ends_at, s.rule_id
+      SELECT s.id, s.generation, s.program_id, s.practitioner_id, s.starts_at, s.ends_at, s.rule_id, s.local_date
       FROM ${slots} AND s.starts_at >= greatest(r.since, n.starts_at) AND s.starts_at < least(r.until, ${END})
         AND ${DAY_NOT_FULL} AND ${AFTER}
       ORDER BY s.starts_at FETCH FIRST (SELECT slots FROM share) ROWS WITH TIES) AS s

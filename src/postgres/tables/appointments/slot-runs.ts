@@ -1,6 +1,6 @@
 /**
  * Returns a query for the slots at which an option of at least `:minutes` can start. The option consists of one or more
- * adjacent free slots of one rule. `slots` is a query for free slots.
+ * adjacent free slots of one rule and local date. `slots` is a query for free slots.
  *
  * Each row also has these columns:
  * - `ends_at`: the end of the option
@@ -23,7 +23,8 @@ export function runsFrom(slots: string): string {
     CROSS JOIN LATERAL (
       SELECT count(*) AS slots, max(n.generation) AS generation, max(n.ends_at) AS ends_at FROM slots n
       WHERE n.tenant_id = :tenantId AND n.program_id = s.program_id AND n.practitioner_id = s.practitioner_id
-        AND NOT n.retained AND n.rule_id IS NOT NULL AND n.rule_id = s.rule_id AND n.appointment_id IS NULL
-        AND n.starts_at >= s.starts_at AND n.starts_at < s.starts_at + w.wanted * (s.ends_at - s.starts_at)) AS r
+        AND NOT n.retained AND n.rule_id IS NOT NULL AND n.rule_id = s.rule_id AND n.local_date = s.local_date
+        AND n.appointment_id IS NULL AND n.starts_at >= s.starts_at
+        AND n.starts_at < s.starts_at + w.wanted * (s.ends_at - s.starts_at)) AS r
     WHERE r.slots = w.wanted ORDER BY s.starts_at, s.spread, s.id`;
 }

@@ -6,8 +6,8 @@ import { sql } from "../../sql.js";
 import { type SlotRecord, slotColumns } from "./slots.js";
 
 /**
- * Adjacent slots of one practitioner, program and rule. `firstSlotId` is the id of the first slot. Together, the slots
- * last `minutes` minutes.
+ * Adjacent slots of one practitioner, program, rule and local date. `firstSlotId` is the id of the first slot.
+ * Together, the slots last `minutes` minutes.
  */
 export interface SlotRun {
   readonly firstSlotId: string;
@@ -69,14 +69,16 @@ const lockRunAndOccupied = lockThose(
 
 /**
  * Returns SQL that joins slots as `r`: the slot `f`, and the later slots that start less than `minutes` after `f`. They
- * have the program, practitioner and rule of `f`, and none of them is `retained`. Joins no slot if `f` has no rule.
+ * have the program, practitioner, rule and local date of `f`, and none of them is `retained`. Joins no slot if `f` has
+ * no rule. An appointment ends at midnight at the latest, so that it uses the capacity of one day.
  * Does not check for gaps between the slots. `minutes` is an SQL expression.
  */
 function followers(minutes: string): string {
   return `CROSS JOIN LATERAL (
     SELECT s.id, s.starts_at, s.ends_at FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = f.program_id
       AND s.practitioner_id = f.practitioner_id AND NOT s.retained AND s.rule_id IS NOT NULL AND s.rule_id = f.rule_id
-      AND s.starts_at >= f.starts_at AND s.starts_at < f.starts_at + make_interval(mins => ${minutes}) OFFSET 0) AS r`;
+      AND s.local_date = f.local_date AND s.starts_at >= f.starts_at
+      AND s.starts_at < f.starts_at + make_interval(mins => ${minutes}) OFFSET 0) AS r`;
 }
 
 const IDS_OF_RUNS = `SELECT r.id FROM unnest(:firstSlotIds::uuid[], :minutes::integer[]) AS w (id, minutes)
@@ -106,10 +108,11 @@ export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes 
   if (first === undefined) return [];
   const startMs = first.startsAt.getTime();
   return slots.filter(
-    ({ programId, practitionerId, ruleId, startsAt, retained }) =>
+    ({ programId, practitionerId, ruleId, localDate, startsAt, retained }) =>
       programId === first.programId &&
       practitionerId === first.practitionerId &&
       ruleId === first.ruleId &&
+      localDate === first.localDate &&
       !retained &&
       startsAt.getTime() >= startMs &&
       startsAt.getTime() < startMs + minutes * 60_000,
