@@ -102,6 +102,15 @@ describe("the appointments of a patient for a service on a day", () => {
     expect((await move({ ...moving, version: 2 }, 4)).status).toBe(200);
   });
 
+  test("are not named for an option that is gone: 410", async () => {
+    await set({ maxAppointmentsPerServiceAndDay: 1 });
+    const moving = appointmentIn(await bookOn(2));
+    appointmentIn(await bookOn(3));
+    const optionToken = await optionOn(3, moving);
+    await service.query(`UPDATE programs SET emergency = NOT emergency WHERE id = '${clinic.programId}'`);
+    expectProblem(await take(optionToken, moving), 410);
+  });
+
   test("count an appointment that has begun", async () => {
     await set({ maxAppointmentsPerServiceAndDay: 1 });
     const { startsAt } = appointmentIn(await bookOn(2));
@@ -214,10 +223,18 @@ async function holdOn(caller: Clinic, days: number, subject: JsonObject = { pati
   return call(caller, "HoldAppointmentOption", { optionToken: `${option?.optionToken}`, minutes: 5 });
 }
 
-async function move({ appointmentId, version }: AppointmentBody, days: number): Promise<RestAnswer> {
+async function move(appointment: AppointmentBody, days: number): Promise<RestAnswer> {
+  return take(await optionOn(days, appointment), appointment);
+}
+
+async function optionOn(days: number, { appointmentId }: AppointmentBody): Promise<string> {
   const date = day(clinic, days);
   const [option] = await optionsFor(desk, { appointmentId, dateFrom: date, dateTo: date });
-  const body = { optionToken: `${option?.optionToken}`, expectedVersion: version };
+  return `${option?.optionToken}`;
+}
+
+async function take(optionToken: string, { appointmentId, version }: AppointmentBody): Promise<RestAnswer> {
+  const body = { optionToken, expectedVersion: version };
   return service.request("POST", `/appointments/${appointmentId}/reschedule`, {
     token: await service.token(desk.as),
     body,

@@ -3,7 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
 import { cancel } from "../operations/reschedule-appointment-moves.js";
-import { type Clinic, day, everyMorning, mustCall, openClinic } from "../schedule/clinic.js";
+import { appointmentIn, type Clinic, call, day, everyMorning, mustCall, openClinic } from "../schedule/clinic.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { bookSeveral, choicesOf, fallIll, outcomesOf } from "./displaced-fixtures.js";
 import { holdFirst } from "./hold-requests.js";
@@ -89,8 +89,8 @@ describe("FindSubstitutes", () => {
   test("finds nobody for an appointment that has started", async () => {
     const clinic = await openTeam(2);
     const ids = await bookSeveral(clinic, 1);
-    const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId: `${ids[0]}` });
-    const startMs = Date.parse(`${(appointment as JsonObject)["startsAt"]}`);
+    const { startsAt } = appointmentIn(await call(clinic, "GetAppointment", { appointmentId: `${ids[0]}` }));
+    const startMs = Date.parse(startsAt);
     service.stopAt(startMs - 1);
     expect(await found(clinic, ids)).toHaveLength(1);
     service.stopAt(startMs);

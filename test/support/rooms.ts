@@ -34,7 +34,7 @@ export const tableRooms: Rooms = {
   desk: ["resources", "appointments", "schedule"],
   schedule: ["resources"],
   appointments: ["resources", "schedule"],
-  displaced: ["appointments"],
+  displaced: ["appointments", "schedule"],
   holds: ["resources", "appointments", "schedule"],
   opportunity: ["appointments", "schedule"],
   operations: ["appointments", "opportunity"],

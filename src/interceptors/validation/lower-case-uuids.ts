@@ -54,6 +54,6 @@ function lowerCase(message: ReflectMessage, field: DescField): void {
 
 function changeEach(message: ReflectMessage, field: DescField, changes: readonly Change[]): void {
   if (!message.isSet(field)) return;
-  const nested = field.fieldKind === "list" ? [...(message.get(field) as ReflectList)] : [message.get(field)];
+  const nested = field.fieldKind === "list" ? [...message.get(field)] : [message.get(field)];
   for (const each of nested) for (const change of changes) change(each as ReflectMessage);
 }

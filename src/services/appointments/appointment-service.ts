@@ -80,9 +80,10 @@ export async function reschedule(
     ({ subject, serviceId }) =>
       subject.kind === "APPOINTMENT" && subject.id === appointment.id && serviceId === appointment.serviceId,
   );
-  const found = roomConflicts(limits, call.principal, "optionToken");
+  const reached = roomConflicts(limits, call.principal, "optionToken");
   const visitMinutes = visitMinutesOf(appointment);
-  const taken = await takeSlots(transaction, option, { locked, offer, busy, visitMinutes }, { found, named, nowMs });
+  const looked = { locked, offer, busy, visitMinutes };
+  const taken = await takeSlots(transaction, option, looked, { found: [], limits: reached, named, nowMs });
   endBookedHold(call, locked.hold, appointment.id, nowMs);
   const moved = await move(appointment, locked.occupiedSlots, taken, call, nowMs);
   if (limits.offersFreedSlots) noteFreedSlots(transaction, locked.occupiedSlots);

@@ -60,12 +60,12 @@ export async function bookAppointment(
   if (minutes > option.minutes) throw optionTooShort();
   requireServes(entry, patientId, option.serviceId);
   requireReplaceable(references.replaced, patientId, option.serviceId);
-  if (limits !== undefined) found.push(...limitConflicts(limits, call.principal, "patientId"));
+  const reached = limits === undefined ? [] : limitConflicts(limits, call.principal, "patientId");
   const { slots, placement } = await takeSlots(
     transaction,
     option,
     { locked, offer, busy, visitMinutes },
-    { found, named: "ALL", nowMs },
+    { found, limits: reached, named: "ALL", nowMs },
   );
   const visit = { ...request, serviceId: option.serviceId };
   const appointment = newAppointment(call, visit, { ...placement, ...references.wait, firstVisit }, nowMs);

@@ -43,6 +43,12 @@ export interface TimeTerms {
   readonly hold?: HoldRecord | undefined;
 }
 
+/** The known conflicts of an appointment, for {@link takeSlots}. */
+export interface OptionTerms extends Pick<TimeTerms, "found" | "named" | "nowMs"> {
+  /** The limits of the tenant that the patient would exceed. They do not matter if the option is gone. */
+  readonly limits: readonly FieldError[];
+}
+
 /**
  * Returns the option of a token. Throws 422 if the token is invalid or its option does not fit the request (`isFor`).
  * Throws 410 if the option fits but the token has expired.
@@ -75,7 +81,7 @@ export function offeredAt({ holdId }: OptionClaims, nowMs: number): Date | undef
  *
  * Throws, in this order:
  * - if the option is gone ({@link requireSlots}): 409 with the conflicts in `found`, or 410 if `found` is empty
- * - 409 with the conflicts in `found` and the conflicts at the time of the slots
+ * - 409 with the conflicts in `found` and `limits`, and the conflicts at the time of the slots
  *
  * Without conflicts, the RPC fails later with 409 if the day has no capacity left.
  */
@@ -83,12 +89,12 @@ export async function takeSlots(
   transaction: Transaction,
   option: OptionClaims,
   looked: LookedUpOption,
-  { found, named, nowMs }: Pick<TimeTerms, "found" | "named" | "nowMs">,
+  { found, limits, named, nowMs }: OptionTerms,
 ): Promise<TakenSlots> {
   const { occupiedSlots, hold } = looked.locked;
   const { slots, placement, conflicting } = requireSlots(option, looked, occupiedSlots, nowMs, found);
   const heldDay = countedDay(occupiedSlots[0]);
-  const terms = { found: [...found, ...conflicting], named, heldDay, nowMs, hold };
+  const terms = { found: [...found, ...limits, ...conflicting], named, heldDay, nowMs, hold };
   await takeTime(transaction, placement, terms, "optionToken");
   return { slots, placement };
 }
