@@ -242,6 +242,34 @@ describe("alternatives", () => {
     expect(holdIn(await hold(own, `${shortened?.optionToken}`, tokens)).startsAt).toBe(whole?.startsAt);
   });
 
+  test("one that now begins within the minimum notice is skipped", async () => {
+    await mustCall(clinic, "UpdateTenantSettings", { minimumNoticeMinutes: 60, expectedVersion: 1 });
+    service.advance(Date.parse(at(clinic, "08:00")) - 62 * MINUTE_MS - service.now());
+    const on = (date: string) => optionsFor(clinic, { patientId, dateFrom: date, dateTo: date });
+    const [[soon], [later]] = [await on(day(clinic, 0)), await on(day(clinic, 1))];
+    service.advance(5 * MINUTE_MS);
+    expectRefusal(await hold(clinic, `${soon?.optionToken}`), 410);
+    const answer = await hold(clinic, `${soon?.optionToken}`, { alternativeOptionTokens: [`${later?.optionToken}`] });
+    expect(holdIn(answer).startsAt).toBe(later?.startsAt);
+  });
+
+  test("one whose program no longer offers the service is skipped", async () => {
+    const { as, serviceId, programId } = clinic;
+    const other = await openClinic(service, { as, serviceId });
+    const options = await optionsFor(clinic, { patientId });
+    const [withdrawn, offered] = [clinic, other].map((of) => options.find((one) => one.programId === of.programId));
+    await mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds: [], expectedVersion: 2 });
+    const tokens = { alternativeOptionTokens: [`${offered?.optionToken}`] };
+    expect(holdIn(await hold(clinic, `${withdrawn?.optionToken}`, tokens))["programId"]).toBe(other.programId);
+  });
+
+  test("if none can be booked any more, the option is gone: 410", async () => {
+    const { programId } = clinic;
+    const [optionToken = "", ...rest] = (await optionsFor(clinic, { patientId })).map((option) => option.optionToken);
+    await mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds: [], expectedVersion: 2 });
+    expectRefusal(await hold(clinic, optionToken, { alternativeOptionTokens: rest }), 410);
+  });
+
   test("if none is free, the error is that of the option", async () => {
     const own = await openClinic(service, { as: clinic.as, rule: { endsAtLocal: "09:00:00" } });
     const options = await optionsFor(own, { patientId });

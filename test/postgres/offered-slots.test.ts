@@ -168,11 +168,15 @@ test("an offer has the generation of its slot, and other holds are no offers", a
 
 describe("an option of", () => {
   const jti = randomUUID();
-  const find = (
-    minutes: number,
-    by: Parameters<typeof findFreeOption>[2] = { patientId: numbered(5) },
-    nowMs = NOW_MS,
-  ) => findFreeOption(transaction, [{ jti, slotId: SLOT, minutes, generation: 1 }], by, nowMs);
+  const claims = { generation: 1, locationId: numbered(2), emergency: false };
+  const principal = { organizationId: undefined, companyId: undefined };
+  const wanted: Parameters<typeof findFreeOption>[3] = {
+    serviceId: numbered(1),
+    by: { patientId: numbered(5) },
+    nowMs: NOW_MS,
+  };
+  const find = (minutes: number, changes: Partial<typeof wanted> = {}) =>
+    findFreeOption(transaction, principal, [{ ...claims, jti, slotId: SLOT, minutes }], { ...wanted, ...changes });
 
   test.each([20, 40, 60])("%i minutes is free", async (minutes) => {
     expect(await find(minutes)).toBe(SLOT);
@@ -224,29 +228,50 @@ describe("an option of", () => {
     expect(await find(40)).toBe(SLOT);
   });
 
+  test.each<[string, string]>([
+    ["is in an inactive program", set("programs", numbered(4), "active = false")],
+    ["is in a program of an organization", set("programs", numbered(4), "organization_id = gen_random_uuid()")],
+    ["is in an emergency program", set("programs", numbered(4), "emergency = true")],
+    ["is at another location", set("programs", numbered(4), `location_id = '${numbered(3)}'`)],
+    ["is at an inactive location", set("locations", numbered(2), "active = false")],
+    ["has an inactive practitioner", set("practitioners", numbered(4), "active = false")],
+    ["is for an inactive service", set("healthcare_services", numbered(1), "active = false")],
+    ["is for a service of other programs", `DELETE FROM program_services WHERE program_id = '${numbered(4)}'`],
+    ["is not up to date", set("programs", numbered(4), "outdated_from = '2030-01-07'")],
+    ["begins within the minimum notice", set("programs", numbered(4), "minimum_notice_minutes = 81")],
+  ])("20 minutes that %s cannot be booked, and is not free", async (_, change) => {
+    await client.query(change);
+    expect(await find(20)).toBeUndefined();
+  });
+
+  test("20 minutes is free from the horizon to the minimum notice", async () => {
+    await client.query(set("programs", numbered(4), "minimum_notice_minutes = 80, horizon_days = 1"));
+    expect(await find(20)).toBe(SLOT);
+    expect(await find(20, { nowMs: NOW_MS + 1 })).toBeUndefined();
+    const opensMs = Date.parse("2030-01-06T00:00:00-05:00");
+    expect(await find(20, { nowMs: opensMs })).toBe(SLOT);
+    expect(await find(20, { nowMs: opensMs - 1 })).toBeUndefined();
+  });
+
   test("20 minutes is free until it begins", async () => {
-    expect(await find(20, undefined, START_MS - 1)).toBe(SLOT);
-    expect(await find(20, undefined, START_MS)).toBeUndefined();
+    expect(await find(20, { nowMs: START_MS - 1 })).toBe(SLOT);
+    expect(await find(20, { nowMs: START_MS })).toBeUndefined();
   });
 
   test("an appointment to move is free on its own full day and at its own time, and on no other", async () => {
     const by = { appointmentId: APPOINTMENT };
     await client.query(`${full("2030-01-07", 4)}; ${move(APPOINTMENT, "08:40", "09:00")}`);
-    expect(await find(40, by)).toBe(SLOT);
+    expect(await find(40, { by })).toBe(SLOT);
     await client.query(set("appointments", APPOINTMENT, `rule_id = '${numbered(5)}'`));
-    expect(await find(40, by)).toBeUndefined();
+    expect(await find(40, { by })).toBeUndefined();
     await client.query(set("appointments", APPOINTMENT, `rule_id = '${numbered(4)}', local_date = '2030-01-08'`));
-    expect(await find(40, by)).toBeUndefined();
+    expect(await find(40, { by })).toBeUndefined();
   });
 
   test("several is the first free one", async () => {
-    const options = [AFTER_NEXT, SLOT, NEXT].map((slotId) => ({
-      jti: randomUUID(),
-      slotId,
-      minutes: 20,
-      generation: 1,
-    }));
-    const first = () => findFreeOption(transaction, options, { patientId: numbered(5) }, NOW_MS);
+    const option = (slotId: string) => ({ ...claims, jti: randomUUID(), slotId, minutes: 20 });
+    const options = [AFTER_NEXT, SLOT, NEXT].map(option);
+    const first = () => findFreeOption(transaction, principal, options, wanted);
     expect(await first()).toBe(AFTER_NEXT);
     await client.query(set("slots", AFTER_NEXT, `appointment_id = '${APPOINTMENT}'`));
     expect(await first()).toBe(SLOT);

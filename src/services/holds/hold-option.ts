@@ -37,7 +37,7 @@ export async function holdOption(
   const subject = subjectOf(first);
   const [, slotId] = await Promise.all([
     lockInOrder(call.transaction, locksOf(subject)),
-    findFreeOption(call.transaction, options, subject, terms.nowMs),
+    findFreeOption(call.transaction, call.principal, options, { ...first, by: subject, nowMs: terms.nowMs }),
   ]);
   const free = options.find((option) => option.slotId === slotId);
   return free === undefined ? single() : takeOption(free, call, terms, lostRace);

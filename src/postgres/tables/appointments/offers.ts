@@ -40,21 +40,29 @@ export function offeringPrograms(
     .whereRaw("(p.company_id IS NULL OR p.company_id = ?::uuid)", [companyId ?? null]);
 }
 
+/**
+ * Returns a query for the {@link Offer} of a healthcare service in a slot `s`, under the conditions of
+ * {@link findOffer}. Returns at most one row for each slot. The caller must join `s`, or use the query where `s` is
+ * known.
+ */
+export function offersInSlot({
+  serviceId,
+  at,
+  ...holder
+}: Readonly<Record<"tenantId" | "organizationId" | "companyId" | "serviceId" | "at", Parameter>>): Knex.QueryBuilder {
+  const { opens, closes } = windowOf(at);
+  return withSettings(offeringPrograms(holder, holder, serviceId), holder.tenantId)
+    .whereRaw("p.id = s.program_id")
+    .whereRaw(IS_UP_TO_DATE)
+    .whereRaw("(?::timestamptz IS NULL OR s.starts_at >= ? AND s.starts_at < ?)", [at, opens, closes])
+    .select({ locationId: "p.location_id", emergency: "p.emergency" });
+}
+
 const offerOfSlot = prepared(
   ["tenantId", "organizationId", "companyId", "serviceId", "slotId", "at"],
-  ({ serviceId, slotId, at, ...holder }) =>
-    withSettings(offeringPrograms(holder, holder, serviceId), holder.tenantId)
-      .joinRaw("JOIN slots s ON s.tenant_id = ? AND s.program_id = p.id", [holder.tenantId])
-      .where({ "s.id": slotId })
-      .whereRaw(IS_UP_TO_DATE)
-      .whereRaw("(?::timestamptz IS NULL OR s.starts_at >= ? AND s.starts_at < ?)", [at, ...boundsAt(at)])
-      .select({ locationId: "p.location_id", emergency: "p.emergency" }),
+  ({ slotId, ...names }) =>
+    offersInSlot(names).joinRaw("JOIN slots s ON s.tenant_id = ?", [names.tenantId]).where({ "s.id": slotId }),
 );
-
-function boundsAt(at: Parameter): readonly Knex.Raw[] {
-  const { opens, closes } = windowOf(at);
-  return [opens, closes];
-}
 
 /**
  * Returns the offer of a healthcare service in a slot. Does not check whether the slot is free or the practitioner is

@@ -1,8 +1,9 @@
-import type { Transaction } from "../../../call.js";
+import type { Principal, Transaction } from "../../../call.js";
 import { liveHolds } from "../../held-until.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { busyTime } from "../appointments/busy-times.js";
+import { offersInSlot } from "../appointments/offers.js";
 
 /** An option (a possible time of an appointment) to check. The members are from the token of the option. */
 export interface WantedOption {
@@ -10,14 +11,21 @@ export interface WantedOption {
   readonly slotId: string;
   readonly minutes: number;
   readonly generation: number;
+  readonly locationId: string;
+  readonly emergency: boolean;
 }
 
-/** The patient of a new appointment, or the appointment to move. */
-export type WantedBy = { readonly patientId: string } | { readonly appointmentId: string };
+/** The healthcare service of all options, the patient of a new appointment or the appointment to move, and the time. */
+export interface WantedFor {
+  readonly serviceId: string;
+  readonly by: { readonly patientId: string } | { readonly appointmentId: string };
+  readonly nowMs: number;
+}
 
 /**
- * Returns the id of the first slot of an option that seems free; undefined if no option seems free. Never waits for a
- * lock. The caller must then lock the slots of the option in the order of `locks.ts`, and check the option again.
+ * Returns the id of the first slot of an option that seems free; undefined if no option seems free. An option that the
+ * principal can no longer book, for example because of the minimum notice, is not free. Never waits for a lock. The
+ * caller must then lock the slots of the option in the order of `locks.ts`, and check the option again.
  *
  * - If the first free option has several slots, returns its first slot without a lock, because several slots must be
  *   locked in the order of their ids.
@@ -27,16 +35,21 @@ export type WantedBy = { readonly patientId: string } | { readonly appointmentId
  */
 export async function findFreeOption(
   transaction: Transaction,
+  { organizationId, companyId }: Pick<Principal, "organizationId" | "companyId">,
   options: readonly WantedOption[],
-  by: WantedBy,
-  nowMs: number,
+  { serviceId, by, nowMs }: WantedFor,
 ): Promise<string | undefined> {
   const values = {
     tenantId: transaction.tenantId,
+    organizationId: organizationId ?? null,
+    companyId: companyId ?? null,
+    serviceId,
     slotIds: options.map(({ slotId }) => slotId),
     minutes: options.map(({ minutes }) => minutes),
     generations: options.map(({ generation }) => generation),
     tokens: options.map(({ jti }) => jti),
+    locationIds: options.map(({ locationId }) => locationId),
+    emergencies: options.map(({ emergency }) => emergency),
     patientId: "patientId" in by ? by.patientId : null,
     appointmentId: "appointmentId" in by ? by.appointmentId : null,
     now: new Date(nowMs),
@@ -45,7 +58,10 @@ export async function findFreeOption(
   return found?.id;
 }
 
-const NAMES = ["tenantId", "slotIds", "minutes", "generations", "tokens", "patientId", "appointmentId", "now"] as const;
+const NAMES = [
+  ...(["tenantId", "organizationId", "companyId", "serviceId", "patientId", "appointmentId", "now"] as const),
+  ...(["slotIds", "minutes", "generations", "tokens", "locationIds", "emergencies"] as const),
+] as const;
 
 const PLACE = "array_position(:slotIds::uuid[], s.id)";
 const IS_SINGLE = `s.ends_at >= s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])`;
@@ -82,7 +98,8 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
 /**
  * SQL that selects the first slot of each option that seems free. The slots of such an option are in the future, free
  * and unchanged since the search. Its token is unused, and its day has capacity left. Practitioner and patient are both
- * free from the start of the first slot to the end of the last slot.
+ * free from the start of the first slot to the end of the last slot. The practitioner is active. `:offer` finds the
+ * offer of the service in the slot, and its location and emergency are those of the token.
  *
  * Some slots of an option may no longer exist. So the SQL checks that the last slot ends late enough. To exclude gaps,
  * it also compares the total length of the slots with the time from the first start to the last end.
@@ -98,6 +115,8 @@ const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LA
     AND run.length = run.ends_at - s.starts_at
     AND run.ends_at >= s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])
     AND (SELECT t.jti FROM consumed_option_tokens t WHERE t.tenant_id = :tenantId AND t.jti = (:tokens::uuid[])[${PLACE}]) IS NULL
+    AND (SELECT d.active FROM practitioners d WHERE d.tenant_id = :tenantId AND d.id = s.practitioner_id)
+    AND ((:locationIds::uuid[])[${PLACE}], (:emergencies::boolean[])[${PLACE}]) = (:offer)
     AND (${busyTime("practitioner_id", { ...TIME, personId: "s.practitioner_id" })}) IS NULL
     AND (${busyTime("patient_id", { ...TIME, personId: PATIENT })}) IS NULL
     AND NOT (${DAY_FULL})`;
@@ -108,6 +127,6 @@ const chooseFree = prepared(NAMES, (names) =>
        untouched AS (${FREE} AND ${IS_SINGLE} AND (SELECT "isSingle" FROM first_free)
          ORDER BY ${PLACE} LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED)
      SELECT coalesce(u.id, f.id) AS id FROM first_free f LEFT JOIN untouched u ON true`,
-    names,
+    { ...names, offer: offersInSlot({ ...names, at: names.now }) },
   ),
 );
