@@ -119,6 +119,16 @@ describe("OverbookAppointment", () => {
     }
   });
 
+  test("books outside the schedule if the patient is busy only at the end of a slot that is longer than the visit", async () => {
+    const [clinic, elsewhere] = await Promise.all([openClinic(service), openClinic(service)]);
+    const later = await overbooking(elsewhere, { startsAt: at(clinic, "08:20"), durationMinutes: 20 });
+    const { patientId = "" } = later;
+    appointmentIn(await send(later));
+    const appointment = appointmentIn(await send(await overbooking(clinic, { patientId, durationMinutes: 20 })));
+    expect(appointment).toMatchObject({ overbooked: true });
+    expect(times(appointment)).toEqual(["13:00", "13:20"]);
+  });
+
   test("rejects an inactive patient, also where a slot is free: 409", async () => {
     const clinic = await openClinic(service);
     const patientId = await fixtures.createPatient(service);

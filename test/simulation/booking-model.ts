@@ -71,9 +71,6 @@ export function bookAt(clinic: ClinicModel, patient: number, time: Time): Verdic
 export function overbook(clinic: ClinicModel, patient: number, time: Time): Verdict {
   const ordinary = bookAt(clinic, patient, time);
   if (!("refused" in ordinary) || ordinary.errors[0] === "startsAt OUT_OF_RANGE") return ordinary;
-  const run = runAt(clinic, time);
-  const isFree = run.length > 0 && run.every((slot) => slot.appointment === undefined);
-  if (isFree && isBusy(clinic, timeOf(run), { patient })) return refuse(409, "startsAt PATIENT_OVERLAP");
   if (time.end > (dayOf(time.start) + 1) * DAY) return refuse(422, "durationMinutes INVALID_RANGE");
   if (isBusy(clinic, time, { patient })) return refuse(409, "startsAt PATIENT_OVERLAP");
   return addBeside(clinic, patient, time);
@@ -91,7 +88,6 @@ export function enterLate(clinic: ClinicModel, patient: number, time: Time): Ver
   if (conflicts.length > 0) return refuse(409, ...conflicts);
   const run = runAt(clinic, time);
   const isFree = run.length > 0 && run.every((slot) => slot.appointment === undefined);
-  if (isFree && isBusy(clinic, timeOf(run), { patient })) return refuse(409, "startsAt PATIENT_OVERLAP");
   const isOrdinary = isFree && obstacles(clinic, timeOf(run), patient, undefined).length === 0;
   const booked = isOrdinary ? add(clinic, patient, run) : addBeside(clinic, patient, time);
   return Object.assign(booked, { status: "ATTENDED", version: 3 });

@@ -1,6 +1,6 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
-import { conflicts, type FieldError } from "../../errors.js";
+import type { FieldError } from "../../errors.js";
 import type { AppointmentPlacement } from "../../postgres/tables/appointments/appointments.js";
 import { type BusyPeople, findBusyInRun, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
 import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
@@ -32,7 +32,6 @@ import {
 } from "./booking-target.js";
 import type { GivenWait, Wait } from "./booking-wait.js";
 import { fill, placementOf, type TakenSlots } from "./take-slots.js";
-import { patientOverlap } from "./time-conflicts.js";
 
 /** A request for an appointment with a practitioner at a given time. */
 export interface TimedBooking extends BookingTarget, BookingReferences, GivenWait {
@@ -145,12 +144,12 @@ async function findBusyBeside(
 }
 
 /**
- * Tries to take one unit of the day's capacity for a booking in the slots of the schedule. In this order:
- * - returns undefined if the slots do not cover the visit and its buffer, or an appointment occupies one of them
- * - throws 409 if the patient is busy
- * - returns undefined if the practitioner is busy, or no capacity is left
- * - takes the unit, and returns the slots and the placement: the appointment's program, rule, practitioner, location,
- *   date and times
+ * Tries to take one unit of the day's capacity for a booking in the slots of the schedule. Returns the slots and the
+ * placement: the appointment's program, rule, practitioner, location, date and times. Takes nothing and returns
+ * undefined in these cases:
+ * - The slots do not cover the visit and its buffer, or an appointment occupies one of them.
+ * - The patient or the practitioner is busy in these slots. They can be longer than the visit.
+ * - The day has no capacity left.
  */
 export async function tryOrdinary(
   { transaction }: ReadyCall,
@@ -158,10 +157,10 @@ export async function tryOrdinary(
   nowMs: number,
 ): Promise<TakenSlots | undefined> {
   if (!fill(slots, minutes) || slots.some(({ appointmentId }) => appointmentId !== undefined)) return undefined;
+  if (busy.isPatientBusy || busy.isPractitionerBusy) return undefined;
   const placement = placementOf(slots, locationId, visitMinutes);
-  if (busy.isPatientBusy) throw conflicts([patientOverlap("startsAt")]);
   const day = countedDay(placement);
-  if (busy.isPractitionerBusy || day === undefined) return undefined;
+  if (day === undefined) return undefined;
   return (await tryCapacity(transaction, day, nowMs)) ? { slots, placement } : undefined;
 }
 
