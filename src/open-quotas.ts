@@ -18,7 +18,7 @@ export interface QuotaOptions extends RateQuotas {
   readonly withinMs: number;
 }
 
-/** An open rate limiter. */
+/** A rate limiter that is ready for use, with its connections. */
 export interface OpenQuotas {
   readonly rateLimiter: RateLimiter;
   /** The connection pool of the shared quotas; undefined for quotas in memory. */

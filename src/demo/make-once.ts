@@ -43,8 +43,8 @@ export function idOf(ids: Ids, code: string): string {
 }
 
 /**
- * Resolves to the result of the call. Resolves to undefined if the call fails because the item already exists. Rejects
- * with any other error of the call.
+ * Resolves to the result of the call. Resolves to undefined if the first error of the call shows that the item was
+ * already made ({@link THERE}). Rejects with any other error of the call.
  */
 export async function unlessThere<T>(call: Promise<T>): Promise<T | undefined> {
   try {

@@ -9,7 +9,7 @@ export interface EmbeddedFolders {
   /** Prefix of the names of incomplete clusters. A cluster is renamed to `home` when it is complete. */
   readonly incompletePrefix: string;
   readonly home: string;
-  /** PostgreSQL's data directory, the only folder that belongs to the account of the server. */
+  /** PostgreSQL's data directory. If the server runs under its own account, only this folder belongs to it. */
   readonly cluster: string;
   readonly log: string;
   /**

@@ -20,7 +20,7 @@ export interface WrittenDocuments {
   readonly basePath: string;
   /** The URL of the public listener for clients, without a trailing slash. */
   readonly publicUrl: string;
-  /** The URL of the internal listener for clients, without a trailing slash. */
+  /** The URL at which clients reach the internal listener, without a trailing slash. */
   readonly internalUrl: string;
   /** Milliseconds since the epoch, for the dates in examples. */
   readonly nowMs: number;

@@ -57,8 +57,8 @@ export const referring = [
 ];
 /**
  * RPCs that reject a value for a reason that the protos do not show: for example, the resource is inactive, or the
- * value does not fit another field. The RPCs in `bookings`, `searches` and `reasonSteps` do so too, but are not
- * repeated here.
+ * value does not fit another field. RPCs with a text field need no entry, because every text can have an invalid value.
+ * The RPCs in `bookings`, `searches` and `reasonSteps` do so too, but are not repeated here.
  */
 export const fittingValues = [
   "CreateWaitlistEntry",

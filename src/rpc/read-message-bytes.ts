@@ -16,9 +16,10 @@ const compressedFlag = 1;
  * envelope: one byte of flags, four bytes of length, the message.
  *
  * Rejects with:
- * - TOO_LONG for a message above the limit
+ * - TOO_LONG for a message, or for all envelopes together, above the limit
  * - Code.Unimplemented for no envelope, several envelopes or an unknown compression, as gRPC requires
  * - Code.Internal for unknown flags, or a compression flag without a named compression
+ * - Code.Canceled if the caller disconnects
  * - MALFORMED for any other body that cannot be read
  */
 export async function readMessageBytes(incoming: Incoming, maxBytes: number): Promise<Buffer> {

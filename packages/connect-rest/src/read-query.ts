@@ -30,8 +30,8 @@ export interface QueryRules extends ParameterRules {
 export type ReadQuery = (rawQuery: string, request: Fields, violations: Violations) => void;
 
 /**
- * The meaning of a parameter's name: a field; "ignored" for a field that is not read; "none" for no field or an
- * excluded field.
+ * The meaning of a parameter's name: a field; "ignored" for a name that is allowed but whose value is not read; "none"
+ * for a name that is not allowed.
  */
 type Target = FieldTarget | "ignored" | "none";
 

@@ -16,9 +16,9 @@ interface Row {
  * Selects the tables of the schema `public` and their partitions, except the two tables in which Knex records the
  * migrations.
  *
- * The {@link Catalog} has no partitions, because their set changes every month. But it has these objects of a
- * partition: policies, triggers, and constraints that the parent table does not have. No migration creates such an
- * object, so each one is a difference.
+ * The {@link Catalog} has no partitions, because their set changes every month. But it has each policy and trigger of a
+ * partition, and each constraint that the parent table lacks. No migration creates such an object, so the comparison
+ * with the expected catalog reports it.
  */
 const TABLES = `SELECT c.oid, c.relname, c.relpersistence, c.relispartition, coalesce(p.relname, c.relname) AS root,
     CASE WHEN c.relispartition THEN ' in partition ' || c.relname ELSE '' END AS place

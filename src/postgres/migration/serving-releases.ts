@@ -46,9 +46,9 @@ const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
   WHERE datname = current_database() AND (application_name = '${PREFIX}' OR application_name LIKE '${PREFIX} %') ORDER BY 1`;
 
 /**
- * Throws if a serving release is older than the release whose last migration is `oldest`. With `despiteOlder`, calls
- * `onWarning` instead. Calls `onProgress` with a line that names `oldest`. Does nothing if no migration is pending, or
- * if the database has no migration yet.
+ * Does nothing if no migration is pending, or if the database has no migration yet. Otherwise calls `onProgress` with a
+ * line that names `oldest`. Throws if a serving release is too old: older than the release whose last migration is
+ * `oldest`. With `despiteOlder`, calls `onWarning` instead.
  *
  * Two kinds of older releases do not report their last migration:
  * - Some show only that they are connected. If the database lacks the migration `oldest`, the release is too old.

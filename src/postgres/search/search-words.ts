@@ -10,8 +10,8 @@ const PHONE = "#";
 const DOCUMENT = "$";
 const MAX_WORD = 64;
 /**
- * The number of last digits of a telephone number that are compared. These digits are the same with and without a
- * country code.
+ * The number of last digits of a telephone number that are compared. Colombian numbers have 10 digits without the
+ * country code, so these digits are the same with and without it.
  */
 const SIGNIFICANT_DIGITS = 10;
 /** Fewer digits are an extension, not a telephone number. */
@@ -38,7 +38,8 @@ export function nameWords(name: string): readonly string[] {
 }
 
 /**
- * Returns the digits of each telephone number in a text. Numbers with fewer than 5 digits are extensions and omitted.
+ * Returns the digits of each telephone number in a text. Numbers between which are only spaces or the signs `( ) . + -`
+ * count as one. Numbers with fewer than 5 digits are extensions and omitted.
  */
 export function phoneNumbers(phone: string): readonly string[] {
   const numbers = phone.match(/\d[\d ().+-]*/g) ?? [];

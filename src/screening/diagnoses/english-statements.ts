@@ -4,7 +4,7 @@ import type { Condition } from "./find-conditions.js";
 import type { Word } from "./read-words.js";
 import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
 
-/** The search for a word that states a condition, such as `have`, goes at most this many words from the condition. */
+/** The searches in this file go at most this many words from the condition or, in some cases, from a verb. */
 const NEAR = 8;
 
 /**

@@ -44,9 +44,9 @@ export const caused = oneOf(`died dies dying hospitalized hospitalised admitted 
   hospitalization tested positive chemo chemotherapy radiotherapy dialysis disabled infected remission suffering suffers
   suffered suffer battle patient someone lost losing fight struggle struggling struggles`);
 /**
- * Words directly after `have` that show that it is not about the condition before it: participles
- * (`the cancer that I have read about`) and words before an object (`the clinic that I have a question for`). Other
- * participles end with `ed`.
+ * If one of these words directly follows `have`, then `have` does not say that somebody has the condition before it:
+ * `the cancer that I have read about`, `the cancer that I have a question about`. Participles with `ed` are recognized
+ * separately.
  */
 export const object =
   oneOf(`heard read seen known written told spoken taken found done given brought thought made been to

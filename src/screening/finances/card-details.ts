@@ -20,8 +20,8 @@ const code = new RegExp(`${wordStart}${anyOf("codigo cod\\.? code cvv2? cvc2? cl
 const sentenceEnd = /[.?!] |\n/;
 
 /**
- * A word for a card and the card's code count only near the expiry month: at most this many characters before it, or at
- * most {@link AFTER} characters after it.
+ * A word such as `card`, and the code of a card, count only near an expiry month: at most this many characters before
+ * it, or at most {@link AFTER} characters after it.
  */
 const BEFORE = 80;
 const AFTER = 60;

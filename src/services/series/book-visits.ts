@@ -117,7 +117,7 @@ async function readVisit(visit: WantedVisit & FoundPlace, call: ReadyCall, nowMs
 }
 
 /**
- * Returns the conflicts of the patients and the waitlist entries. Throws 404 with all resources that do not exist, or
+ * Returns a conflict for each patient who is not active and each waitlist entry that is closed. Throws 404 with all resources that do not exist, or
  * 422 with all resources and dates that cannot be used.
  */
 function requireSubjects(

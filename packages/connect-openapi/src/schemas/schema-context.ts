@@ -18,8 +18,8 @@ export interface SchemaContext {
   /** Returns the result of {@link SchemaOptions.schema} for the schema; the schema itself without this option. */
   finished(definition: DescMessage | DescField | DescEnum, schema: JsonObject): JsonObject;
   /**
-   * Returns sentences for the description of `definition`. They state the rules in `unsaid`, which keywords do not
-   * express in full.
+   * Returns sentences for the description of `definition`. They state the rules in `unsaid`, which keywords of
+   * JSON Schema do not express in full.
    */
   sentences(unsaid: readonly Unsaid[], definition: DescField | DescMessage): string[];
   /**

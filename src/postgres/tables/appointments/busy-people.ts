@@ -33,8 +33,9 @@ export interface BusyAt {
    */
   readonly visitMinutes?: number | undefined;
   /**
-   * The appointment type to book; not used for a move, or if `visitMinutes` is defined. If the type has a buffer, the
-   * visit is as long as the duration of the type. Without a type or a buffer, the visit lasts until the last slot ends.
+   * The appointment type to book. Ignored for a move, and if `visitMinutes` is defined. If the type has a buffer, the
+   * visit lasts as long as the type's duration, which does not contain the buffer. If there is no type, or it has no
+   * buffer, the visit lasts until the last slot ends.
    */
   readonly appointmentTypeId?: string | undefined;
 }
@@ -151,7 +152,7 @@ const busyAgain = prepared(["tenantId", ...AT, "appointmentId"], (names) =>
 /**
  * Returns SQL for whether a practitioner and a patient are busy ({@link BusyPeople}). `time` is a query for at most one
  * row, with the practitioner and a time. `patientId` is SQL for the id of the patient. `exceptId` is SQL for the id of
- * an appointment to ignore.
+ * an appointment to ignore, as in {@link busyTime}.
  */
 function busyPeople(time: string, patientId: string, exceptId: string): string {
   const at = {

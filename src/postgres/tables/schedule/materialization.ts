@@ -121,7 +121,7 @@ function setOutdatedFrom(transaction: Transaction, programId: string, outdated_f
 }
 
 /**
- * Requests the schedule of a program: jobs create its slots on the dates after `before`. Changes nothing if the
+ * Requests the schedule of a program: jobs create its slots from the day after the date `before`. Changes nothing if the
  * schedule was already requested, or if the program has no active rule, no practitioner or no healthcare service. The
  * transaction must have locked the program.
  */

@@ -24,7 +24,10 @@ export interface TenantSettingsAttributes {
   readonly latestCancelHours: number | undefined;
   /** An appointment can be rescheduled until this many hours before its start; undefined for no limit. */
   readonly latestRescheduleHours: number | undefined;
-  /** A patient can be checked in from this many minutes before the start; undefined for the configured default. */
+  /**
+   * A patient can be checked in from this many minutes before the start, but not before the local day of the
+   * appointment; undefined for the configured default.
+   */
   readonly checkInEarlyMinutes: number | undefined;
   /**
    * An appointment can be marked as attended from this many minutes before its start; undefined for the configured

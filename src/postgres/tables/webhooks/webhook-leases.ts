@@ -27,7 +27,7 @@ export interface LeasedWebhook {
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
   readonly feedId: string;
-  /** The position in the feed up to which every event has a delivery or needs none, in decimal digits. */
+  /** The position in the feed up to which events get no new delivery, in decimal digits. */
   readonly position: string;
   /** When the lease ends, by the database's clock. */
   readonly leasedUntil: Date;
