@@ -1,11 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createPatient } from "../contract/fixtures.js";
+import * as fixtures from "../contract/fixtures.js";
+import {
+  appointmentRow,
+  type ImportingClinic,
+  importAppointment,
+  importRows,
+  patientRow,
+} from "../import/rows-under-test.js";
 import { hold } from "../operations-clinic/hold-requests.js";
 import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
 import { timedBooking } from "../operations-clinic/timed-bookings.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
+  type AppointmentBody,
   appointmentIn,
   book,
   bookFirst,
@@ -43,7 +51,7 @@ beforeEach(async () => {
     updateMask: "horizonDays",
   });
   await runJobs();
-  patientId = await createPatient(service, {}, clinic.as);
+  patientId = await fixtures.createPatient(service, {}, clinic.as);
 });
 
 afterAll(() => closeConsistent(service));
@@ -89,6 +97,30 @@ describe("a change of a rule, with a horizon beyond the default", () => {
     const path = `/appointments/${appointmentId}/reschedule`;
     const answer = await service.request("POST", path, { token: await service.token(clinic.as), body });
     expect([answer.status, answer.body]).toMatchObject([410, { code: "OPTION_EXPIRED" }]);
+  });
+
+  test("makes no appointment of a later date longer before a job compared it, but a shorter one", async () => {
+    const near = await bookFirst(clinic, patientId, on(NEAR));
+    const far = await bookFirst(clinic, patientId, on(FAR));
+    expect((await lengthen(far, 60)).status).toBe(200);
+    await changeRule({ endsAtLocal: "11:00" });
+    expect((await lengthen(near, 60)).status).toBe(200);
+    expectRefusal(await lengthen({ ...far, version: 2 }, 90), 422, ["durationMinutes INVALID_VALUE"]);
+    expect((await lengthen({ ...far, version: 2 }, 60)).status).toBe(200);
+    expect((await lengthen({ ...far, version: 3 }, 30)).status).toBe(200);
+    expectRefusal(await lengthen({ ...far, version: 4 }, 60), 422, ["durationMinutes INVALID_VALUE"]);
+    await runJobs();
+    expect((await lengthen({ ...far, version: 4 }, 60)).status).toBe(200);
+  });
+
+  test("lets an import take slots of later dates only after a job compared them", async () => {
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, clinic.as);
+    const importing = { ...clinic, cancellationReasonId, sourceSystem: "old system" };
+    await changeRule({ endsAtLocal: "11:00" });
+    expect(await importedOn(importing, NEAR, "08:00")).toMatchObject({ overbooked: false });
+    expect(await importedOn(importing, FAR, "08:00")).toMatchObject({ overbooked: true });
+    await runJobs();
+    expect(await importedOn(importing, FAR, "09:00")).toMatchObject({ overbooked: false });
   });
 
   test("displaces the appointments of later dates by a job", async () => {
@@ -154,6 +186,65 @@ describe("a change of a rule, with a horizon beyond the default", () => {
   });
 });
 
+describe("a change of the practitioners, with a horizon beyond the default", () => {
+  let one: string;
+  let other: string;
+
+  beforeEach(async () => {
+    one = `${clinic.practitionerIds[0]}`;
+    other = await fixtures.practitioner.create(service, clinic.as);
+    await replacePractitioners([one, other], 2);
+    await runJobs();
+  });
+
+  test("lets two practitioners exchange no appointments of later dates before a job compared them", async () => {
+    const { appointmentId } = await bookFirst(clinic, patientId, { ...on(FAR), practitionerId: one });
+    await replacePractitioners([one], 3);
+    expectRefusal(await swap(FAR), 409, ["practitionerId SLOT_OCCUPIED"]);
+    await replacePractitioners([one, other], 4);
+    expectRefusal(await swap(FAR), 409, ["practitionerId SLOT_OCCUPIED"]);
+    await runJobs();
+    expect((await swap(FAR)).body).toMatchObject({ appointments: [{ appointmentId, practitionerId: other }] });
+  });
+
+  test("lets them exchange no such appointments even if both have one", async () => {
+    await bookFirst(clinic, patientId, { ...on(FAR), practitionerId: one });
+    const patient = await fixtures.createPatient(service, {}, clinic.as);
+    const leaving = await bookFirst(clinic, patient, { ...on(FAR), practitionerId: other });
+    await replacePractitioners([one], 3);
+    expectRefusal(await swap(FAR), 409, ["practitionerId SLOT_OCCUPIED"]);
+    await runJobs();
+    expect(await displacedBy(leaving.appointmentId)).toBe("PRACTITIONERS");
+  });
+
+  test("lets them exchange appointments of earlier dates at once", async () => {
+    const { appointmentId } = await bookFirst(clinic, patientId, { ...on(NEAR), practitionerId: one });
+    await replacePractitioners([other, one], 3);
+    expect(await status()).toMatchObject({ pending: true });
+    expect((await swap(NEAR)).body).toMatchObject({ appointments: [{ appointmentId, practitionerId: other }] });
+  });
+
+  function replacePractitioners(practitionerIds: readonly string[], expectedVersion: number) {
+    const { programId } = clinic;
+    return mustCall(clinic, "ReplaceProgramPractitioners", {
+      programId,
+      practitionerIds: [...practitionerIds],
+      expectedVersion,
+    });
+  }
+
+  function swap(days: number) {
+    const span = { startsAt: `${day(clinic, days)}T00:00:00-05:00`, endsAt: `${day(clinic, days + 1)}T00:00:00-05:00` };
+    const { programId } = clinic;
+    return call(clinic, "SwapPractitioners", {
+      programId,
+      practitionerId: one,
+      otherPractitionerId: other,
+      ...span,
+    });
+  }
+});
+
 function runJobs(limits?: { readonly maxOpenSlots: number }) {
   return runExtensions(service, clinic.as.tenantId, limits);
 }
@@ -165,6 +256,18 @@ function beginLater() {
 function changeRule(changes: Readonly<Record<string, string>>, expectedVersion = 1) {
   const { programId, ruleId } = clinic;
   return mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion, ...changes });
+}
+
+function lengthen({ appointmentId, version }: AppointmentBody, durationMinutes: number) {
+  return call(clinic, "ChangeAppointment", { appointmentId, expectedVersion: version, durationMinutes });
+}
+
+/** Imports a PENDING appointment for a new patient on a date, and returns it. */
+async function importedOn(importing: ImportingClinic, days: number, time: string) {
+  const sourceId = `${days} ${time}`;
+  await importRows(importing, [patientRow(sourceId)]);
+  const changes = { status: "PENDING", patient: { sourceId } };
+  return importAppointment(importing, appointmentRow(importing, sourceId, changes, { date: day(clinic, days), time }));
 }
 
 async function status() {

@@ -3,6 +3,7 @@ import { type CupoError, conflict, conflicts, type FieldErrorCode, validationFai
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import { type BusyPeople, findBusyInRun, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
 import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
+import { findOutdated } from "../../postgres/tables/appointments/offers.js";
 import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
 import { insertOwnSlot } from "../../postgres/tables/schedule/own-slots.js";
 import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
@@ -16,11 +17,13 @@ const FIELD = "durationMinutes";
 
 /**
  * The locked rows of an appointment whose duration may change. `locked.slots` are the slots from its start to its new
- * end. `busy` says whether the practitioner or the patient is busy in this interval.
+ * end. `busy` says whether the practitioner or the patient is busy in this interval. `isOutdated` says whether these
+ * slots are not up to date ({@link findOutdated}).
  */
 export interface LockedDuration {
   readonly locked: Locked;
   readonly busy: BusyPeople;
+  readonly isOutdated: boolean;
 }
 
 /**
@@ -29,7 +32,7 @@ export interface LockedDuration {
  *
  * With a new `length`, also locks the practitioner and the current slots, and does one of two things:
  * - If the first of the `held` slots is in the schedule, locks the slots from the start of the appointment to its new
- *   end. Reads whether the practitioner or the patient is busy in this interval.
+ *   end. Reads whether the practitioner or the patient is busy in this interval, and whether the slots are up to date.
  * - Otherwise reads only whether the patient is busy in this interval.
  */
 export async function lockForDuration(
@@ -43,7 +46,7 @@ export async function lockForDuration(
   const { id: appointmentId, practitionerId, startsAt } = seen;
   const patient = { appointmentId };
   if (length === undefined) {
-    return { locked: await lockInOrder(transaction, { patient, appointmentId }), busy: nobodyBusy };
+    return { locked: await lockInOrder(transaction, { patient, appointmentId }), busy: nobodyBusy, isOutdated: false };
   }
   const { minutes } = length;
   const durationMinutes = length.visitMinutes ?? minutes;
@@ -52,14 +55,16 @@ export async function lockForDuration(
   const run = isOwn ? undefined : { firstSlotId: first.id, minutes };
   const wanted = { patient, appointmentId, time: { practitionerId, run }, freesSlot: true };
   const time = { startsAt, endsAt: new Date(startsAt.getTime() + durationMinutes * 60_000) };
-  const [locked, busy, isPatientBusy] = await Promise.all([
+  const [locked, busy, isPatientBusy, outdated] = await Promise.all([
     lockInOrder(transaction, wanted),
     run === undefined
       ? nobodyBusy
       : findBusyInRun(transaction, run, { appointmentId }, { nowMs, visitMinutes: durationMinutes }),
     run === undefined && isBusy(transaction, { patientId: seen.patientId }, time, appointmentId, nowMs),
+    run && findOutdated(transaction, [appointmentId]),
   ]);
-  return { locked, busy: run === undefined ? { ...nobodyBusy, isPatientBusy } : busy };
+  const isOutdated = outdated?.has(appointmentId) === true;
+  return { locked, busy: run === undefined ? { ...nobodyBusy, isPatientBusy } : busy, isOutdated };
 }
 
 /**
@@ -71,12 +76,13 @@ export async function lockForDuration(
  * - 409 if the slots of the appointment are no longer in the schedule
  * - 409 with all conflicts if the time from the start to the new end is not free; for an overbooked appointment, only
  *   its patient must be free
- * - 422 if there are no adjacent slots up to the new end, or an overbooked appointment would end on another day
+ * - 422 if there are no adjacent slots up to the new end, if it needs more slots and they are not up to date, or if an
+ *   overbooked appointment would end on another day
  */
 export function changeDuration(
   { transaction, newId }: ReadyCall,
   appointment: AppointmentRecord,
-  { locked: { slots, occupiedSlots }, busy }: LockedDuration,
+  { locked: { slots, occupiedSlots }, busy, isOutdated }: LockedDuration,
   { minutes, visitMinutes }: VisitLength,
 ): Pick<AppointmentRecord, "endsAt" | "visitEndsAt"> {
   const { id, startsAt, overbooked } = appointment;
@@ -90,10 +96,10 @@ export function changeDuration(
     insertOwnSlot(transaction, newId(), { ...appointment, endsAt }, true);
     return { endsAt, visitEndsAt: undefined };
   }
-  if (!fill(slots, minutes)) throw noSlots();
   const held = new Set(occupiedSlots.map((slot) => slot.id));
   const wanted = new Set(slots.map((slot) => slot.id));
   const added = slots.filter((slot) => !held.has(slot.id));
+  if (!fill(slots, minutes) || (isOutdated && added.length > 0)) throw noSlots();
   const found = timeConflicts({ slots: added, busy }, FIELD);
   if (isAny(found)) throw conflicts(found);
   releaseSlots(

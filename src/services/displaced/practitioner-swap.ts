@@ -5,6 +5,7 @@ import type { SwapPractitionersRequestValid } from "../../gen/cupo/clinic/v1/dis
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import { isMovable } from "../../postgres/tables/appointments/appointment-status.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { findOutdated } from "../../postgres/tables/appointments/offers.js";
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { findInSpan, findObstructed, type SwappedSpan, setAside } from "../../postgres/tables/displaced/swaps.js";
 import { type LockedTogether, lockAllInOrder } from "../../postgres/tables/locks-together.js";
@@ -32,7 +33,8 @@ interface Exchange {
  * Throws 404 for an unknown program or practitioner. Throws 422 for an inactive practitioner, and for a span that does
  * not start in the future. Throws 409 if:
  * - an appointment is displaced, overbooked, CHECKED_IN, ATTENDED or not wholly in the span
- * - a practitioner has no slots at the time of an appointment of the other practitioner, or is not free at that time
+ * - a practitioner has no slots at the time of an appointment of the other practitioner, or these slots are not up to
+ *   date, or the practitioner is not free at that time
  * - the appointments in the span change during the call
  */
 export async function swapPractitioners(
@@ -55,13 +57,14 @@ export async function swapPractitioners(
   ]);
   if (program === undefined) throw unknownReferences([missing("programId")]);
   const locked = await lockBoth(call, span, ids);
-  const [now, obstructed] = await Promise.all([
+  const [now, obstructed, outdated] = await Promise.all([
     findInSpan(transaction, span),
     findObstructed(transaction, span, ids, nowMs),
+    findOutdated(transaction, ids),
   ]);
   if (now.join() !== ids.join())
     throw refused("SLOT_OCCUPIED", "the appointments in the span have just changed: send again");
-  const exchanges = ids.map((id) => exchangeOf(id, span, locked));
+  const exchanges = ids.map((id) => exchangeOf(id, span, locked, outdated));
   if (obstructed.length > 0)
     throw refused("SLOT_OCCUPIED", `the other practitioner is not free for appointment ${obstructed[0]}`);
   return carryOut(exchanges, span, call, nowMs);
@@ -94,7 +97,12 @@ async function lockBoth(call: ReadyCall, span: SwappedSpan, ids: readonly string
   return locked;
 }
 
-function exchangeOf(id: string, span: SwappedSpan, { appointments, slots }: LockedTogether): Exchange {
+function exchangeOf(
+  id: string,
+  span: SwappedSpan,
+  { appointments, slots }: LockedTogether,
+  outdated: ReadonlySet<string>,
+): Exchange {
   const appointment = appointments.get(id);
   const held = slots.filter(({ appointmentId }) => appointmentId === id);
   if (appointment === undefined || !isSwappable(appointment, held, span)) {
@@ -112,7 +120,7 @@ function exchangeOf(id: string, span: SwappedSpan, { appointments, slots }: Lock
       slot.startsAt.getTime() >= startMs &&
       slot.endsAt.getTime() <= endMs,
   );
-  if (!fill(wanted, (endMs - startMs) / 60_000)) {
+  if (outdated.has(id) || !fill(wanted, (endMs - startMs) / 60_000)) {
     throw refused("SLOT_OCCUPIED", `the other practitioner has no slots for appointment ${id}`);
   }
   return { appointment, held, wanted };

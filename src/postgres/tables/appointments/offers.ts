@@ -95,3 +95,21 @@ export async function findProgramOffer(
     .select({ locationId: "p.location_id", emergency: "p.emergency" });
   return readRecord(transaction, query);
 }
+
+const outdated = prepared(["tenantId", "ids"], (names) =>
+  sql.raw(
+    `SELECT s.id FROM appointments s JOIN programs p ON p.tenant_id = :tenantId AND p.id = s.program_id
+     WHERE s.tenant_id = :tenantId AND s.id = ANY(:ids::uuid[]) AND NOT ${IS_UP_TO_DATE}`,
+    names,
+  ),
+);
+
+/**
+ * Returns the ids of the appointments in `ids` on a date on which the slots of their program are not up to date
+ * ({@link IS_UP_TO_DATE}). Such an appointment must not take more or other slots of that date. Call this after sending
+ * the statements that lock the slots.
+ */
+export async function findOutdated(transaction: Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await transaction.rows<{ id: string }>(outdated({ tenantId: transaction.tenantId, ids }));
+  return new Set(rows.map(({ id }) => id));
+}

@@ -5,6 +5,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentRecord } from "../appointments/appointments.js";
 import { type DayOfRule, lockDays } from "../appointments/day-counters.js";
+import { IS_UP_TO_DATE } from "../schedule/booking-windows.js";
 import { type SlotRecord, slotColumns } from "../schedule/slots.js";
 import { fromRows, type LockedSource } from "./bulk-insert.js";
 
@@ -19,10 +20,12 @@ export interface WantedSlots {
 const lockSlotsIn = prepared(["tenantId", "sourceSystem", "rows"], (names) => {
   const times = `jsonb_to_recordset(:rows::jsonb)
     AS r ("programId" uuid, "practitionerId" uuid, "startsAt" timestamptz, "endsAt" timestamptz)`;
-  const ids = `SELECT found.id ${fromRows(`${times} CROSS JOIN LATERAL (SELECT f.id FROM slots f
-    WHERE f.tenant_id = :tenantId AND f.program_id = r."programId" AND f.practitioner_id = r."practitionerId"
-      AND f.starts_at >= r."startsAt" AND f.starts_at < r."endsAt" AND NOT f.retained AND f.rule_id IS NOT NULL
-    OFFSET 0) AS found`)}`;
+  const ids = `SELECT found.id ${fromRows(`${times}
+    JOIN programs p ON p.tenant_id = :tenantId AND p.id = r."programId"
+    CROSS JOIN LATERAL (SELECT s.id FROM slots s
+      WHERE s.tenant_id = :tenantId AND s.program_id = r."programId" AND s.practitioner_id = r."practitionerId"
+        AND s.starts_at >= r."startsAt" AND s.starts_at < r."endsAt" AND NOT s.retained AND s.rule_id IS NOT NULL
+        AND ${IS_UP_TO_DATE} OFFSET 0) AS found`)}`;
   return sql("slots")
     .where({ tenant_id: names.tenantId })
     .whereRaw("id = ANY(ARRAY(?))", [sql.raw(ids, names)])
@@ -33,8 +36,8 @@ const lockSlotsIn = prepared(["tenantId", "sourceSystem", "rows"], (names) => {
 
 /**
  * For each item of `wanted`, locks the slots of its program and practitioner that start within its time. Returns the
- * slots of all items, free or occupied, ordered by id. Omits slots that are `retained` or have no rule. The locks last
- * until the transaction ends.
+ * slots of all items, free or occupied, ordered by id. Omits slots that are `retained`, have no rule or are not up to
+ * date ({@link IS_UP_TO_DATE}). The locks last until the transaction ends.
  */
 export async function lockSlotsOfTimes(
   transaction: Transaction,
