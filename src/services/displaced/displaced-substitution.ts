@@ -41,8 +41,8 @@ interface Exchange {
  * Moves displaced appointments to another practitioner. Each appointment keeps its time. An appointment is displaced if
  * its slots are no longer in the schedule. If one appointment cannot move, the others still can.
  *
- * `choices` names the appointments. Returns one outcome for each, in the same order. Throws 404 if the practitioner does not exist, and 422
- * if the practitioner is not active.
+ * `choices` names the appointments. Returns one outcome for each, in the same order. Throws 404 if the practitioner
+ * does not exist, and 422 if the practitioner is not active.
  */
 export async function substitutePractitioner(
   choices: readonly DisplacedAppointmentChoiceValid[],

@@ -117,8 +117,8 @@ async function readVisit(visit: WantedVisit & FoundPlace, call: ReadyCall, nowMs
 }
 
 /**
- * Returns a conflict for each patient who is not active and each waitlist entry that is closed. Throws 404 with all resources that do not exist, or
- * 422 with all resources and dates that cannot be used.
+ * Returns a conflict for each patient who is not active and each waitlist entry that is closed. Throws 404 with all
+ * resources that do not exist, or 422 with all resources and dates that cannot be used.
  */
 function requireSubjects(
   visits: readonly WantedVisit[],

@@ -121,9 +121,9 @@ function setOutdatedFrom(transaction: Transaction, programId: string, outdated_f
 }
 
 /**
- * Requests the schedule of a program: jobs create its slots from the day after the date `before`. Changes nothing if the
- * schedule was already requested, or if the program has no active rule, no practitioner or no healthcare service. The
- * transaction must have locked the program.
+ * Requests the schedule of a program: jobs create its slots from the day after the date `before`. Changes nothing if
+ * the schedule was already requested, or if the program has no active rule, no practitioner or no healthcare service.
+ * The transaction must have locked the program.
  */
 export function wantMaterialization(transaction: Transaction, programId: string, before: string): void {
   const key = { tenant_id: transaction.tenantId, program_id: programId };

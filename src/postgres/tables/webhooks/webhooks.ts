@@ -19,9 +19,8 @@ export interface WebhookAttributes {
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
   /**
-   * The cursor of the webhook in the event feed. Events up to this cursor get no new delivery. They have had one if they
-   * needed one, unless a replay or the purge of the feed has skipped them.
-   * `position` is in decimal digits.
+   * The cursor of the webhook in the event feed. Events up to this cursor get no new delivery. They have had one if
+   * they needed one, unless a replay or the purge of the feed has skipped them. `position` is in decimal digits.
    */
   readonly feedId: string;
   readonly position: string;
