@@ -135,10 +135,7 @@ async function lockOption(option: OptionClaims, { transaction, principal }: Hold
 /** The tenant's limits on bookings and moves of a patient. */
 type Limits = Partial<BookingLimits & MoveLimits>;
 
-/**
- * Returns the tenant's limits for this booking or move. Returns none if the hold offers a freed slot to a waitlist
- * entry: then they are checked when the slot is booked.
- */
+/** Returns the tenant's limits for a booking or move. None for an offered slot: they are checked when it is booked. */
 async function findLimits(
   transaction: Transaction,
   { serviceId, slotId }: OptionClaims,
