@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const TIMEOUT_MS = 120_000;
 /**
  * The most worker processes, of which there is one more than cores: tests that start processes wait for them. More than
- * four would only wait for the database. `npm run test:long` always has four, because its tests wait most.
+ * four would only wait for the database.
  */
 const MAX_WORKERS = 4;
 /**
