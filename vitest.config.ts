@@ -19,8 +19,8 @@ const REPLACES_MODULES = ["test/schedule/storm-defects.test.ts", "test/simulatio
 const KILLS_SERVERS = ["test/citus/worker-killed.test.ts"];
 
 /**
- * Tests that take ten seconds or more because of their volume: plans of large tables, storms, random commands, migrations of
- * full tables, the table of RPC conformance, the linter of the OpenAPI documents.
+ * Tests that take about ten seconds or more because of their volume: plans of large tables, storms, random commands,
+ * migrations of full tables, the table of RPC conformance, the linter of the OpenAPI documents.
  */
 const VOLUME = [
   "test/command-line/failed-migration.test.ts",

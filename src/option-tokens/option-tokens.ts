@@ -92,7 +92,7 @@ export function createOptionTokens({ keyRing, now }: OptionTokensOptions): Optio
   };
 }
 
-/** Names each claim. To spread the option would take a third of the time of sealing it. */
+/** Names each claim, because a spread of the option would take a quarter of the time of sealing it. */
 function claimsOf(
   { slotId, minutes, generation, serviceId, locationId, emergency, subject }: SharedClaims,
   expiresAtMs: number,

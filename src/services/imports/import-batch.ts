@@ -73,8 +73,7 @@ export class ImportBatch {
 
   /**
    * Returns the id of the resource to which a row refers; undefined if the resource was not imported. If the reference
-   * has a `resourceId` instead of a `sourceId`, returns this id, and does not check that the resource
-   * exists.
+   * has a `resourceId` instead of a `sourceId`, returns this id, and does not check that the resource exists.
    */
   resolve(kind: ImportKind, { sourceId, resourceId }: ImportReference): string | undefined {
     if (sourceId === undefined) return resourceId;

@@ -108,8 +108,8 @@ const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LA
     SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,
       bool_and(n.appointment_id IS NULL) AS free
     FROM slots n WHERE n.tenant_id = :tenantId AND n.program_id = s.program_id AND n.practitioner_id = s.practitioner_id
-      AND NOT n.retained AND n.rule_id IS NOT NULL AND n.rule_id = s.rule_id AND n.local_date = s.local_date AND n.starts_at >= s.starts_at
-      AND n.starts_at < s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])) AS run
+      AND NOT n.retained AND n.rule_id IS NOT NULL AND n.rule_id = s.rule_id AND n.local_date = s.local_date
+      AND n.starts_at >= s.starts_at AND n.starts_at < s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])) AS run
   WHERE s.tenant_id = :tenantId AND s.id = ANY (:slotIds::uuid[]) AND s.appointment_id IS NULL AND NOT s.retained
     AND s.starts_at > :now AND run.free AND run.generation = (:generations::bigint[])[${PLACE}]
     AND run.length = run.ends_at - s.starts_at
