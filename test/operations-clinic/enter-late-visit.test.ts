@@ -65,6 +65,16 @@ describe("EnterLateVisit", () => {
     expect(await countsOf(service, morning.clinic)).toEqual({ counted: 1, beside: 0 });
   });
 
+  test("gets a slot of its own if the patient was busy only at the end of a slot that is longer than the visit", async () => {
+    const patientId = await fixtures.createPatient(service);
+    const { programId, serviceId, practitionerIds } = await openClinic(service);
+    const elsewhere = { programId, serviceId, practitionerId: `${practitionerIds[0]}`, durationMinutes: 20 };
+    const at = morning.at("08:20");
+    appointmentIn(await enter({ ...elsewhere, patientId, startsAt: at, arrivedAt: at, attendedAt: at }));
+    const visit = appointmentIn(await enter({ patientId, durationMinutes: 20 }));
+    expect(visit).toMatchObject({ overbooked: true, startsAt: morning.at("08:00"), endsAt: at });
+  });
+
   test("gets a slot of its own where the schedule has none, or no capacity", async () => {
     const beside = appointmentIn(await enter({ startsAt: morning.at("08:10"), durationMinutes: 20 }));
     expect(beside).toMatchObject({ overbooked: true, overbookingReason: morning.reason, displaced: false });
