@@ -19,6 +19,7 @@ import { closeConsistent } from "../schedule/invariants.js";
 import { expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
+import { holdIn } from "./hold-requests.js";
 import { expectRefusal } from "./rpc-under-test.js";
 import { seriesOf } from "./series-requests.js";
 import { timedBooking } from "./timed-bookings.js";
@@ -106,7 +107,7 @@ describe("the appointments of a patient for a service on a day", () => {
     await set({ maxAppointmentsPerServiceAndDay: 1 });
     const moving = appointmentIn(await bookOn(2));
     appointmentIn(await bookOn(3));
-    const optionToken = await optionOn(3, moving);
+    const optionToken = await tokenOn(3, { appointmentId: moving.appointmentId });
     await service.query(`UPDATE programs SET emergency = NOT emergency WHERE id = '${clinic.programId}'`);
     expectProblem(await take(optionToken, moving), 410);
   });
@@ -159,6 +160,28 @@ describe("a hold", () => {
     appointmentIn(await bookOn(3));
     expectRefusal(await holdOn(desk, 3, { appointmentId }), 409, ["optionToken PATIENT_LIMIT"]);
     expect((await holdOn(desk, 4, { appointmentId })).status).toBe(200);
+  });
+
+  test("takes an alternative on a day without the limit, but supervisors keep the first option", async () => {
+    await set({ maxAppointmentsPerServiceAndDay: 1 });
+    const moving = appointmentIn(await bookOn(2));
+    appointmentIn(await bookOn(3));
+    const booked = appointmentIn(await bookOn(5));
+    const { appointmentId } = moving;
+    const heldDay = async (caller: Clinic, days: number, subject: JsonObject = { patientId }) => {
+      const [first = "", second = ""] = [await tokenOn(days, subject), await tokenOn(4, subject)];
+      const answer = await call(caller, "HoldAppointmentOption", {
+        optionToken: first,
+        alternativeOptionTokens: [second],
+      });
+      const { holdId, startsAt } = holdIn(answer);
+      await mustCall(clinic, "ReleaseHold", { holdId });
+      return startsAt.slice(0, 10);
+    };
+    expect(await heldDay(desk, 5)).toBe(day(clinic, 4));
+    expect(await heldDay(desk, 3, { appointmentId })).toBe(day(clinic, 4));
+    expect(await heldDay(desk, 2, { appointmentId })).toBe(day(clinic, 2));
+    expect(await heldDay(clinic, 5)).toBe(booked.startsAt.slice(0, 10));
   });
 });
 
@@ -218,18 +241,17 @@ async function bookOn(days: number, patient = patientId, caller = desk): Promise
 
 /** Holds the first option of a day for the patient, or to move an appointment. */
 async function holdOn(caller: Clinic, days: number, subject: JsonObject = { patientId }): Promise<RestAnswer> {
-  const date = day(clinic, days);
-  const [option] = await optionsFor(caller, { ...subject, dateFrom: date, dateTo: date });
-  return call(caller, "HoldAppointmentOption", { optionToken: `${option?.optionToken}`, minutes: 5 });
+  return call(caller, "HoldAppointmentOption", { optionToken: await tokenOn(days, subject, caller), minutes: 5 });
 }
 
 async function move(appointment: AppointmentBody, days: number): Promise<RestAnswer> {
-  return take(await optionOn(days, appointment), appointment);
+  return take(await tokenOn(days, { appointmentId: appointment.appointmentId }), appointment);
 }
 
-async function optionOn(days: number, { appointmentId }: AppointmentBody): Promise<string> {
+/** The token of the first option of a day. */
+async function tokenOn(days: number, subject: JsonObject, caller = desk): Promise<string> {
   const date = day(clinic, days);
-  const [option] = await optionsFor(desk, { appointmentId, dateFrom: date, dateTo: date });
+  const [option] = await optionsFor(caller, { ...subject, dateFrom: date, dateTo: date });
   return `${option?.optionToken}`;
 }
 

@@ -172,6 +172,7 @@ describe("an option of", () => {
   const principal = { organizationId: undefined, companyId: undefined };
   const wanted: Parameters<typeof findFreeOption>[3] = {
     serviceId: numbered(1),
+    isBound: true,
     by: { patientId: numbered(5) },
     nowMs: NOW_MS,
   };

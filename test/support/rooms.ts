@@ -35,7 +35,7 @@ export const tableRooms: Rooms = {
   schedule: ["resources"],
   appointments: ["resources", "schedule"],
   displaced: ["appointments", "schedule"],
-  holds: ["resources", "appointments", "schedule"],
+  holds: ["resources", "appointments", "schedule", "settings"],
   opportunity: ["appointments", "schedule"],
   operations: ["appointments", "opportunity"],
   notes: ["resources"],

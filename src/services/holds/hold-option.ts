@@ -5,6 +5,7 @@ import type { OpenedToken } from "../../option-tokens/option-tokens.js";
 import { RaceLost } from "../../postgres/sql-errors.js";
 import { findFreeOption } from "../../postgres/tables/holds/free-options.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
+import { isBound } from "../appointments/appointment-preconditions.js";
 import { optionGone, requireOption } from "../appointments/take-slots.js";
 import { type HeldOption, type HoldTerms, type Judge, locksOf, subjectOf, takeOption } from "./take-option.js";
 
@@ -37,7 +38,12 @@ export async function holdOption(
   const subject = subjectOf(first);
   const [, slotId] = await Promise.all([
     lockInOrder(call.transaction, locksOf(subject)),
-    findFreeOption(call.transaction, call.principal, options, { ...first, by: subject, nowMs: terms.nowMs }),
+    findFreeOption(call.transaction, call.principal, options, {
+      serviceId: first.serviceId,
+      isBound: isBound(call.principal),
+      by: subject,
+      nowMs: terms.nowMs,
+    }),
   ]);
   const free = options.find((option) => option.slotId === slotId);
   return free === undefined ? single() : takeOption(free, call, terms, lostRace);

@@ -22,6 +22,14 @@ export const nobodyBusy: BusyPeople = { isPractitionerBusy: false, isPatientBusy
 /** The patient to check, by id or as the patient of an appointment that is to be moved. */
 export type BusySubject = { readonly patientId: string } | { readonly appointmentId: string };
 
+/**
+ * SQL for the patient of a {@link BusySubject}: `:patientId`, or the patient of `:appointmentId` if `:patientId` is
+ * NULL. The SQL uses CASE, because coalesce is not leakproof: under row-level security, no index would serve it.
+ */
+export const PATIENT_OF_SUBJECT = `CASE WHEN :patientId::uuid IS NULL THEN
+    (SELECT patient_id FROM appointments WHERE tenant_id = :tenantId AND id = :appointmentId::uuid)
+  ELSE :patientId::uuid END`;
+
 /** Options of {@link findBusyInRun}: the current time of the service, a hold to ignore, and the length of the visit. */
 export interface BusyAt {
   readonly nowMs: number;

@@ -2,8 +2,10 @@ import type { Principal, Transaction } from "../../../call.js";
 import { liveHolds } from "../../held-until.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
+import { PATIENT_OF_SUBJECT } from "../appointments/busy-people.js";
 import { busyTime } from "../appointments/busy-times.js";
 import { offersInSlot } from "../appointments/offers.js";
+import { limitedDates } from "../settings/booking-limits.js";
 
 /** An option (a possible time of an appointment) to check. The members are from the token of the option. */
 export interface WantedOption {
@@ -18,6 +20,8 @@ export interface WantedOption {
 /** The healthcare service of all options, the patient of a new appointment or the appointment to move, and the time. */
 export interface WantedFor {
   readonly serviceId: string;
+  /** Whether the tenant's limits for appointments of a patient apply to the caller. */
+  readonly isBound: boolean;
   readonly by: { readonly patientId: string } | { readonly appointmentId: string };
   readonly nowMs: number;
 }
@@ -37,13 +41,14 @@ export async function findFreeOption(
   transaction: Transaction,
   { organizationId, companyId }: Pick<Principal, "organizationId" | "companyId">,
   options: readonly WantedOption[],
-  { serviceId, by, nowMs }: WantedFor,
+  { serviceId, isBound, by, nowMs }: WantedFor,
 ): Promise<string | undefined> {
   const values = {
     tenantId: transaction.tenantId,
     organizationId: organizationId ?? null,
     companyId: companyId ?? null,
     serviceId,
+    isBound,
     slotIds: options.map(({ slotId }) => slotId),
     minutes: options.map(({ minutes }) => minutes),
     generations: options.map(({ generation }) => generation),
@@ -59,14 +64,21 @@ export async function findFreeOption(
 }
 
 const NAMES = [
-  ...(["tenantId", "organizationId", "companyId", "serviceId", "patientId", "appointmentId", "now"] as const),
+  ...([
+    "tenantId",
+    "organizationId",
+    "companyId",
+    "serviceId",
+    "isBound",
+    "patientId",
+    "appointmentId",
+    "now",
+  ] as const),
   ...(["slotIds", "minutes", "generations", "tokens", "locationIds", "emergencies"] as const),
 ] as const;
 
 const PLACE = "array_position(:slotIds::uuid[], s.id)";
 const IS_SINGLE = `s.ends_at >= s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])`;
-const PATIENT = `coalesce(:patientId::uuid,
-  (SELECT patient_id FROM appointments WHERE tenant_id = :tenantId AND id = :appointmentId::uuid))`;
 const TIME = {
   tenantId: ":tenantId",
   startsAt: "s.starts_at",
@@ -98,7 +110,8 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
 /**
  * SQL that selects the first slot of each option that seems free. The slots of such an option are in the future, free
  * and unchanged since the search. Its token is unused, and its day has capacity left. Practitioner and patient are both
- * free from the start of the first slot to the end of the last slot. The practitioner is active. `:offer` finds the
+ * free from the start of the first slot to the end of the last slot. The practitioner is active. The day is not one of
+ * `limited`, the days on which the patient can have no further appointment for the service. `:offer` finds the
  * offer of the service in the slot, and its location and emergency are those of the token.
  *
  * Some slots of an option may no longer exist. So the SQL checks that the last slot ends late enough. To exclude gaps,
@@ -118,12 +131,14 @@ const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LA
     AND (SELECT d.active FROM practitioners d WHERE d.tenant_id = :tenantId AND d.id = s.practitioner_id)
     AND ((:locationIds::uuid[])[${PLACE}], (:emergencies::boolean[])[${PLACE}]) = (:offer)
     AND (${busyTime("practitioner_id", { ...TIME, personId: "s.practitioner_id" })}) IS NULL
-    AND (${busyTime("patient_id", { ...TIME, personId: PATIENT })}) IS NULL
-    AND NOT (${DAY_FULL})`;
+    AND (${busyTime("patient_id", { ...TIME, personId: PATIENT_OF_SUBJECT })}) IS NULL
+    AND NOT (${DAY_FULL})
+    AND NOT (:isBound::boolean AND s.local_date IN (SELECT local_date FROM limited))`;
 
 const chooseFree = prepared(NAMES, (names) =>
   sql.raw(
-    `WITH first_free AS MATERIALIZED (${FREE} ORDER BY ${PLACE} LIMIT 1),
+    `WITH limited AS MATERIALIZED (${limitedDates(PATIENT_OF_SUBJECT, ":appointmentId::uuid")}),
+       first_free AS MATERIALIZED (${FREE} ORDER BY ${PLACE} LIMIT 1),
        untouched AS (${FREE} AND ${IS_SINGLE} AND (SELECT "isSingle" FROM first_free)
          ORDER BY ${PLACE} LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED)
      SELECT coalesce(u.id, f.id) AS id FROM first_free f LEFT JOIN untouched u ON true`,

@@ -3,7 +3,7 @@ import { type ColumnsOf, readOnlyRow, readRecord, readRecords, toPartialRow, toR
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentPlacement } from "../appointments/appointments.js";
-import type { BusySubject } from "../appointments/busy-people.js";
+import { type BusySubject, PATIENT_OF_SUBJECT } from "../appointments/busy-people.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
 
 /** A stored hold. It reserves a time of a practitioner and a patient until it ends or expires. */
@@ -86,9 +86,8 @@ const endExpired = prepared(TIME, (names) =>
 
 const countOfPatient = prepared(["tenantId", "patientId", "appointmentId", "now"], (names) =>
   sql.raw(
-    `SELECT count(*)::integer AS count FROM appointment_holds WHERE tenant_id = :tenantId AND patient_id =
-       coalesce(:patientId::uuid, (SELECT patient_id FROM appointments WHERE tenant_id = :tenantId AND id = :appointmentId::uuid))
-       AND ended_at IS NULL AND expires_at > :now`,
+    `SELECT count(*)::integer AS count FROM appointment_holds WHERE tenant_id = :tenantId
+       AND patient_id = ${PATIENT_OF_SUBJECT} AND ended_at IS NULL AND expires_at > :now`,
     names,
   ),
 );

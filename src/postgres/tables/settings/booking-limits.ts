@@ -140,6 +140,19 @@ const othersOnDay = prepared(["tenantId", "appointmentId", "slotId"], (names) =>
   ),
 );
 
+/**
+ * Returns SQL that selects the local dates on which a patient has as many appointments for the service `:serviceId` as
+ * the tenant allows. Does not select the date of the appointment `exceptId`. Selects no date if the tenant sets no
+ * limit. `patientId` and `exceptId` are SQL expressions.
+ */
+export function limitedDates(patientId: string, exceptId: string): string {
+  const most = "t.max_appointments_per_service_and_day";
+  return `SELECT a.local_date FROM tenant_settings t JOIN appointments a ON a.tenant_id = :tenantId
+      AND a.patient_id = ${patientId} AND a.service_id = :serviceId AND a.status IN ${LIVE_STATUSES}
+    WHERE t.tenant_id = :tenantId AND ${most} IS NOT NULL
+    GROUP BY a.local_date, ${most} HAVING count(*) >= ${most} AND bool_and(a.id IS DISTINCT FROM ${exceptId})`;
+}
+
 function limits(date: string): string {
   const mine = `FROM appointments a WHERE a.tenant_id = :tenantId AND a.patient_id = :patientId`;
   const ahead = `${mine} AND a.starts_at > :now::timestamptz AND a.status IN ${MOVABLE_STATUSES}`;
