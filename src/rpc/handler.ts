@@ -3,7 +3,7 @@ import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt"
 import { type ContextValues, createServiceImplSpec, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
 import { contentTypeStreamRegExp, contentTypeUnaryRegExp } from "@connectrpc/connect/protocol-connect";
 import { RestError, type RestService } from "@cupo/connect-rest";
-import { type NodeRequest, type NodeResponse, readHeaders, sendResponse } from "@cupo/connect-rest/node";
+import { cutResponse, type NodeRequest, type NodeResponse, readHeaders, sendResponse } from "@cupo/connect-rest/node";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { type AnsweringOptions, createConnectMethod } from "./connect-method.js";
 import { type ConnectQuery, connectQuery, isJsonQuery } from "./connect-query.js";
@@ -96,7 +96,7 @@ export function createRpcHandler(options: RpcHandlerOptions): RpcHandler {
       await answer({ request, response, headers, values: options.openValues(request), ...format });
     } catch (error) {
       if (error instanceof RestError) await refuse(request, response, 400);
-      else response.destroy();
+      else cutResponse(response);
     }
   };
 }

@@ -1,5 +1,5 @@
 import { type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
-import { goneSignal, type NodeRequest, type NodeResponse, readHeaders } from "@cupo/connect-rest/node";
+import { cutResponse, goneSignal, type NodeRequest, type NodeResponse, readHeaders } from "@cupo/connect-rest/node";
 import { sendStream } from "./send-stream.js";
 
 /** Answers a request for an RPC of a router. Returns undefined for any other path. Never rejects. */
@@ -16,7 +16,7 @@ export function createRouterHandler(register: (router: ConnectRouter) => void): 
   return (request, response) => {
     const handle = handlers.get(request.url?.split("?", 1)[0] ?? "");
     if (handle === undefined) return undefined;
-    return answer(handle, request, response).catch(() => void response.destroy());
+    return answer(handle, request, response).catch(() => cutResponse(response));
   };
 }
 

@@ -1,3 +1,4 @@
+export { cutResponse } from "./node/cut-response.js";
 export { goneSignal } from "./node/gone-signal.js";
 export { type NodeListener, type NodeListenerOptions, nodeListener } from "./node/node-listener.js";
 export type { NodeResponse } from "./node/node-response.js";

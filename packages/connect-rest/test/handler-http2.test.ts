@@ -97,4 +97,13 @@ describe("over HTTP/2", () => {
     session.destroy();
     expect(handled).toHaveLength(1);
   });
+
+  test("an answer that cannot be sent at all resets its stream with INTERNAL_ERROR", async () => {
+    const { port } = await startHttp2Server({ responseHeaders: { "no name": "x" } });
+    const session = connect(`http://127.0.0.1:${port}`);
+    const stream = session.request({ ":path": "/nothing" });
+    const failure = await new Promise<Error>((resolve) => stream.on("error", resolve));
+    session.destroy();
+    expect(failure.message).toBe("Stream closed with error code NGHTTP2_INTERNAL_ERROR");
+  });
 });

@@ -1,13 +1,12 @@
-import { constants } from "node:http2";
 import { endChunks } from "../adapters/response-body.js";
+import { cutResponse } from "./cut-response.js";
 import type { NodeResponse } from "./node-response.js";
 
 /**
  * Sends the head of an answer before the first chunk is available, then the chunks. Waits while the buffer of the
  * response is full. If the caller disconnects, ends the iteration and resolves.
  *
- * Rejects if the iteration throws. The answer is then cut: the HTTP/1.1 connection is closed without the last chunk,
- * and the HTTP/2 stream is reset with INTERNAL_ERROR. So the caller can see that the answer is not complete.
+ * If the iteration throws, cuts the answer ({@link cutResponse}) and rejects.
  */
 export async function sendChunks(response: NodeResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
   const chunks = body[Symbol.asyncIterator]();
@@ -20,7 +19,7 @@ export async function sendChunks(response: NodeResponse, body: AsyncIterable<Uin
     if (!isClosed(response)) response.end();
   } catch (error) {
     if (isClosed(response)) return;
-    cut(response);
+    cutResponse(response);
     throw error;
   } finally {
     response.off("close", end);
@@ -49,9 +48,4 @@ function drained(response: NodeResponse): Promise<void> {
 
 function isClosed(response: NodeResponse): boolean {
   return "stream" in response ? response.stream.destroyed : response.destroyed;
-}
-
-function cut(response: NodeResponse): void {
-  if ("stream" in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-  else response.destroy();
 }

@@ -1,6 +1,7 @@
 import type { ContextValues } from "@connectrpc/connect";
 import type { RestHandler } from "../handler.js";
 import type { RestRequest } from "../rest-message.js";
+import { cutResponse } from "./cut-response.js";
 import { goneSignal } from "./gone-signal.js";
 import type { NodeResponse } from "./node-response.js";
 import { isAbandoned, type NodeRequest, readBody } from "./read-body.js";
@@ -52,6 +53,6 @@ async function sendLastResort(
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     await sendResponse(request, response, lastResort, maxBodyBytes);
   } catch {
-    response.destroy();
+    cutResponse(response);
   }
 }
