@@ -178,7 +178,7 @@ export const requestCodes = {
   },
   INVALID_OPTION: {
     meaning: "The option token was not made for this request.",
-    cause: "It was changed, or made for another tenant, patient, appointment, service or a shorter appointment type.",
+    cause: "It was changed, or made for another tenant, patient, appointment, service or a shorter appointment.",
     remedy: "Search for this patient or appointment, and send one of those tokens unchanged.",
     answeredBy: { VALIDATION_FAILED: [...moves, "BookAppointment", "HoldAppointmentOption"] },
   },

@@ -23,6 +23,7 @@ import { parseOpaqueId, requireFound, requireVersion } from "../resources/precon
 import { toAppointment } from "./appointment-messages.js";
 import { requireInTime, requireMovable, roomConflicts } from "./appointment-preconditions.js";
 import { endBookedHold } from "./booked-hold.js";
+import { requireLength } from "./booking-references.js";
 import { offeredAt, requireOption, type TakenSlots, takeSlots } from "./take-slots.js";
 import type { NamedConflicts } from "./time-conflicts.js";
 
@@ -53,6 +54,7 @@ export function createAppointmentService(
  * - 409 if the appointment cannot be rescheduled ({@link requireMovable})
  * - 409 if the settings of the tenant do not allow a reschedule so late
  * - 422 if the token has no option for this appointment, 410 if the token has expired
+ * - 422 if the appointment has become longer than the option
  * - 409 for conflicts, or 410 if the option is gone ({@link takeSlots})
  */
 export async function reschedule(
@@ -80,6 +82,7 @@ export async function reschedule(
     ({ subject, serviceId }) =>
       subject.kind === "APPOINTMENT" && subject.id === appointment.id && serviceId === appointment.serviceId,
   );
+  requireLength(option, appointment, locked.occupiedSlots);
   const reached = roomConflicts(limits, call.principal, "optionToken");
   const visitMinutes = visitMinutesOf(appointment);
   const looked = { locked, offer, busy, visitMinutes };

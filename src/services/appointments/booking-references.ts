@@ -1,5 +1,6 @@
 import type { ReadyCall } from "../../call.js";
 import { type FieldError, unknownReferences, validationFailed } from "../../errors.js";
+import type { OptionClaims } from "../../option-tokens/option-claims.js";
 import { type AppointmentRecord, visitMinutesOf } from "../../postgres/tables/appointments/appointments.js";
 import {
   appointmentTypes,
@@ -97,6 +98,20 @@ export function lengthHeld(appointment: AppointmentRecord, { length }: readonly 
   const isFixed = length > 1 || overbooked || visitEndsAt !== undefined;
   const minutes = isFixed ? (endsAt.getTime() - startsAt.getTime()) / 60_000 : undefined;
   return { minutes, visitMinutes: visitMinutesOf(appointment) };
+}
+
+/**
+ * Requires that an option is as long as the appointment to move ({@link lengthHeld}). Otherwise throws 422: the
+ * appointment has become longer since the search. `held` are the slots of the appointment.
+ */
+export function requireLength(
+  { minutes }: Pick<OptionClaims, "minutes">,
+  appointment: AppointmentRecord,
+  held: readonly SlotRecord[],
+): void {
+  if (minutes >= (lengthHeld(appointment, held).minutes ?? 0)) return;
+  const message = "the appointment has become longer than this option: search for options again";
+  throw validationFailed([{ code: "INVALID_OPTION", field: "optionToken", message }]);
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   requireInTime,
   requireMovable,
 } from "../appointments/appointment-preconditions.js";
+import { requireLength } from "../appointments/booking-references.js";
 import { closedEntry } from "../appointments/served-entry.js";
 import { offeredAt, optionGone, requireSlots } from "../appointments/take-slots.js";
 import { capacityExhausted, isAny, refusalOf } from "../appointments/time-conflicts.js";
@@ -73,6 +74,7 @@ export function locksOf(subject: BusySubject) {
  *
  * Throws, in this order:
  * - 409 with one conflict if the appointment cannot be moved, or no longer in time
+ * - 422 if the appointment has become longer than the option
  * - 410 if the patient of a booking or the appointment to move no longer exists, or if the option is gone
  *   ({@link requireSlots})
  * - 409 with all conflicts of the patient, the waitlist entry, the limits and the time
@@ -88,12 +90,9 @@ export async function takeOption(
   const { transaction, principal } = call;
   const { nowMs } = terms;
   const { locked, offer, busy, occupiedSlots, live, limits } = await lockOption(option, call, terms);
-  const { patientId, found } = requireSubject(locked, live, limits, {
-    principal,
-    slots: occupiedSlots,
-    nowMs,
-    field: FIELD,
-  });
+  const change = { principal, slots: occupiedSlots, nowMs, field: FIELD };
+  const { patientId, found } = requireSubject(locked, live, limits, change);
+  if (locked.appointment !== undefined) requireLength(option, locked.appointment, occupiedSlots);
   const { placement, conflicting } = judged(judge, () =>
     requireSlots(option, { locked, offer, busy }, occupiedSlots, nowMs),
   );

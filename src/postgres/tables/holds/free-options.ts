@@ -88,6 +88,15 @@ const TIME = {
 };
 
 /**
+ * SQL for whether the option of a slot `s` is as long as the appointment to move. An appointment of one slot of the
+ * schedule, without a buffer, can move to an option of any length (`lengthHeld`).
+ */
+const IS_LONG_ENOUGH = `NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid
+    AND a.ends_at - a.starts_at > make_interval(mins => (:minutes::integer[])[${PLACE}])
+    AND (a.overbooked OR a.visit_ends_at IS NOT NULL
+      OR (SELECT count(*) FROM slots o WHERE o.tenant_id = :tenantId AND o.appointment_id = a.id) > 1))`;
+
+/**
  * SQL for whether a slot `s` is on a full day: appointments and unexpired holds use the whole daily capacity of its
  * rule. The subquery looks up one row. With EXISTS instead, PostgreSQL might read all days into a hash table.
  */
@@ -110,9 +119,10 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
 /**
  * SQL that selects the first slot of each option that seems free. The slots of such an option are in the future, free
  * and unchanged since the search. Its token is unused, and its day has capacity left. Practitioner and patient are both
- * free from the start of the first slot to the end of the last slot. The practitioner is active. The day is not one of
- * `limited`, the days on which the patient can have no further appointment for the service. `:offer` finds the
- * offer of the service in the slot, and its location and emergency are those of the token.
+ * free from the start of the first slot to the end of the last slot. The practitioner is active. `:offer` finds the
+ * offer of the service in the slot, and its location and emergency are those of the token. The option is as long as the
+ * appointment to move. The day is not one of `limited`, the days on which the patient can have no further appointment
+ * for the service.
  *
  * Some slots of an option may no longer exist. So the SQL checks that the last slot ends late enough. To exclude gaps,
  * it also compares the total length of the slots with the time from the first start to the last end.
@@ -126,7 +136,7 @@ const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LA
   WHERE s.tenant_id = :tenantId AND s.id = ANY (:slotIds::uuid[]) AND s.appointment_id IS NULL AND NOT s.retained
     AND s.starts_at > :now AND run.free AND run.generation = (:generations::bigint[])[${PLACE}]
     AND run.length = run.ends_at - s.starts_at
-    AND run.ends_at >= s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])
+    AND run.ends_at >= s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}]) AND ${IS_LONG_ENOUGH}
     AND (SELECT t.jti FROM consumed_option_tokens t WHERE t.tenant_id = :tenantId AND t.jti = (:tokens::uuid[])[${PLACE}]) IS NULL
     AND (SELECT d.active FROM practitioners d WHERE d.tenant_id = :tenantId AND d.id = s.practitioner_id)
     AND ((:locationIds::uuid[])[${PLACE}], (:emergencies::boolean[])[${PLACE}]) = (:offer)
