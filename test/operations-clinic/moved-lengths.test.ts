@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import * as fixtures from "../contract/fixtures.js";
 import {
   type AppointmentBody,
   appointmentIn,
@@ -49,8 +50,23 @@ test("an option that is shorter than the appointment is since its change is reje
   expect(appointmentIn(await move(optionToken, 3))).toMatchObject({ startsAt, endsAt: long?.endsAt });
 });
 
-async function bookAt(of: Clinic, time: string): Promise<AppointmentBody> {
-  const request = await timedBooking(of, { startsAt: at(of, time) });
+test("an alternative whose buffer overlaps the patient's next appointment is held for a move", async () => {
+  const appointmentTypeId = await fixtures.appointmentType.create(service, clinic.as);
+  await mustCall(clinic, "UpdateAppointmentTypeBuffer", { appointmentTypeId, bufferMinutes: 30, expectedVersion: 1 });
+  const { patientId } = booked;
+  const { appointmentId } = await bookAt(clinic, "08:30", { patientId, appointmentTypeId });
+  const elsewhere = await openClinic(service, { as: clinic.as });
+  await bookAt(elsewhere, "11:00", { patientId });
+  const options = await optionsFor(clinic, { appointmentId });
+  const [first, ...others] = options;
+  const tight = others.find(({ startsAt }) => Date.parse(startsAt) === Date.parse(at(clinic, "10:30")));
+  await bookAt(clinic, "09:30");
+  const answer = await hold(clinic, `${first?.optionToken}`, { alternativeOptionTokens: [`${tight?.optionToken}`] });
+  expect(holdIn(answer).startsAt).toBe(tight?.startsAt);
+});
+
+async function bookAt(of: Clinic, time: string, changes: JsonObject = {}): Promise<AppointmentBody> {
+  const request = await timedBooking(of, { startsAt: at(of, time), ...changes });
   return appointmentIn(await call(of, "BookAppointmentAt", request));
 }
 

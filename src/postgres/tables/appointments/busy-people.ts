@@ -104,12 +104,12 @@ async function busyBy(transaction: Transaction, statement: Statement): Promise<B
 
 const VISIT_OF_TYPE = `(SELECT CASE WHEN t.buffer_minutes > 0 THEN t.duration_minutes END FROM appointment_types t
   WHERE t.tenant_id = :tenantId AND t.id = :appointmentTypeId::uuid)`;
-/*
- * SQL for the number of minutes from the start of the appointment to `visit_ends_at`. The number is 0, negative or more
- * than the duration if `visit_ends_at` is not within the appointment. Then {@link timeOfRun} uses the end of the last
- * slot.
+/**
+ * SQL for the number of minutes from the start of the appointment to move to its `visit_ends_at`. The number is 0,
+ * negative or more than the duration if `visit_ends_at` is not within the appointment. NULL without an appointment or a
+ * buffer. Where no slot starts within this number of minutes, the end of the last slot counts.
  */
-const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
+export const VISIT_OF_APPOINTMENT = `(SELECT (extract(epoch FROM a.visit_ends_at - a.starts_at) / 60)::integer FROM appointments a
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId)`;
 
 /**

@@ -2,7 +2,7 @@ import type { Principal, Transaction } from "../../../call.js";
 import { liveHolds } from "../../held-until.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
-import { PATIENT_OF_SUBJECT } from "../appointments/busy-people.js";
+import { PATIENT_OF_SUBJECT, VISIT_OF_APPOINTMENT } from "../appointments/busy-people.js";
 import { busyTime } from "../appointments/busy-times.js";
 import { offersInSlot } from "../appointments/offers.js";
 import { limitedDates } from "../settings/booking-limits.js";
@@ -64,17 +64,8 @@ export async function findFreeOption(
 }
 
 const NAMES = [
-  ...([
-    "tenantId",
-    "organizationId",
-    "companyId",
-    "serviceId",
-    "isBound",
-    "patientId",
-    "appointmentId",
-    "now",
-  ] as const),
-  ...(["slotIds", "minutes", "generations", "tokens", "locationIds", "emergencies"] as const),
+  ...(["tenantId", "organizationId", "companyId", "serviceId", "patientId", "appointmentId", "now"] as const),
+  ...(["isBound", "slotIds", "minutes", "generations", "tokens", "locationIds", "emergencies"] as const),
 ] as const;
 
 const PLACE = "array_position(:slotIds::uuid[], s.id)";
@@ -118,17 +109,20 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
 
 /**
  * SQL that selects the first slot of each option that seems free. The slots of such an option are in the future, free
- * and unchanged since the search. Its token is unused, and its day has capacity left. Practitioner and patient are both
- * free from the start of the first slot to the end of the last slot. The practitioner is active. `:offer` finds the
- * offer of the service in the slot, and its location and emergency are those of the token. The option is as long as the
- * appointment to move. The day is not one of `limited`, the days on which the patient can have no further appointment
- * for the service.
+ * and unchanged since the search.
+ * - The token is unused. The day has capacity left, and is not in `limited` ({@link limitedDates}).
+ * - The practitioner is active, and free from the start of the first slot to the end of the last slot.
+ * - The patient is free in the same time, except the buffer of the appointment to move.
+ * - The option is as long as the appointment to move.
+ * - `:offer` finds the offer of the service in the slot, and its location and emergency are those of the token.
  *
  * Some slots of an option may no longer exist. So the SQL checks that the last slot ends late enough. To exclude gaps,
  * it also compares the total length of the slots with the time from the first start to the last end.
  */
 const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
-    SELECT max(n.ends_at) AS ends_at, max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,
+    SELECT max(n.ends_at) AS ends_at, coalesce(max(n.ends_at)
+      FILTER (WHERE n.starts_at < s.starts_at + make_interval(mins => ${VISIT_OF_APPOINTMENT})), max(n.ends_at)) AS visit_ends_at,
+      max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,
       bool_and(n.appointment_id IS NULL) AS free
     FROM slots n WHERE n.tenant_id = :tenantId AND n.program_id = s.program_id AND n.practitioner_id = s.practitioner_id
       AND NOT n.retained AND n.rule_id IS NOT NULL AND n.rule_id = s.rule_id AND n.local_date = s.local_date
@@ -141,7 +135,7 @@ const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LA
     AND (SELECT d.active FROM practitioners d WHERE d.tenant_id = :tenantId AND d.id = s.practitioner_id)
     AND ((:locationIds::uuid[])[${PLACE}], (:emergencies::boolean[])[${PLACE}]) = (:offer)
     AND (${busyTime("practitioner_id", { ...TIME, personId: "s.practitioner_id" })}) IS NULL
-    AND (${busyTime("patient_id", { ...TIME, personId: PATIENT_OF_SUBJECT })}) IS NULL
+    AND (${busyTime("patient_id", { ...TIME, endsAt: "run.visit_ends_at", personId: PATIENT_OF_SUBJECT })}) IS NULL
     AND NOT (${DAY_FULL})
     AND NOT (:isBound::boolean AND s.local_date IN (SELECT local_date FROM limited))`;
 
