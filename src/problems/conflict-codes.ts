@@ -48,6 +48,7 @@ export const conflictCodes = {
         ...visitEnds,
         "CancelAppointment",
         "CorrectAppointmentStatus",
+        "CorrectAppointmentWait",
         "ChangeAppointment",
         ...lateEntries,
         "SwapPractitioners",

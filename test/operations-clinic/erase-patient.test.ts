@@ -112,6 +112,7 @@ describe("an erased person", () => {
       ["CreateCase", { ...complaint, appointmentId }, 422],
       ["CreateWaitlistEntry", { ...waitlistFields, patientId, serviceId }, 422],
       ["CorrectAppointmentStatus", { appointmentId, status: "CHECKED_IN", expectedVersion: 7, reason: REASON }, 409],
+      ["CorrectAppointmentWait", { appointmentId, firstVisit: false, expectedVersion: 7, reason: REASON }, 409],
     ];
     const answers = await Promise.all(attempts.map(([rpc, request]) => call(clinic, rpc, request)));
     expect(answers.map(({ status, text }, i) => [attempts[i]?.[0], status, text])).toEqual(

@@ -84,6 +84,16 @@ export function lateConflicts(
   return [{ code: "TOO_LATE", field, message }];
 }
 
+/**
+ * Requires that the patient of an appointment was not erased. Otherwise throws 409, because the appointment and its
+ * history must keep no new text about an erased patient.
+ */
+export function requireUnerased(patient: PatientRecord | undefined): void {
+  if (patient !== undefined) return;
+  const message = "the patient of the appointment was erased";
+  throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
+}
+
 /** Requires that a patient is active. Otherwise, or if `patient` is undefined, throws 409 on `field`. */
 export function requireActive(patient: PatientRecord | undefined, field: string): void {
   const [error] = inactivePatient(patient, field);

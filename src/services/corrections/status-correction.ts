@@ -15,7 +15,7 @@ import {
   occupySlots,
   type SlotRecord,
 } from "../../postgres/tables/schedule/slots.js";
-import { inactivePatient } from "../appointments/appointment-preconditions.js";
+import { inactivePatient, requireUnerased } from "../appointments/appointment-preconditions.js";
 import type { ChangedAppointment } from "../appointments/appointment-transitions.js";
 import { fill, takeTime } from "../appointments/take-slots.js";
 import { timeConflicts } from "../appointments/time-conflicts.js";
@@ -69,7 +69,7 @@ export async function correctStatus(
   const appointment = requireFound(locked.appointment, "appointmentId");
   requireVersion(appointment, expectedVersion);
   requireStepBack(appointment, cancelledFrom, to);
-  if (locked.patient === undefined) throw conflict(notAllowed("the patient of the appointment was erased"));
+  requireUnerased(locked.patient);
   const found = appointment.status === "CANCELLED" ? inactivePatient(locked.patient, FIELD) : [];
   const takenAgain = isLive(appointment.status)
     ? held

@@ -4,9 +4,11 @@ import { insertAppointmentChange } from "../../postgres/tables/appointments/appo
 import { updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { payers } from "../../postgres/tables/catalogs/catalogs.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
+import { findPatientOf } from "../../postgres/tables/patients/patient-locks.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
 import { displacementOf, findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
+import { requireUnerased } from "../appointments/appointment-preconditions.js";
 import type { ChangedAppointment } from "../appointments/appointment-transitions.js";
 import { dateErrors } from "../appointments/booking-wait.js";
 import { findDueDate } from "../resources/due-date.js";
@@ -36,6 +38,7 @@ export interface WaitCorrection {
  * Throws, in this order:
  * - 404 for an unknown appointment, then for an unknown payer
  * - 409 for a stale version
+ * - 409 for an erased patient
  * - 422 for a payer who is not active and for dates out of range
  */
 export async function correctWait(
@@ -45,14 +48,16 @@ export async function correctWait(
 ): Promise<ChangedAppointment> {
   const { transaction } = call;
   const { appointmentId, expectedVersion, reason, requestedOn, desiredOn, firstVisit, payerId } = request;
-  const [{ appointment: found }, held, payer] = await Promise.all([
+  const [{ appointment: found }, patient, held, payer] = await Promise.all([
     lockInOrder(transaction, { appointmentId }),
+    findPatientOf(transaction, appointmentId),
     findOccupiedSlots(transaction, appointmentId),
     payerId === undefined ? undefined : findResource(transaction, call.principal, payers, payerId),
   ]);
   const appointment = requireFound(found, "appointmentId");
   if (payerId !== undefined && payer === undefined) throw unknownReferences([missing("payerId")]);
   requireVersion(appointment, expectedVersion);
+  requireUnerased(patient);
   const { appointmentTypeId } = appointment;
   const start = requestedOn ?? appointment.requestedOn ?? localDateAt(appointment.createdAt.getTime());
   const today = localDateAt(nowMs);
