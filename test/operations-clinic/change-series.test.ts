@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
-import { type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
+import { type Clinic, call, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { closeConsistent } from "../schedule/invariants.js";
 import { runExtensions } from "../schedule/run-extensions.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -122,6 +122,19 @@ describe("MoveSeries", () => {
     const same = [0, 1, 2, 3].map((index) => `occurrences[${index}] SAME_SLOT`);
     expectRefusal(await move(0, 2, "08:00"), 409, same);
     expect(await unitsOf(clinic)).toEqual(units);
+  });
+
+  test("keeps the horizon of each program, also if one appointment is now in another", async () => {
+    const { as, serviceId } = clinic;
+    const { programId, ...other } = await openClinic(service, { as, serviceId });
+    const appointmentId = idOf(3);
+    const options = await optionsFor(clinic, { appointmentId, dateFrom: day(clinic, 8), dateTo: day(clinic, 8) });
+    const option = options.find((each) => each.practitionerId === other.practitionerIds[0]);
+    const optionToken = `${option?.optionToken}`;
+    await mustCall(clinic, "MoveAppointment", { appointmentId, optionToken, expectedVersion: 1 });
+    await mustCall(clinic, "UpdateProgramWindow", { programId, horizonDays: 10, expectedVersion: 1 });
+    expectRefusal(await move(0, 5, "08:00"), 409, ["occurrences[3] NO_SLOT"]);
+    expect((await move(0, 4, "08:00")).status).toBe(200);
   });
 
   test("keeps the limits of the tenant", async () => {

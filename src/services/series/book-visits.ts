@@ -79,7 +79,7 @@ export async function bookVisits(
   nowMs: number,
 ): Promise<readonly AppointmentRecord[]> {
   const { transaction } = call;
-  const found = await findPlaces(transaction, wanted, horizonDays, nowMs);
+  const found = await findPlaces(transaction, wanted, new Map([[target.programId, horizonDays]]), nowMs);
   const [locked, offered, visits] = await Promise.all([
     lockTimesInOrder(transaction, {
       patientIds: found.map(({ patientId }) => patientId),

@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { ReadyCall } from "../../call.js";
+import type { ReadyCall, Transaction } from "../../call.js";
 import { conflict, unknownReferences, validationFailed } from "../../errors.js";
 import type { MoveSeriesRequestValid } from "../../gen/cupo/clinic/v1/series_service_pb.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
@@ -13,7 +13,7 @@ import { practitioners } from "../../postgres/tables/catalogs/reference-data.js"
 import { setAside } from "../../postgres/tables/displaced/swaps.js";
 import { type LockedTimes, lockTimesInOrder, lockWithPatients } from "../../postgres/tables/locks-together.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
-import { readMaterialization } from "../../postgres/tables/schedule/materialization.js";
+import { readMaterializations } from "../../postgres/tables/schedule/materialization.js";
 import { occupySlots, releaseSlots } from "../../postgres/tables/schedule/slots.js";
 import { localShift, shiftLocally } from "../../scheduling/local-shift.js";
 import { inactivePatient } from "../appointments/appointment-preconditions.js";
@@ -29,7 +29,7 @@ import {
   type WantedMove,
 } from "./judge-move.js";
 import { changeableFrom, slotsHeldBy, unchangeable } from "./series-appointments.js";
-import { findPlaces, runsOf, takePlaces } from "./take-places.js";
+import { findPlaces, type Horizons, runsOf, takePlaces } from "./take-places.js";
 
 const FROM = "fromAppointmentId";
 
@@ -107,11 +107,18 @@ async function findMoves(
       visitMinutes: visitMinutesOf(appointment),
     };
   });
-  const horizon = readMaterialization(transaction, from.programId).then(({ horizonDays }) => {
-    requireStart(request, startMs, nowMs, horizonDays);
-    return horizonDays;
+  const horizons = readHorizons(transaction, wanted).then((days) => {
+    requireStart(request, startMs, nowMs, days.get(from.programId) ?? 0);
+    return days;
   });
-  return findPlaces(transaction, wanted, horizon, nowMs);
+  return findPlaces(transaction, wanted, horizons, nowMs);
+}
+
+/** Returns the horizons of the programs of these moves. The appointments of a series can be in several programs. */
+async function readHorizons(transaction: Transaction, moves: readonly WantedMove[]): Promise<Horizons> {
+  const programIds = [...new Set(moves.map(({ programId }) => programId))];
+  const states = await readMaterializations(transaction, programIds);
+  return new Map([...states].map(([id, { horizonDays }]) => [id, horizonDays]));
 }
 
 /**

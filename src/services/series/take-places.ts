@@ -55,21 +55,25 @@ export interface PlaceTerms {
   readonly leaving?: ReadonlySet<string | undefined>;
 }
 
+/** How many days after today each program can be booked, by program id. */
+export type Horizons = ReadonlyMap<string, number>;
+
 /**
  * Returns the requested times (`places`) with their slots. Does not lock the slots. A requested time has no slots if no
- * slot begins at its start, or if its start cannot be booked ({@link isBookableStart}).
+ * slot begins at its start, or if its start cannot be booked ({@link isBookableStart}). `horizons` has the horizon of
+ * each program in days.
  */
 export async function findPlaces<Place extends WantedPlace>(
   transaction: Transaction,
   places: readonly Place[],
-  horizonDays: number | Promise<number>,
+  horizons: Horizons | Promise<Horizons>,
   nowMs: number,
 ): Promise<readonly (Place & FoundPlace)[]> {
   const slots = places.map((place) => findSlotAt(transaction, place, { at: new Date(place.startMs) }));
-  const [days, ...found] = await Promise.all([horizonDays, ...slots]);
+  const [daysOf, ...found] = await Promise.all([horizons, ...slots]);
   return places.map((place, index) => {
-    const { startMs, minutes } = place;
-    const slot = isBookableStart(startMs, nowMs, days) ? found[index] : undefined;
+    const { programId, startMs, minutes } = place;
+    const slot = isBookableStart(startMs, nowMs, daysOf.get(programId) ?? 0) ? found[index] : undefined;
     return { ...place, run: slot && { firstSlotId: slot.id, minutes } };
   });
 }
