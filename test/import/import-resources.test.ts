@@ -175,6 +175,18 @@ describe("ImportResources", () => {
     expect(summariesOf(await importRows(clinic, rows))).toEqual(summariesOf(tried));
   });
 
+  test("validate_only returns no ids of rows that the batch repeats", async () => {
+    const clinic = await openImportingClinic(service);
+    const row = patientRow("P1");
+    const rows = [row, row, patientRow("P1")];
+    const tried = await importRows(clinic, rows, { validateOnly: true });
+    expect(summariesOf(tried)).toEqual(["CREATED", "UNCHANGED", "REJECTED sourceId SOURCE_CHANGED"]);
+    expect(tried.map(({ resourceId }) => resourceId)).toEqual([undefined, undefined, undefined]);
+    const [created] = await importRows(clinic, [row]);
+    const again = await importRows(clinic, rows, { validateOnly: true });
+    expect(new Set(again.map(({ resourceId }) => resourceId))).toEqual(new Set([created?.resourceId]));
+  });
+
   test("names the operation in the audit trail, once for each created resource, and each is an event", async () => {
     const clinic = await openImportingClinic(service);
     const rows = Array.from({ length: 30 }, (_, i) => patientRow(`P${i}`));

@@ -68,7 +68,11 @@ async function importBatch(
     return batch.outcomes();
   });
   if (!validateOnly) return outcomes;
-  return outcomes.map((outcome) =>
-    outcome.state === ImportOutcome_State.CREATED ? { state: outcome.state } : outcome,
-  );
+  const created = outcomes.filter(({ state }) => state === ImportOutcome_State.CREATED);
+  const newIds = new Set(created.map(({ resourceId }) => resourceId));
+  return outcomes.map((outcome) => (newIds.has(outcome.resourceId) ? withoutId(outcome) : outcome));
+}
+
+function withoutId<Outcome extends { readonly resourceId?: string }>({ resourceId: _, ...outcome }: Outcome) {
+  return outcome;
 }
