@@ -167,6 +167,13 @@ describe("a change of a rule, with a horizon beyond the default", () => {
     expect(await startsOn(FAR)).toHaveLength(4);
   });
 
+  test("is compared before a shorter schedule of the tenant, which may have no room for more slots", async () => {
+    await openClinic(service, { as: clinic.as, materialized: false });
+    await beginLater();
+    expect(await runJobs({ maxOpenSlots: 1 })).toEqual(["COMPARED", "FULL"]);
+    expect(await startsOn(FAR)).toHaveLength(4);
+  });
+
   test("is compared although the horizon became shorter", async () => {
     const far = await bookFirst(clinic, patientId, on(FAR));
     await beginLater();

@@ -45,8 +45,9 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
 }
 
 /**
- * Locks the program of the tenant that is due for a job and whose schedule ends first. Returns its id. Skips programs
- * that other transactions have locked. Returns undefined if no program is left.
+ * Locks the program of the tenant that is due for a job and whose schedule ends first. Returns its id. Programs with
+ * outdated slots come before all others, because comparing these slots needs no room for more. Skips programs that other
+ * transactions have locked. Returns undefined if no program is left.
  *
  * An active program is due in two cases:
  * - It has outdated slots.
@@ -54,7 +55,9 @@ export async function findFurthestBehind(source: TransactionSource, today: strin
  *   {@link PLANNED_DAYS} days after `today`, a local date.
  */
 export async function lockNextDueProgram(transaction: Transaction, today: string): Promise<string | undefined> {
-  const query = dueProgramsOf(transaction, today).orderBy(["p.materialized_through", "p.id"]).limit(1);
+  const query = dueProgramsOf(transaction, today)
+    .orderByRaw("p.outdated_from IS NULL, p.materialized_through, p.id")
+    .limit(1);
   return (await transaction.rows<{ id: string }>(query.forNoKeyUpdate("p").skipLocked()))[0]?.id;
 }
 
