@@ -7,6 +7,7 @@ import { bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from ".
 import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
+import { holdFirst } from "./hold-requests.js";
 import { expectRefusal, expectTokenIsBound, type Item, itemsIn, walkPages } from "./rpc-under-test.js";
 
 const { getOccupancy, searchFreeSlots } = OccupancyService.method;
@@ -50,6 +51,17 @@ describe("GetOccupancy", () => {
     const { programId } = clinic;
     await mustCall(clinic, "ReplaceProgramPractitioners", { programId, practitionerIds: [], expectedVersion: 2 });
     expect(await rowsOn(clinic, 2, [kept.practitionerId])).toEqual([counts({ displacedAppointmentCount: 1 })]);
+  });
+
+  test("counts a slot that a hold of its practitioner overlaps as held, also in another program or after a change", async () => {
+    const clinic = await openOwn();
+    const { programId, ruleId, practitionerIds, as } = clinic;
+    const other = await openClinic(service, { as, practitionerIds });
+    await holdFirst(other, {}, 1);
+    for (const each of [clinic, other])
+      expect(await rowsOn(each, 2, practitionerIds)).toEqual([counts({ openSlotCount: 7, heldSlotCount: 1 })]);
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, slotDurationMinutes: 60, expectedVersion: 1 });
+    expect(await rowsOn(clinic, 2, practitionerIds)).toEqual([counts({ openSlotCount: 3, heldSlotCount: 1 })]);
   });
 
   test("distinguishes free slots from those that were free when they began", async () => {

@@ -29,7 +29,7 @@ export interface OccupancyRecord {
   readonly programId: string;
   readonly locationId: string;
   readonly practitionerId: string;
-  /** The number of free slots that start later than now and are not held. */
+  /** The number of free slots that start later than now and are not held. `held` counts such slots that are held. */
   readonly open: number;
   readonly held: number;
   readonly passed: number;
@@ -76,8 +76,8 @@ const begins = (row: string) => `${row}.starts_at >= :from::timestamptz AND ${ro
   AND (:practitionerId::uuid IS NULL OR ${row}.practitioner_id = :practitionerId::uuid)`;
 
 /**
- * SQL of {@link readOccupancy}. Subtracts the held slots from the open slots. A held slot has never passed, because a
- * hold expires at the latest when its first slot starts.
+ * SQL of {@link readOccupancy}. Subtracts the held slots from the open slots. A slot that has not begun is held if a live
+ * hold of its practitioner overlaps it, also a hold in another program.
  */
 const OCCUPANCY = `WITH p AS MATERIALIZED (
     SELECT id, location_id, active FROM programs WHERE tenant_id = :tenantId
@@ -96,11 +96,11 @@ const OCCUPANCY = `WITH p AS MATERIALIZED (
     FROM p JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = p.id AND s.appointment_id IS NULL
     WHERE ${begins("s")} GROUP BY 1, 2, 3, 4
     UNION ALL
-    SELECT s.program_id, s.practitioner_id, s.local_date, s.rule_id, -count(*), count(*), 0, 0, 0, 0
-    FROM p JOIN appointment_holds h ON h.tenant_id = :tenantId AND h.program_id = p.id AND h.ended_at IS NULL
-      AND h.expires_at > :now::timestamptz
-    JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = h.program_id AND s.practitioner_id = h.practitioner_id
-      AND s.rule_id = h.rule_id AND s.appointment_id IS NULL AND s.starts_at >= h.starts_at AND s.starts_at < h.ends_at
+    SELECT s.program_id, s.practitioner_id, s.local_date, s.rule_id, -count(DISTINCT s.id), count(DISTINCT s.id), 0, 0, 0, 0
+    FROM p JOIN appointment_holds h ON h.tenant_id = :tenantId AND h.ended_at IS NULL AND h.expires_at > :now::timestamptz
+    JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = p.id AND s.practitioner_id = h.practitioner_id
+      AND s.appointment_id IS NULL AND NOT s.retained AND s.rule_id IS NOT NULL AND s.starts_at > :now::timestamptz
+      AND s.starts_at > h.starts_at - interval '24 hours' AND s.starts_at < h.ends_at AND s.ends_at > h.starts_at
     WHERE ${begins("s")} GROUP BY 1, 2, 3, 4
     UNION ALL
     SELECT a.program_id, a.practitioner_id, a.local_date, a.rule_id, 0, 0, 0,
