@@ -47,8 +47,8 @@ export function plannedThrough(reach: Pick<Reach, "horizonDays">, nowMs: number)
 }
 
 /**
- * Returns the dates whose slots can change when the program changes. If the horizon was shortened, the result includes
- * later dates that still have slots.
+ * Returns the dates on which slots of rules can change when the program changes. If the horizon was shortened, the
+ * result includes later dates that still have such slots.
  */
 export function changeableSpan(reach: Reach, nowMs: number): DateSpan {
   const planned = horizonFrom(nowMs, plannedDays(reach));

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import * as fixtures from "../contract/fixtures.js";
 import { listed } from "../operations-clinic/displaced-fixtures.js";
 import { holdFirst } from "../operations-clinic/hold-requests.js";
+import { appointmentOf, mustBlock, wholeDay } from "../operations-clinic/schedule-block-fixtures.js";
 import { bookFirst, day, everyMorning, mustCall } from "../schedule/clinic.js";
+import { runExtensions } from "../schedule/run-extensions.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
   appointmentRow,
@@ -35,6 +37,57 @@ beforeEach(async () => {
 });
 
 afterAll(() => service.close());
+
+describe("an appointment after the slots of a program whose own horizon is shorter than the tenant's", () => {
+  const FAR = 150;
+
+  beforeEach(async () => {
+    const { programId } = clinic;
+    await mustCall(clinic, "UpdateProgramWindow", { programId, horizonDays: 30, expectedVersion: 1 });
+    await mustCall(clinic, "UpdateTenantSettings", { horizonDays: 200, expectedVersion: 1 });
+    visitDay = day(clinic, FAR);
+  });
+
+  test("is displaced by a block, until it is cancelled", async () => {
+    const appointmentId = await importedAhead();
+    const block = { practitionerId: `${clinic.practitionerIds[0]}`, ...wholeDay(clinic, FAR) };
+    const { scheduleBlock, effect } = await mustBlock(clinic, block);
+    expect(effect).toMatchObject({ displacedAppointmentCount: 1, displacedAppointments: [{ appointmentId }] });
+    const { scheduleBlockId } = scheduleBlock;
+    await mustCall(clinic, "CancelScheduleBlock", { scheduleBlockId, expectedVersion: 1 });
+    expect(await appointmentOf(clinic, appointmentId)).toMatchObject({ displaced: false });
+  });
+
+  test("is displaced while its practitioner has left or its program is inactive", async () => {
+    const { programId, practitionerIds } = clinic;
+    const appointmentId = await importedAhead();
+    const cause = async () => (await appointmentOf(clinic, appointmentId))["displacedBy"];
+    const { schedulePreview } = await mustCall(clinic, "PreviewPractitionerChange", { programId, practitionerIds: [] });
+    expect(schedulePreview).toMatchObject({ displacedAppointmentCount: 1, previewedThrough: day(clinic, 90) });
+    await mustCall(clinic, "ReplaceProgramPractitioners", { programId, practitionerIds: [], expectedVersion: 2 });
+    expect(await cause()).toBe("PRACTITIONERS");
+    await mustCall(clinic, "UpdateProgram", { programId, active: false, expectedVersion: 2 });
+    expect(await cause()).toBe("PROGRAM_INACTIVE");
+    await mustCall(clinic, "UpdateProgram", { programId, active: true, expectedVersion: 3 });
+    const back = { programId, practitionerIds: [...practitionerIds], expectedVersion: 3 };
+    await mustCall(clinic, "ReplaceProgramPractitioners", back);
+    expect(await cause()).toBeUndefined();
+  });
+
+  test("is displaced by a job if rules have slots on dates that jobs compare", async () => {
+    const { programId } = clinic;
+    await mustCall(clinic, "UpdateProgramWindow", { programId, horizonDays: 100, expectedVersion: 2 });
+    await runExtensions(service, clinic.as.tenantId);
+    const appointmentId = await importedAhead();
+    await mustCall(clinic, "ReplaceProgramPractitioners", { programId, practitionerIds: [], expectedVersion: 2 });
+    await runExtensions(service, clinic.as.tenantId);
+    expect(await appointmentOf(clinic, appointmentId)).toMatchObject({ displacedBy: "PRACTITIONERS" });
+  });
+
+  async function importedAhead(): Promise<string> {
+    return (await importAppointment(clinic, ahead("09:00", 30)))["appointmentId"] as string;
+  }
+});
 
 describe("an appointment that is ahead", () => {
   test("takes all the adjacent slots that cover its time", async () => {

@@ -9,11 +9,11 @@ import {
   readMaterialization,
 } from "../../postgres/tables/schedule/materialization.js";
 import { addMissingSlots, deletePastSlots, withdrawSlots } from "../../postgres/tables/schedule/slot-plan.js";
-import { changeableSpan, type DateSpan, plannedThrough } from "../../scheduling/horizon.js";
+import { changeableSpan, type DateSpan, plannedThrough, widestSpan } from "../../scheduling/horizon.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { addCalendarDays, laterDate, previousDate } from "../../scheduling/local-date.js";
 import { fitPlansInto } from "./plan-budget.js";
-import { MAX_SLOTS_IN_PART, nextPartOf, type PlanPart } from "./plan-parts.js";
+import { inputsWithin, MAX_SLOTS_IN_PART, nextPartOf, type PlanPart, throughLastDate } from "./plan-parts.js";
 import { planOn, readPlanInputs } from "./plan-slots.js";
 
 /**
@@ -60,7 +60,7 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
   const made = await readMaterialization(transaction, programId);
   if (made.outdatedFrom !== undefined) {
     const { through } = changeableSpan(made, nowMs);
-    await withdrawOutdated(transaction, programId, { from: laterDate(made.outdatedFrom, today), through }, now);
+    await withdrawOutdated(transaction, programId, { from: laterDate(made.outdatedFrom, today), through }, nowMs);
     return { kind: "COMPARED", programId };
   }
   const room = await countRoom(transaction, maxOpenSlots, nowMs);
@@ -87,17 +87,19 @@ async function countRoom(transaction: Transaction, maxOpenSlots: number, nowMs: 
 }
 
 /**
- * Withdraws the slots on `dates` that do not fit the rules of a program. Records that the program has no outdated
- * slots.
+ * Withdraws the slots on `dates` and later that do not fit the rules and practitioners of a program. Rules have slots on
+ * `dates` only. Records that the program has no outdated slots.
  */
 async function withdrawOutdated(
   transaction: Transaction,
   programId: string,
   dates: DateSpan,
-  now: Date,
+  nowMs: number,
 ): Promise<void> {
   if (dates.from <= dates.through) {
-    await withdrawSlots(transaction, planOn(await readPlanInputs(transaction, programId, dates)), now);
+    const span = { from: dates.from, through: widestSpan(nowMs).through };
+    const inputs = inputsWithin(await readPlanInputs(transaction, programId, span), dates);
+    await withdrawSlots(transaction, throughLastDate(planOn(inputs), nowMs), new Date(nowMs));
   }
   markUpToDate(transaction, programId);
 }

@@ -13,7 +13,7 @@ import { previewSlots, type SlotChanges } from "../../postgres/tables/schedule/s
 import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/slot-plan.js";
 import { changeableSpan, commonDates, datesChangedAtOnce, horizonFrom, widestSpan } from "../../scheduling/horizon.js";
 import { addCalendarDays, earlierDate, laterDate, previousDate } from "../../scheduling/local-date.js";
-import { differingSpan, gainingSpan, inputsWithin, nextPartOf, planWithin } from "./plan-parts.js";
+import { differingSpan, gainingSpan, inputsWithin, nextPartOf, planWithin, throughLastDate } from "./plan-parts.js";
 import {
   type IdentifiedRule,
   type PlanChanges,
@@ -66,7 +66,7 @@ export async function materializeProgram(
   const now = new Date(nowMs);
   const { programId } = inputs;
   const plan = planOn(inputs);
-  await withdrawSlots(transaction, plan, now);
+  await withdrawSlots(transaction, throughLastDate(plan, nowMs), now);
   if (state.outdatedFrom !== undefined) markUpToDate(transaction, programId);
   if (state.isActive) return addPart(transaction, plan, plan.through, now);
   markMaterialized(transaction, programId, { through: previousDate(plan.from), staff: 0 }, now);
@@ -98,7 +98,7 @@ export async function remakeProgram(
   const { programId } = inputs;
   const now = new Date(nowMs);
   if (!isMade(state)) {
-    await withdrawSlots(transaction, planOn(inputs, changes), now);
+    await withdrawSlots(transaction, throughLastDate(planOn(inputs, changes), nowMs), now);
     return askForSchedule(transaction, programId, nowMs);
   }
   startNewGeneration(transaction, [programId]);
@@ -109,7 +109,10 @@ export async function remakeProgram(
   if (differing === undefined) return;
   const atOnce = state.isActive ? datesChangedAtOnce(state, nowMs) : plan;
   const changed = commonDates(differing, atOnce);
-  if (changed !== undefined) await withdrawSlots(transaction, planWithin(plan, changed), now);
+  if (changed !== undefined) {
+    const part = planWithin(plan, changed);
+    await withdrawSlots(transaction, changed.through === plan.through ? throughLastDate(part, nowMs) : part, now);
+  }
   const gaining = gainingSpan(before, plan);
   const gained = gaining && commonDates(gaining, atOnce);
   if (gained !== undefined) addOnDates(transaction, state, planWithin(plan, gained), now);
@@ -155,7 +158,7 @@ export async function previewRemake(
 ): Promise<SlotChanges & { readonly through: string | undefined }> {
   const { state, inputs } = await readScheduleInputs(transaction, programId, nowMs, changes.practitionerIds);
   const plan = planOn(inputs, changes);
-  const found = await previewSlots(transaction, plan, new Date(nowMs), { limit });
+  const found = await previewSlots(transaction, throughLastDate(plan, nowMs), new Date(nowMs), { limit });
   return isMade(state) ? { ...found, through: plan.through } : { ...found, added: 0, through: undefined };
 }
 

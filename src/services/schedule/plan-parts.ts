@@ -1,6 +1,6 @@
 import type { MaterializationProgress } from "../../postgres/tables/schedule/materialization.js";
 import type { PlannedRun, SlotPlan } from "../../postgres/tables/schedule/planned-slots.js";
-import type { DateSpan } from "../../scheduling/horizon.js";
+import { type DateSpan, widestSpan } from "../../scheduling/horizon.js";
 import { earlierDate, laterDate, previousDate } from "../../scheduling/local-date.js";
 import type { PlanInputs, ProgramPlan } from "./plan-slots.js";
 
@@ -50,6 +50,14 @@ export function planWithin(plan: ProgramPlan, { from, through }: DateSpan): Prog
     through,
     runs: plan.runs.filter(({ localDate }) => from <= localDate && localDate <= through),
   };
+}
+
+/**
+ * Returns the plan up to the last date that can have slots ({@link widestSpan}). The added dates have no slots of rules.
+ * They can have slots of appointments outside the schedule, such as imported ones.
+ */
+export function throughLastDate(plan: ProgramPlan, nowMs: number): ProgramPlan {
+  return { ...plan, through: laterDate(plan.through, widestSpan(nowMs).through) };
 }
 
 /**

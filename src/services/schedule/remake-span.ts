@@ -22,11 +22,18 @@ import {
 } from "../../postgres/tables/schedule/slot-plan.js";
 import { changeableSpan, commonDates, type DateSpan, widestSpan } from "../../scheduling/horizon.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
-import { addCalendarDays, laterDate, previousDate } from "../../scheduling/local-date.js";
+import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
 import { isMade } from "./materialize.js";
 import { hasRoomFor } from "./plan-budget.js";
 import { inputsWithin, MAX_SLOTS_IN_PART } from "./plan-parts.js";
-import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs } from "./plan-slots.js";
+import {
+  type HolidayChange,
+  joinPlans,
+  type PlanChanges,
+  type PlanInputs,
+  planOn,
+  readPlanInputs,
+} from "./plan-slots.js";
 
 /** A change that affects programs, and the dates on which it can change slots. */
 export interface SpanChange {
@@ -133,6 +140,10 @@ export async function retainUnfit(
 /** The id of an appointment, and the program, practitioner and date of its slots. */
 type TakenPlace = Pick<AppointmentRecord, "id" | "programId" | "practitionerId" | "localDate">;
 
+/**
+ * Plans the slots of the programs on the dates of a change. Returns undefined if no slot can change: there are no
+ * programs or no dates that can have slots, or a holiday is after the slots of all rules.
+ */
 async function planSpan(
   transaction: Transaction,
   { programIds, span, changes, practitionerId }: SpanChange,
@@ -144,24 +155,24 @@ async function planSpan(
     readMaterializations(transaction, programIds),
     Promise.all(programIds.map((id) => readPlanInputs(transaction, id, widest))),
   ]);
-  const horizons = [...states.values()].map((state) => changeableSpan(state, nowMs).through);
-  const made = commonDates(widest, { from: widest.from, through: horizons.reduce(laterDate, "") });
-  if (made === undefined) return undefined;
-  const parts = inputs.map((each) => {
-    const plan = planOn(inputsWithin(each, made), changes);
-    return withRunsOf(plan, states.get(each.programId), nowMs);
-  });
-  return joinPlans(parts, made, practitionerId);
+  const isMadeFor = (state: MaterializationState) => changeableSpan(state, nowMs).through >= widest.from;
+  if (changes.holiday !== undefined && ![...states.values()].some(isMadeFor)) return undefined;
+  const parts = inputs.map((each) => planWithRuns(each, changes, states.get(each.programId), nowMs));
+  return joinPlans(parts, widest, practitionerId);
 }
 
 /**
- * Returns the plan without the slots after the last date of the program's schedule. If there is no schedule, returns
- * the plan without slots.
+ * Plans the slots of a program up to the last date of its schedule. If there is no schedule on these dates, the plan has
+ * no slots.
  */
-function withRunsOf(plan: SlotPlan, state: MaterializationState | undefined, nowMs: number): SlotPlan {
-  if (state === undefined || !isMade(state)) return { ...plan, runs: [] };
-  const { through } = changeableSpan(state, nowMs);
-  return { ...plan, runs: plan.runs.filter(({ localDate }) => localDate <= through) };
+function planWithRuns(
+  inputs: PlanInputs,
+  changes: PlanChanges,
+  state: MaterializationState | undefined,
+  nowMs: number,
+): SlotPlan {
+  const made = state && isMade(state) ? commonDates(inputs.span, changeableSpan(state, nowMs)) : undefined;
+  return made === undefined ? planOn(inputs, { ...changes, rules: [] }) : planOn(inputsWithin(inputs, made), changes);
 }
 
 async function addOrAsk(
