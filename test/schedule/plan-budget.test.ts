@@ -151,6 +151,24 @@ test("a block is cancelled in a tenant above both limits", async () => {
   expect(await stateOf()).toEqual({ ...blocked, pending: true });
 });
 
+test("a program is activated in a tenant above its limit, and gets its slots when there is room", async () => {
+  const { programId, as } = await openWith(1);
+  const full = { service: narrow, as };
+  const other = await openWith(1, {}, as);
+  const stateOf = async () => {
+    const { materialization } = await mustCall(full, "GetMaterializationStatus", { programId });
+    const { openSlotCount, pending } = materialization as JsonObject;
+    return { openSlotCount: Number(openSlotCount), pending };
+  };
+  const before = await stateOf();
+  await mustCall(full, "UpdateProgram", { programId, active: false, expectedVersion: 1 });
+  await mustCall(full, "UpdateProgram", { programId, active: true, expectedVersion: 2 });
+  expect(await stateOf()).toEqual({ openSlotCount: 0, pending: true });
+  await mustCall(full, "UpdateProgram", { programId: other.programId, active: false, expectedVersion: 1 });
+  await runExtensions({ ...narrow, databaseUrl: database.url }, as.tenantId);
+  expect(await stateOf()).toEqual(before);
+});
+
 test("a horizon may need exactly as many slots as a program may have", async () => {
   const { programId, as } = await openWith(1, { endsAtLocal: "13:00" });
   const extend = (horizonDays: number) =>

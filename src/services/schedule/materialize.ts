@@ -13,6 +13,7 @@ import { previewSlots, type SlotChanges } from "../../postgres/tables/schedule/s
 import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/slot-plan.js";
 import { changeableSpan, commonDates, datesChangedAtOnce, horizonFrom, widestSpan } from "../../scheduling/horizon.js";
 import { addCalendarDays, earlierDate, laterDate, previousDate } from "../../scheduling/local-date.js";
+import { hasRoomFor } from "./plan-budget.js";
 import { differingSpan, gainingSpan, inputsWithin, nextPartOf, planWithin, throughLastDate } from "./plan-parts.js";
 import {
   type IdentifiedRule,
@@ -33,6 +34,11 @@ const COMPARE_AFTER_SECONDS = 2;
 export interface ScheduleInputs {
   readonly state: MaterializationState;
   readonly inputs: PlanInputs;
+  /**
+   * The highest number of open slots that the tenant may have; undefined for no limit. If a program without slots would
+   * exceed it, {@link materializeProgram} adds none. Jobs add them when there is room.
+   */
+  readonly maxOpenSlots?: number;
 }
 
 /**
@@ -60,16 +66,36 @@ export async function readScheduleInputs(
  */
 export async function materializeProgram(
   transaction: Transaction,
-  { state, inputs }: ScheduleInputs,
+  schedule: ScheduleInputs,
   nowMs: number,
 ): Promise<void> {
+  const { state, inputs } = schedule;
   const now = new Date(nowMs);
   const { programId } = inputs;
   const plan = planOn(inputs);
   await withdrawSlots(transaction, throughLastDate(plan, nowMs), now);
   if (state.outdatedFrom !== undefined) markUpToDate(transaction, programId);
-  if (state.isActive) return addPart(transaction, plan, plan.through, now);
+  if (state.isActive && (await hasRoomForPart(transaction, schedule, plan, nowMs))) {
+    return addPart(transaction, plan, plan.through, now);
+  }
   markMaterialized(transaction, programId, { through: previousDate(plan.from), staff: 0 }, now);
+  if (state.isActive) requestExtension(transaction);
+}
+
+/**
+ * Whether the tenant has room for the slots that {@link addPart} adds. True without a limit, and for a program that
+ * already has slots.
+ */
+async function hasRoomForPart(
+  transaction: Transaction,
+  { state: { through = "" }, maxOpenSlots = Number.POSITIVE_INFINITY }: ScheduleInputs,
+  plan: ProgramPlan,
+  nowMs: number,
+): Promise<boolean> {
+  if (through >= plan.from) return true;
+  const { runs, staff } = nextPartOf(plan).plan;
+  const added = staff.length * runs.reduce((slots, { count }) => slots + count, 0);
+  return hasRoomFor(transaction, added, maxOpenSlots, nowMs);
 }
 
 /**

@@ -38,7 +38,7 @@ export function createSchedulingConfigurationService({
 }: SchedulePorts): Implementation<typeof SchedulingConfigurationService> {
   return {
     async updateProgram(request, call) {
-      return { program: toProgram(await updateProgram(request, call, now())) };
+      return { program: toProgram(await updateProgram(request, call, slotLimits, now())) };
     },
     async updateProgramRule(request, call) {
       return { programRule: await updateRule(request, call, slotLimits, now()) };
@@ -52,7 +52,12 @@ export function createSchedulingConfigurationService({
   };
 }
 
-async function updateProgram(request: UpdateProgramRequestValid, call: ReadyCall, nowMs: number) {
+async function updateProgram(
+  request: UpdateProgramRequestValid,
+  call: ReadyCall,
+  { perTenant: maxOpenSlots }: SlotLimits,
+  nowMs: number,
+) {
   const { programId: _, ...changes } = changesOf(request);
   const canRemake = changes.active !== undefined || changes.locationId !== undefined;
   if (canRemake) shareCalendar(call.transaction);
@@ -63,7 +68,7 @@ async function updateProgram(request: UpdateProgramRequestValid, call: ReadyCall
   const isOtherwise = updated.active !== program.active || updated.locationId !== program.locationId;
   if (isOtherwise) {
     const schedule = await readScheduleInputs(call.transaction, program.id, nowMs);
-    await remakeProgram(call.transaction, schedule, undefined, nowMs);
+    await remakeProgram(call.transaction, { ...schedule, maxOpenSlots }, undefined, nowMs);
   }
   return updated;
 }
