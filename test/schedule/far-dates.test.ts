@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
 import {
@@ -57,6 +58,19 @@ beforeEach(async () => {
 afterAll(() => closeConsistent(service));
 
 describe("a change of a rule, with a horizon beyond the default", () => {
+  test("leaves later dates out of a preview of a shorter horizon, because they cannot be booked", async () => {
+    const { programId } = clinic;
+    const hidden = async (horizonDays: number) => {
+      const { tenantSettingsPreview } = await mustCall(clinic, "PreviewTenantSettingsChange", { horizonDays });
+      const { programWindowPreview } = await mustCall(clinic, "PreviewProgramWindowChange", { programId, horizonDays });
+      return [tenantSettingsPreview, programWindowPreview].map((each) => (each as JsonObject)["hiddenSlotCount"]);
+    };
+    expect(await hidden(FAR)).toEqual([(HORIZON - FAR) * 8, (HORIZON - FAR) * 8]);
+    await beginLater();
+    expect(await hidden(FAR)).toEqual([0, 0]);
+    expect(await hidden(NEAR)).toEqual([(90 - NEAR) * 4, (90 - NEAR) * 4]);
+  });
+
   test("applies at once to the dates of the default horizon, and closes later dates until a job compared them", async () => {
     await beginLater();
     expect(await startsOn(NEAR)).toEqual(["10:00", "10:30", "11:00", "11:30"]);

@@ -134,6 +134,9 @@ const LIMIT_EFFECTS = `SELECT
  * `days(of)` return SQL for the minimum notice and the horizon of a program `p`. `of` is SQL for the changed setting,
  * before or after the change.
  *
+ * Slots that a job must still compare with changed rules cannot be booked. So they are not in the window before the
+ * change.
+ *
  * The SQL computes the start and end of each booking window outside the subqueries that count. Inside them, row-level
  * security would keep PostgreSQL from using an index on `starts_at`.
  */
@@ -142,7 +145,8 @@ function effects(condition: string, notice: (of: string) => string, days: (of: s
     coalesce(sum(beyond.count), 0)::integer AS "appointmentsBeyond"
   FROM (
     SELECT p.id, ${opens(notice(":beforeNotice::integer"))} AS opened, ${opens(notice(":afterNotice::integer"))} AS opens,
-      ${closes(days(":beforeDays::integer"))} AS closed, ${closes(days(":afterDays::integer"))} AS closes
+      least(${closes(days(":beforeDays::integer"))}, p.outdated_from::timestamp AT TIME ZONE 'America/Bogota') AS closed,
+      ${closes(days(":afterDays::integer"))} AS closes
     FROM programs p WHERE p.tenant_id = :tenantId AND p.active AND ${condition} OFFSET 0) AS w
   CROSS JOIN LATERAL (SELECT count(*) FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = w.id
     AND s.appointment_id IS NULL AND s.starts_at >= w.opened AND s.starts_at < least(w.opens, w.closed)) AS soon
