@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Transaction } from "../call.js";
 import { runAsTenant } from "../postgres/run-transaction.js";
 import { findDue, resourceKey } from "../postgres/tables/webhooks/delivery-progress.js";
 import type { DeliveryRecord } from "../postgres/tables/webhooks/webhook-deliveries.js";
-import { LEASE_MS, type LeasedWebhook } from "../postgres/tables/webhooks/webhook-leases.js";
+import { isAsLeased, LEASE_MS, type LeasedWebhook } from "../postgres/tables/webhooks/webhook-leases.js";
 import { DELIVERY_LIMITS } from "./delivery-limits.js";
 import type { DeliveryPorts } from "./delivery-ports.js";
 import { FanOut } from "./fan-out.js";
@@ -70,8 +71,8 @@ export class DeliveryRun {
   }
 
   /**
-   * Whether sending ended early: the time of this run was over, `stop` aborted or {@link FanOut.isLost} became true.
-   * There may be more to send now.
+   * Whether sending ended early: the time of this run was over, `stop` aborted, or the webhook was not
+   * {@link isAsLeased} any more. There may be more to send now.
    */
   get isCut(): boolean {
     return this.#isCut || this.#fanOut.isLost;
@@ -80,8 +81,9 @@ export class DeliveryRun {
   /**
    * Sends until nothing is left. Ends early in these cases:
    * - the time of this run is over
-   * - `stop` aborts, or {@link FanOut.isLost} becomes true
-   * - the webhook is disabled, or the receiver accepts nothing
+   * - `stop` aborts
+   * - the webhook is changed, deleted or disabled, or its tenant is suspended
+   * - the receiver accepts nothing
    * - an error occurs
    *
    * Then waits for the attempts in progress, and throws the first error, if any.
@@ -93,6 +95,7 @@ export class DeliveryRun {
         if (!this.#mayBegin()) break;
         if (this.#queue.length === 0) await this.#refill();
         if (this.#queue.length === 0 && this.#sending.size === 0) break;
+        await this.#requireAsLeased();
         while (this.#sending.size < PARALLEL && this.#mayBegin()) {
           const delivery = this.#queue.shift();
           if (delivery === undefined) break;
@@ -126,6 +129,14 @@ export class DeliveryRun {
       if (heads.length > 0 || pending >= MAX_PENDING || !this.#mayBegin()) return;
       if (!(await this.#fanOut.advance())) return;
     }
+  }
+
+  /** Ends the run if the webhook has changed, so that the next event is sent as the webhook says now, or not at all. */
+  async #requireAsLeased(): Promise<void> {
+    if (this.#queue.length === 0 || this.#sending.size >= PARALLEL) return;
+    const { ports, tenantId, webhook } = this;
+    const check = (transaction: Transaction) => isAsLeased(transaction, webhook);
+    if (!(await runAsTenant(ports.database, tenantId, DELIVERY_LIMITS, check))) this.#isCut = true;
   }
 
   #look(): Promise<void> {

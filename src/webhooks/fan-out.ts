@@ -33,8 +33,8 @@ export class FanOut {
   }
 
   /**
-   * Whether the deliveries and the cursor could not be stored. The causes are: the lease was lost, the webhook was
-   * deactivated, or its cursor was moved, for example by a replay. Nothing more can be stored then.
+   * Whether the deliveries and the cursor could not be stored. The causes are: the lease was lost, or the webhook was
+   * changed, for example its filters, its state or, by a replay, its cursor. Nothing more can be stored then.
    */
   get isLost(): boolean {
     return this.#isLost;

@@ -13,6 +13,7 @@ export const LEASE_MS = 25_000;
 export interface LeasedWebhook {
   readonly id: string;
   readonly leaseId: string;
+  readonly version: number;
   readonly url: string;
   readonly resourceTypes: readonly string[];
   readonly eventTypes: readonly string[];
@@ -41,7 +42,7 @@ const takeLease = prepared(["lease", "tenant", "id"], ({ lease, tenant, id }) =>
   sql.raw(
     `UPDATE webhooks SET lease_id = ?, leased_until = now() + interval '${LEASE_MS} milliseconds'
      WHERE tenant_id = ? AND id = ? AND state = 'ACTIVE' AND (leased_until IS NULL OR leased_until < now())
-     RETURNING id, lease_id AS "leaseId", url, resource_types AS "resourceTypes", event_types AS "eventTypes",
+     RETURNING id, lease_id AS "leaseId", version, url, resource_types AS "resourceTypes", event_types AS "eventTypes",
        organization_id AS "organizationId", company_id AS "companyId", secret,
        former_secret AS "formerSecret", former_secret_until AS "formerSecretUntil", feed_id AS "feedId", position,
        leased_until AS "leasedUntil"`,
@@ -60,13 +61,22 @@ const endLease = prepared(["tenant", "id", "lease"], ({ tenant, id, lease }) =>
   ),
 );
 
+const AS_LEASED = "tenant_id = ? AND id = ? AND lease_id = ? AND version = ? AND state = 'ACTIVE'";
+
+const asLeasedStatement = prepared(["tenant", "id", "lease", "version"], ({ tenant, id, lease, version }) =>
+  sql.raw(
+    `SELECT 1 FROM webhooks WHERE ${AS_LEASED}
+       AND NOT EXISTS (SELECT FROM tenants t WHERE t.tenant_id = ? AND t.state <> 'ACTIVE')`,
+    [tenant, id, lease, version, tenant],
+  ),
+);
+
 const advanceStatement = prepared(
-  ["feed", "position", "tenant", "id", "lease", "fromFeed", "from"],
-  ({ feed, position, tenant, id, lease, fromFeed, from }) =>
+  ["feed", "position", "tenant", "id", "lease", "version", "fromFeed", "from"],
+  ({ feed, position, tenant, id, lease, version, fromFeed, from }) =>
     sql.raw(
-      `UPDATE webhooks SET feed_id = ?, position = ? WHERE tenant_id = ? AND id = ? AND lease_id = ? AND state = 'ACTIVE'
-         AND feed_id = ? AND position = ? RETURNING id`,
-      [feed, position, tenant, id, lease, fromFeed, from],
+      `UPDATE webhooks SET feed_id = ?, position = ? WHERE ${AS_LEASED} AND feed_id = ? AND position = ? RETURNING id`,
+      [feed, position, tenant, id, lease, version, fromFeed, from],
     ),
 );
 
@@ -91,6 +101,17 @@ export function releaseWebhook(transaction: Transaction, { id, leaseId }: Leased
   transaction.send(endLease({ tenant: transaction.tenantId, id, lease: leaseId }));
 }
 
+/**
+ * Returns whether a webhook is as it was when it was leased: this run still has the lease, and the webhook and its
+ * tenant are active. A webhook with another version was changed, for example its URL, its filters or its secret.
+ */
+export async function isAsLeased(
+  transaction: Transaction,
+  { id, leaseId: lease, version }: LeasedWebhook,
+): Promise<boolean> {
+  return (await transaction.rows(asLeasedStatement({ tenant: transaction.tenantId, id, lease, version }))).length > 0;
+}
+
 /** A position in an event feed. `position` is in decimal digits. */
 export interface StoredCursor {
   readonly feedId: string;
@@ -99,15 +120,15 @@ export interface StoredCursor {
 
 /**
  * Moves the cursor of a leased webhook and returns true. Returns false and changes nothing if the webhook's lease is no
- * longer `leaseId`, its cursor is no longer `from`, or the webhook is not active.
+ * longer `leaseId`, its cursor is no longer `from`, or the webhook was changed or is not active.
  */
 export async function advanceWebhook(
   transaction: Transaction,
-  { id, leaseId }: LeasedWebhook,
+  { id, leaseId, version }: LeasedWebhook,
   from: StoredCursor,
   to: StoredCursor,
 ): Promise<boolean> {
-  const key = { tenant: transaction.tenantId, id, lease: leaseId };
+  const key = { tenant: transaction.tenantId, id, lease: leaseId, version };
   const cursors = { fromFeed: from.feedId, from: from.position, feed: to.feedId, position: to.position };
   return (await transaction.rows(advanceStatement({ ...key, ...cursors }))).length > 0;
 }

@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createFeedReader } from "../../src/events/feed-reader.js";
+import type { Database } from "../../src/postgres/database.js";
+import { deliverWebhook } from "../../src/webhooks/deliver-webhook.js";
+import type { SignedEvent } from "../../src/webhooks/send-event.js";
+import { newWebhookSecret } from "../../src/webhooks/webhook-secrets.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
+import { createLocation, createWebhook, readDeliveries, rpc, successOf } from "./webhooks-under-test.js";
+
+const URL = "https://receiver.example.com/cupo";
+const OTHER_URL = "https://receiver.example.com/other";
+/** The most events that a run sends at the same time. */
+const PARALLEL = 8;
+
+let service: TestService;
+let database: Database;
+let as: TokenFor & { readonly tenantId: string };
+let webhookId: string;
+/** The URLs to which events were sent. */
+let sentTo: string[];
+/** Called while the first event is being sent. */
+let onFirst: () => Promise<unknown>;
+
+beforeAll(async () => {
+  service = await startTestService();
+  database = openServiceDatabase(service.databaseUrl);
+});
+
+afterAll(async () => {
+  await database.close();
+  await service.close();
+});
+
+beforeEach(async () => {
+  as = { tenantId: randomUUID() };
+  sentTo = [];
+  ({ webhookId } = await createWebhook(service, { url: URL, resourceTypes: ["LOCATION"] }, as));
+});
+
+test("a run sends nothing more of a webhook that is paused; the rest stays pending", async () => {
+  await createLocations(3 * PARALLEL);
+  onFirst = () => update({ state: "PAUSED" });
+  expect(await run()).toEqual({ kind: "MORE" });
+  expect(sentTo).toHaveLength(PARALLEL);
+  expect(await run()).toEqual({ kind: "DONE" });
+  const pending = (await readDeliveries(service, webhookId, as)).filter(({ state }) => state === "PENDING");
+  expect(pending).toHaveLength(2 * PARALLEL);
+});
+
+test("a run sends nothing more of a webhook that is deleted", async () => {
+  await createLocations(3 * PARALLEL);
+  onFirst = async () => successOf(await callRpc(service, rpc.deleteWebhook, { webhookId, expectedVersion: 1 }, { as }));
+  await run();
+  expect(sentTo).toHaveLength(PARALLEL);
+});
+
+test("a run sends nothing more of a tenant that is suspended", async () => {
+  await createLocations(3 * PARALLEL);
+  const values = `'${as.tenantId}', 'Andina', 'SUSPENDED', 1, now(), now(), now()`;
+  const columns = "tenant_id, display_name, state, version, created_at, updated_at, suspended_at";
+  onFirst = () => service.query(`INSERT INTO tenants (${columns}) VALUES (${values})`);
+  expect(await run()).toEqual({ kind: "MORE" });
+  expect(sentTo).toHaveLength(PARALLEL);
+});
+
+test("what waits while the URL changes is sent to the new URL", async () => {
+  await createLocations(2 * PARALLEL);
+  onFirst = () => update({ url: OTHER_URL });
+  expect([await run(), await run()]).toEqual([{ kind: "MORE" }, { kind: "DONE" }]);
+  expect(sentTo).toEqual([...Array(PARALLEL).fill(URL), ...Array(PARALLEL).fill(OTHER_URL)]);
+});
+
+test("an event after a change of the filters has the delivery that the new filters ask for", async () => {
+  await createLocations(1);
+  onFirst = async () => {
+    await update({ resourceTypes: ["LOCATION", "PRACTITIONER"], eventTypes: ["cupo.practitioner.created"] });
+    await createLocations(1);
+  };
+  expect([await run(), await run()]).toEqual([{ kind: "MORE" }, { kind: "DONE" }]);
+  expect(await readDeliveries(service, webhookId, as)).toHaveLength(1);
+});
+
+async function createLocations(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await createLocation(service, as);
+}
+
+async function update(changes: JsonObject): Promise<void> {
+  successOf(await callRpc(service, rpc.updateWebhook, { webhookId, ...changes, expectedVersion: 1 }, { as }));
+}
+
+function run() {
+  const secret = newWebhookSecret();
+  let change: Promise<unknown> | undefined;
+  const ports = {
+    database,
+    reader: createFeedReader(database),
+    vault: { seal: () => "", open: async () => Buffer.from(secret) },
+    sender: {
+      send: async ({ url }: SignedEvent) => {
+        sentTo.push(url);
+        change ??= onFirst();
+        onFirst = async () => undefined;
+        await change;
+        return { status: 204 };
+      },
+      close: () => undefined,
+    },
+    judge: async () => "SEND" as const,
+    now: service.now,
+    logger: { info: () => undefined, warn: () => undefined },
+  };
+  return deliverWebhook(as.tenantId, webhookId, ports, new AbortController().signal, {
+    onLeased: async () => undefined,
+  });
+}
