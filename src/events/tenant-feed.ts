@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type FeedCursor, type FeedPage, goesOn } from "../postgres/tables/events/event-feed.js";
+import { type FeedCursor, type FeedPage, goesOn, MAX_ASSIGNED } from "../postgres/tables/events/event-feed.js";
 import type { FeedReader } from "./feed-reader.js";
 import { LiveEvents } from "./live-events.js";
 
@@ -102,10 +102,20 @@ export class TenantFeed {
   }
 
   async #begin(): Promise<FeedCursor> {
-    this.#beginning ??= this.ports.reader
-      .read(this.tenantId, BEHIND_ALL, 1)
+    this.#beginning ??= this.#readEnd()
       .then(({ feedId, lastPosition }) => (this.#cursor = { feedId, position: lastPosition }))
       .finally(() => (this.#beginning = undefined));
     return this.#beginning;
+  }
+
+  /** Reads the end of the feed. Each read assigns positions to some events, until all committed events have one. */
+  async #readEnd(): Promise<FeedPage> {
+    let page = await this.ports.reader.read(this.tenantId, BEHIND_ALL, 1);
+    let before = 0;
+    while (page.isOutstanding && page.lastPosition - before >= MAX_ASSIGNED) {
+      before = page.lastPosition;
+      page = await this.ports.reader.read(this.tenantId, BEHIND_ALL, 1);
+    }
+    return page;
   }
 }

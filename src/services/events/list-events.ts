@@ -6,7 +6,7 @@ import { pageSizeOf } from "../resources/pages.js";
 import { toCursor } from "./event-cursor.js";
 import { toEvent } from "./event-messages.js";
 import { cursorOf, matchesFilter, requireContinuation } from "./feed-request.js";
-import { readExistingFeed, readPlaced } from "./read-placed.js";
+import { readEndOfFeed, readExistingFeed, readPlaced } from "./read-placed.js";
 
 /** The highest number of events that one page scans when it filters by resource type. */
 const MAX_SCANNED = 1_000;
@@ -15,8 +15,8 @@ const MAX_SCANNED = 1_000;
  * Returns one page of the feed: events of the requested types that the caller may see. The page can be short or empty
  * although `hasMore` is true. With the start NOW, the page is always empty.
  *
- * First assigns positions to at most 1,000 committed events that have none yet ({@link readPlaced}). Throws 422 for an
- * invalid cursor. Throws 409 if the feed cannot continue after the cursor ({@link requireContinuation}).
+ * First assigns positions to at most 1,000 committed events that have none yet ({@link readPlaced}); with the start NOW,
+ * to all of them ({@link readEndOfFeed}). Throws 422 for an invalid cursor. Throws 409 if the feed cannot continue after the cursor ({@link requireContinuation}).
  */
 export async function listEvents(request: ListEventsRequest, call: ReadyCall) {
   const { resourceTypes } = request;
@@ -45,7 +45,10 @@ async function readFrom(
     return { page, after: cursor.position };
   }
   const end = await readPlaced(transaction, Number.MAX_SAFE_INTEGER, limit);
-  if (request.start === Event_Start.NOW) return { page: end, after: end.lastPosition };
+  if (request.start === Event_Start.NOW) {
+    const page = end.isOutstanding ? await readEndOfFeed(transaction) : end;
+    return { page, after: page.lastPosition };
+  }
   const after = await findOldestPosition(transaction);
   return { page: await readExistingFeed(transaction, after, limit), after };
 }
