@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createFeedReader } from "../../src/events/feed-reader.js";
+import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import type { Database } from "../../src/postgres/database.js";
 import { deliverWebhook } from "../../src/webhooks/deliver-webhook.js";
 import type { SignedEvent } from "../../src/webhooks/send-event.js";
@@ -10,7 +11,7 @@ import { openServiceDatabase } from "../support/open-service-database.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
-import { createLocation, createWebhook, readDeliveries, rpc, successOf } from "./webhooks-under-test.js";
+import { createLocation, createWebhook, readDeliveries, rpc, successOf, textIn } from "./webhooks-under-test.js";
 
 const URL = "https://receiver.example.com/cupo";
 const OTHER_URL = "https://receiver.example.com/other";
@@ -83,6 +84,18 @@ test("an event after a change of the filters has the delivery that the new filte
   };
   expect([await run(), await run()]).toEqual([{ kind: "MORE" }, { kind: "DONE" }]);
   expect(await readDeliveries(service, webhookId, as)).toHaveLength(1);
+});
+
+test("a replay keeps the pending event of a test, which is not in the feed", async () => {
+  const page = successOf(await callRpc(service, EventService.method.listEvents, { pageSize: 1 }, { as }));
+  await createLocations(1);
+  onFirst = async () => undefined;
+  await run();
+  successOf(await callRpc(service, rpc.testWebhook, { webhookId }, { as }));
+  const request = { webhookId, cursor: textIn(page, "nextCursor"), expectedVersion: 1 };
+  successOf(await callRpc(service, rpc.replayWebhook, request, { as }));
+  const [test] = await readDeliveries(service, webhookId, as);
+  expect(test).toMatchObject({ type: "cupo.webhook.test", state: "PENDING" });
 });
 
 async function createLocations(count: number): Promise<void> {

@@ -13,6 +13,7 @@ import {
   deletePendingAfter,
   insertDelivery,
   listDeliveries,
+  TEST_EVENT,
 } from "../../postgres/tables/webhooks/webhook-deliveries.js";
 import { webhooks } from "../../postgres/tables/webhooks/webhooks.js";
 import { readCursor, requireContinuation } from "../events/feed-request.js";
@@ -25,8 +26,6 @@ import { getResource, lockResource, saveResource } from "../resources/resources.
 import { toDelivery, toWebhook } from "./webhook-messages.js";
 
 type Methods = Implementation<typeof WebhookService>;
-
-const TEST_TYPE = "cupo.webhook.test";
 
 /** Returns the operations on the deliveries of webhooks. `now` returns milliseconds since the epoch. */
 export function createDeliveryMethods(
@@ -56,7 +55,7 @@ async function sendTest({ webhookId }: TestWebhookRequestValid, call: ReadyCall,
     webhookId,
     position: Number(webhook.position),
     eventId: call.newId(),
-    eventType: TEST_TYPE,
+    eventType: TEST_EVENT,
     occurredAt: new Date(nowMs),
     resourceType: webhooks.type,
     resourceId: webhook.id,
@@ -83,7 +82,7 @@ async function listPage(request: ListWebhookDeliveriesRequestValid, call: ReadyC
 /**
  * Moves a webhook to the cursor of the request, so that the events after the cursor are sent again. If the webhook is
  * not active, the events are sent when it becomes active. Deletes the pending deliveries after the cursor, because
- * their events get new deliveries.
+ * their events get new deliveries. Keeps the events of tests.
  *
  * Throws, in this order:
  * - 422 if `cursor` is malformed

@@ -2,6 +2,9 @@ import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecords, toPartialRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
+/** The type of the event that a test sends to a webhook. Such an event is not in the feed. */
+export const TEST_EVENT = "cupo.webhook.test";
+
 /** The event that a delivery sends to a webhook. */
 export interface DeliveredEvent {
   readonly eventId: string;
@@ -103,13 +106,14 @@ export async function listDeliveries(
 
 /**
  * Deletes the pending deliveries of events after a position, because the webhook will get new deliveries of these
- * events.
+ * events. Keeps those of tests, because the feed does not have their events.
  */
 export function deletePendingAfter(transaction: Transaction, webhookId: string, position: number): void {
   transaction.send(
     sql("webhook_deliveries")
       .where({ tenant_id: transaction.tenantId, webhook_id: webhookId, state: "PENDING" })
       .where("position", ">", position)
+      .whereNot({ event_type: TEST_EVENT })
       .delete(),
   );
 }
