@@ -11,6 +11,9 @@ export function isNumberType(typeName: string): boolean {
   return NUMBERS.has(typeName);
 }
 
+/** A decimal with this many digits identifies a float. */
+const MAX_FLOAT_DIGITS = 9;
+
 const bounds: Readonly<Record<string, string>> = {
   gt: "exclusiveMinimum",
   gte: "minimum",
@@ -21,23 +24,44 @@ const bounds: Readonly<Record<string, string>> = {
 /** Translates the protovalidate rules of a value of the numeric type `typeName`, such as "int32". */
 export function numberRules(typeName: string, rules: ReflectMessage): Translation {
   const isNumber = isNumberType(typeName);
-  const json = (value: unknown): JsonValue => (isNumber ? Number(value) : String(value));
+  const json = (value: unknown): JsonValue[] =>
+    typeName === "float" ? floatForms(Number(value)) : [isNumber ? Number(value) : String(value)];
   const schemas: JsonObject[] = [];
   const unsaid: Unsaid[] = [];
   const range: Record<string, number> = {};
   for (const rule of rules.fields.filter((each) => rules.isSet(each))) {
     const value: unknown = rules.get(rule);
-    const values = rule.fieldKind === "list" ? Array.from(value as Iterable<unknown>, json) : [];
+    const values = rule.fieldKind === "list" ? Array.from(value as Iterable<unknown>, json).flat() : [];
     const bound = bounds[rule.name];
-    if (rule.name === "const") schemas.push({ const: json(value) });
+    if (rule.name === "const") schemas.push(oneOf(json(value)));
     else if (rule.name === "in") schemas.push({ enum: values });
     else if (rule.name === "not_in") schemas.push({ not: { enum: values } });
     else if (rule.name === "example") schemas.push({ examples: values });
     else if (rule.name === "finite") continue;
-    else if (bound !== undefined && isNumber) range[bound] = Number(value);
+    else if (bound !== undefined && isNumber) range[bound] = limitOf(rule.name, json(value).map(Number));
     else unsaid.push(ruleSentence(typeName, rule, value));
   }
   return { schemas: [...schemas, ...rangeSchemas(range)], unsaid };
+}
+
+/**
+ * Returns the JSON numbers that clients write for a float: the shortest decimal that is read as this float, and its
+ * exact value. The float of 0.1 is 0.10000000149011612.
+ */
+function floatForms(value: number): number[] {
+  const decimals = Array.from({ length: MAX_FLOAT_DIGITS }, (_, index) => Number(value.toPrecision(index + 1)));
+  const shortest = decimals.find((decimal) => Math.fround(decimal) === value) ?? value;
+  return [...new Set([shortest, value])];
+}
+
+function oneOf(values: JsonValue[]): JsonObject {
+  const [only = null] = values;
+  return values.length === 1 ? { const: only } : { enum: values };
+}
+
+/** Returns the limit that treats all forms of the limit's value as the rule treats the value. */
+function limitOf(rule: string, forms: readonly number[]): number {
+  return rule === "gte" || rule === "lt" ? Math.min(...forms) : Math.max(...forms);
 }
 
 /**

@@ -25,7 +25,11 @@ describe("a CEL rule becomes keywords of JSON Schema:", () => {
     ["conditions in parentheses", "((this.matches('a')) && (this != ''))", [{ pattern: "a" }, { minLength: 1 }]],
     ["operators inside a text", "this.matches('a && (b || c) ? d')", [{ pattern: "a && (b || c) ? d" }]],
     ["a text in double quotes", 'this.matches("\'\\t\\u00f1")', [{ pattern: "'\\u0009\\u00f1" }]],
-    ["the value of the rule in a pattern", "this.matches('^.{%d}'.format([rule])) ? '' : 'no'", [{ pattern: "^.{7}" }]],
+    [
+      "the value of the rule in a pattern",
+      "this.matches('^.{%d}'.format([rule])) ? '' : 'no'",
+      [{ pattern: "^[^\\n]{7}" }],
+    ],
     ["a beginning", "this.startsWith('a.')", [{ pattern: "^a\\." }]],
     ["an end that must not be", "!this.endsWith('$')", [{ not: { pattern: "\\$$" } }]],
     ["a part", "this.contains('(')", [{ pattern: "\\(" }]],

@@ -14,6 +14,8 @@ interface Row {
 
 const text = (keywords: JsonObject): JsonObject => ({ type: "string", ...keywords });
 const integer = (keywords: JsonObject): JsonObject => ({ type: "integer", format: "int32", ...keywords });
+const float = (keywords: JsonObject): JsonObject => ({ type: "number", format: "float", ...keywords });
+const [FLOAT_01, FLOAT_07, FLOAT_09] = [Math.fround(0.1), Math.fround(0.7), Math.fround(0.9)];
 const UUID = "5a0cb1f6-1d2b-4a8e-9b5d-0f6f6c1f7a11";
 
 describeRules("rules of strings", StringRulesSchema, {
@@ -128,6 +130,17 @@ describeRules("rules of strings", StringRulesSchema, {
     accepted: [["", "ab"]],
     rejected: [["a"]],
   },
+  any: { schema: text({ pattern: "^[^\\n]+$" }), accepted: ["a.b", "a\r\u2028b"], rejected: ["", "a\nb"] },
+  noBlank: {
+    schema: text({ pattern: "^[^\\t\\n\\f\\r ]+[^\\t\\n\\f\\r .]$" }),
+    accepted: ["\u00a0\v", "\v\u00a0"],
+    rejected: [" a", "a ", "a."],
+  },
+  unreadable: {
+    schema: text({ description: "Rule: the value must match `^[\\S.]$`." }),
+    accepted: ["\u00a0"],
+    unseen: [" "],
+  },
 });
 
 describeRules("rules of numbers", NumberRulesSchema, {
@@ -162,6 +175,13 @@ describeRules("rules of numbers", NumberRulesSchema, {
   unlessZero: { schema: integer({ anyOf: [{ const: 0 }, { minimum: 5 }] }), accepted: [0, 5], rejected: [4] },
   always: { schema: { type: "boolean", const: true }, accepted: [true], rejected: [false] },
   wrapped: { schema: integer({ exclusiveMinimum: 3 }), accepted: [4], rejected: [3] },
+  floatIn: { schema: float({ enum: [0.1, FLOAT_01, 0.5] }), accepted: [0.1, FLOAT_01, 0.5], rejected: [0.2] },
+  floatConst: { schema: float({ enum: [0.7, FLOAT_07] }), accepted: [0.7, FLOAT_07], rejected: [0.6] },
+  floatInside: {
+    schema: float({ minimum: 0.1, exclusiveMaximum: FLOAT_09 }),
+    accepted: [0.1, FLOAT_01, 0.8],
+    rejected: [0.09, 0.9, FLOAT_09],
+  },
 });
 
 const size = { $ref: "#/components/schemas/OtherRulesSize" };

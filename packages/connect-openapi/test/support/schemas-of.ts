@@ -1,4 +1,12 @@
-import { createRegistry, type DescMessage, fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
+import {
+  createRegistry,
+  type DescMessage,
+  fromBinary,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { createValidator } from "@bufbuild/protovalidate";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -35,11 +43,15 @@ export function schemaVerdict(message: DescMessage): (json: JsonValue) => boolea
   return (json) => validate(json);
 }
 
-/** Returns a function that returns whether protovalidate accepts the message that JSON stands for. */
+/**
+ * Returns a function that returns whether protovalidate accepts the message that JSON stands for. A float is rounded as
+ * in the binary form.
+ */
 export function ruleVerdict(message: DescMessage): (json: JsonValue) => boolean {
   const validator = createValidator({ registry: createRegistry(file_museum_v1_predefined) });
   return (json) => {
-    const result = validator.validate(message, fromJson(message, json));
+    const sent = toBinary(message, fromJson(message, json));
+    const result = validator.validate(message, fromBinary(message, sent));
     if (result.kind === "error") throw result.error;
     return result.kind === "valid";
   };
