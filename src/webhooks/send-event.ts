@@ -33,8 +33,8 @@ export interface SenderOptions {
 }
 
 /**
- * The time limit of one request, in milliseconds. It includes connecting and reading the answer's body. If the event is
- * sent once more ({@link openSender}), the second request has its own time limit.
+ * The time limit of one attempt, in milliseconds. It includes connecting and reading the answer's body. If the event is
+ * sent once more ({@link openSender}), the time limit applies to both requests together.
  */
 export const SEND_TIMEOUT_MS = 10_000;
 /** The highest number of bytes of an answer's headers that are read. The same limit applies to its body. */
@@ -54,7 +54,9 @@ export function openSender({ policy, resolve, timeoutMs = SEND_TIMEOUT_MS }: Sen
   return {
     async send(event, stop) {
       if (policy.refusalOf(event.url) !== undefined) return { failure: "ADDRESS_REFUSED" };
-      const post = (agent: HttpAgent | false) => postOnce(event, { agent, lookup, timeoutMs, stop });
+      const endsAt = performance.now() + timeoutMs;
+      const post = (agent: HttpAgent | false) =>
+        postOnce(event, { agent, lookup, timeoutMs: Math.max(0, endsAt - performance.now()), stop });
       const protocol = new URL(event.url).protocol === "https:" ? "https:" : "http:";
       const first = await post(agents[protocol]);
       const last = first.isStale ? await post(false) : first;
