@@ -82,7 +82,7 @@ describe("a receiver that", () => {
     expect(await send(receiver.url)).toEqual({ failure: "TIMED_OUT" });
   });
 
-  test("breaks a reused connection and then stalls has one time limit for both requests", async () => {
+  test("breaks a reused connection late and then answers late has one time limit for both requests", async () => {
     const timeoutMs = 1_500;
     let connections = 0;
     let requests = 0;
@@ -93,6 +93,7 @@ describe("a receiver that", () => {
         requests += 1;
         if (requests === 1) socket.write("HTTP/1.1 204 No Content\r\n\r\n");
         else if (requests === 2) setTimeout(() => socket.destroy(), timeoutMs * 0.8);
+        else setTimeout(() => socket.write("HTTP/1.1 204 No Content\r\n\r\n"), timeoutMs * 0.8);
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -100,9 +101,7 @@ describe("a receiver that", () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     sender = openSender({ policy: loopback, resolve: noName, timeoutMs });
     expect(await send(url)).toEqual({ status: 204 });
-    const began = performance.now();
     expect(await send(url)).toEqual({ failure: "TIMED_OUT" });
-    expect(performance.now() - began).toBeLessThan(timeoutMs * 1.5);
     expect([connections, requests]).toEqual([2, 3]);
   });
 

@@ -70,9 +70,6 @@ async function importBatch(
   if (!validateOnly) return outcomes;
   const created = outcomes.filter(({ state }) => state === ImportOutcome_State.CREATED);
   const newIds = new Set(created.map(({ resourceId }) => resourceId));
-  return outcomes.map((outcome) => (newIds.has(outcome.resourceId) ? withoutId(outcome) : outcome));
-}
-
-function withoutId<Outcome extends { readonly resourceId?: string }>({ resourceId: _, ...outcome }: Outcome) {
-  return outcome;
+  for (const outcome of outcomes) if (newIds.has(outcome.resourceId)) delete outcome.resourceId;
+  return outcomes;
 }
