@@ -1,3 +1,4 @@
+import { CupoError } from "../errors.js";
 import { runTransaction, type TransactionSource } from "../postgres/run-transaction.js";
 import { assignNextPositions, MAX_ASSIGNED, readFeed } from "../postgres/tables/events/event-feed.js";
 import { findOutstandingTenants } from "../postgres/tables/events/event-overview.js";
@@ -23,12 +24,20 @@ export async function assignPositions(database: TransactionSource, signal?: Abor
   }
 }
 
-/** Assigns positions to one batch of events. Returns whether the batch was full, so that more events may be left. */
+/**
+ * Assigns positions to one batch of events. Returns whether the batch was full, so that more events may be left. Does
+ * nothing for a tenant that is being erased.
+ */
 function assignBatch(database: TransactionSource, tenantId: string): Promise<boolean> {
-  return runTransaction(database, { scope: { tenantId }, limits: LIMITS }, async (transaction) => {
+  const work = { scope: { tenantId }, limits: LIMITS };
+  const assigned = runTransaction(database, work, async (transaction) => {
     const before = readFeed(transaction, BEHIND_ALL, 1);
     assignNextPositions(transaction);
     const [from, to] = await Promise.all([before, readFeed(transaction, BEHIND_ALL, 1), transaction.commit()]);
     return (to?.lastPosition ?? 0) - (from?.lastPosition ?? 0) >= MAX_ASSIGNED;
+  });
+  return assigned.catch((error: unknown) => {
+    if (error instanceof CupoError) return false;
+    throw error;
   });
 }

@@ -76,6 +76,7 @@ export const conflictCodes = {
     meaning: "The tenant is suspended, so nothing of it can be changed.",
     cause: "An operator suspended the tenant, or has it erased.",
     remedy: "Read as before. Send changes again, with the same keys, when the operator has resumed the tenant.",
+    answeredBy: { CONCURRENT_MODIFICATION: ["ListEvents", "WatchEvents"] },
   },
   TOO_EARLY: {
     meaning: "It is too early for this step of the appointment.",

@@ -3,6 +3,7 @@ import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
+import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { TenantService } from "../../src/gen/cupo/clinic/v1/tenant_service_pb.js";
 import { eraseTenants } from "../../src/jobs/erase-tenants.js";
 import { offerFreedSlots } from "../../src/jobs/offer-freed-slots.js";
@@ -212,6 +213,8 @@ describe("an erasure", () => {
     expect([answer.status, itemsOf(answer)]).toEqual([409, [" TENANT_SUSPENDED"]]);
     const again = await operate(createTenant, { tenantId: TWIN_ID, displayName: "Otra" });
     expect([again.status, itemsOf(again)]).toEqual([409, ["tenantId DUPLICATE"]]);
+    const events = await callRpc(service, EventService.method.listEvents, {}, { as });
+    expect([events.status, itemsOf(events)]).toEqual([409, [" TENANT_SUSPENDED"]]);
     expect(await filledTables(service, TWIN_ID)).toEqual(["tenants"]);
   });
 

@@ -1,4 +1,5 @@
 import type { Effect, Transaction } from "../../../call.js";
+import { tenantSuspended } from "../../../errors.js";
 import { readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
@@ -61,7 +62,18 @@ const readStatement = prepared(["tenant", "after", "limit"], ({ tenant, after, l
   ),
 );
 
-const addFeed = prepared(["tenant_id"], (row) => sql("event_feeds").insert(row).onConflict().ignore());
+/**
+ * Fails by a division by zero and inserts nothing for a tenant that is being erased or erased. A tenant without a row
+ * in the table `tenants` counts as active.
+ */
+const addFeed = prepared(["tenant_id"], (row) =>
+  sql
+    .queryBuilder()
+    .with("added", sql("event_feeds").insert(row).onConflict().ignore())
+    .select(sql.raw("1 / (state NOT IN ('ERASING', 'ERASED'))::integer"))
+    .from("tenants")
+    .where(row),
+);
 
 const lockFeed = prepared(["tenant_id"], (key) => sql("event_feeds").where(key).select("feed_id").forNoKeyUpdate());
 
@@ -112,14 +124,14 @@ export async function readFeed(transaction: Transaction, after: number, limit: n
 /**
  * Assigns the next positions of the feed to at most {@link MAX_ASSIGNED} committed events that have no position yet.
  * These are the rows of `event_outbox`; the lowest `sequence` comes first. Creates the feed if the tenant has none.
- * Does not wait for the results.
+ * Does not wait for the results. For a tenant that is being erased or erased, the transaction fails with a conflict.
  *
  * Locks the feed until the transaction ends, so that only one transaction at a time assigns positions. The lock has its
  * own statement: the next statement then sees all events that were committed before the lock.
  */
 export function assignNextPositions(transaction: Transaction): void {
   const key = { tenant_id: transaction.tenantId };
-  transaction.send(addFeed(key));
+  transaction.require({ required: addFeed(key) }, tenantSuspended);
   transaction.send(lockFeed(key));
   transaction.send(assignStatement({ tenant: transaction.tenantId, limit: MAX_ASSIGNED }));
 }
