@@ -137,6 +137,24 @@ describe("MoveSeries", () => {
     expect((await move(0, 4, "08:00")).status).toBe(200);
   });
 
+  test("names appointments that would meet each other at their new practitioner", async () => {
+    const { as } = clinic;
+    const practitionerIds = await Promise.all([1, 2, 3].map(() => fixtures.practitioner.create(service, as)));
+    const own = await openClinic(service, { as, practitionerIds });
+    const appointmentTypeId = await fixtures.appointmentType.create(service, as);
+    await mustCall(own, "UpdateAppointmentTypeBuffer", { appointmentTypeId, bufferMinutes: 30, expectedVersion: 1 });
+    series = bookedIn(await call(own, "BookSeries", await seriesOf(own, { appointmentTypeId })));
+    const dates = { dateFrom: day(own, 2), dateTo: day(own, 2) };
+    const options = await optionsFor(own, { appointmentId: idOf(1), ...dates });
+    const inBuffer = options.find(({ startsAt }) => startsAt === series.appointments[0]?.endsAt);
+    const next = { appointmentId: idOf(1), optionToken: `${inBuffer?.optionToken}`, expectedVersion: 1 };
+    await mustCall(own, "MoveAppointment", next);
+    const taken = new Set([series.appointments[0]?.practitionerId, inBuffer?.practitionerId]);
+    const practitionerId = `${practitionerIds.find((id) => !taken.has(id))}`;
+    expectRefusal(await move(0, 2, "09:00", { practitionerId }), 409, ["occurrences[1] SLOT_OCCUPIED"]);
+    expect((await move(0, 2, "09:00")).status).toBe(200);
+  });
+
   test("keeps the limits of the tenant", async () => {
     await mustCall(clinic, "UpdateTenantSettings", {
       expectedVersion: 1,

@@ -1,5 +1,9 @@
 import type { ReadyCall } from "../../call.js";
-import { type AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import {
+  type AppointmentPlacement,
+  type AppointmentRecord,
+  visitEndOf,
+} from "../../postgres/tables/appointments/appointments.js";
 import { type BusyPeople, findBusyBeside, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
 import { isFirstVisit } from "../../postgres/tables/appointments/first-visits.js";
 import { findOffer, type Offer } from "../../postgres/tables/appointments/offers.js";
@@ -7,6 +11,7 @@ import { type LockedTimes } from "../../postgres/tables/locks-together.js";
 import { findMoveLimits, type MoveLimits } from "../../postgres/tables/settings/booking-limits.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { lateConflicts, roomConflicts } from "../appointments/appointment-preconditions.js";
+import { timeConflicts } from "../appointments/time-conflicts.js";
 import { slotsHeldBy } from "./series-appointments.js";
 import { type FoundPlace, type JudgedPlace, judgePlace, type WantedPlace } from "./take-places.js";
 
@@ -105,4 +110,27 @@ export function judgeMove(
   const change = { principal, slots, nowMs };
   const late = lateConflicts(appointment, "be rescheduled", limits.latestHours, { ...change, field });
   return { ...place, read, found: [...late, ...roomConflicts(limits, principal, field), ...place.found] };
+}
+
+/**
+ * Returns the moves with the conflicts between their new times. The practitioner of a move is busy with an earlier move
+ * until its buffer ends, the patient until its visit ends. Such moves can only meet if they leave different
+ * practitioners or programs.
+ */
+export function judgeTogether<Place extends JudgedPlace>(moves: readonly Place[]): readonly Place[] {
+  return moves.map((move, index) => {
+    const own = move.taken?.placement;
+    const earlier = moves.slice(0, index).flatMap(({ taken }) => taken?.placement ?? []);
+    if (own === undefined) return move;
+    const meets = (ends: (time: AppointmentPlacement) => Date) => (other: AppointmentPlacement) =>
+      other.startsAt < ends(own) && own.startsAt < ends(other);
+    const sameStaff = earlier.filter(({ practitionerId }) => practitionerId === own.practitionerId);
+    const busy = {
+      isPractitionerBusy: sameStaff.some(meets(({ endsAt }) => endsAt)),
+      isPatientBusy: earlier.some(meets(visitEndOf)),
+    };
+    const codes = new Set(move.found.map(({ code }) => code));
+    const met = timeConflicts({ slots: [], busy }, move.field).filter(({ code }) => !codes.has(code));
+    return { ...move, found: [...move.found, ...met] };
+  });
 }

@@ -24,6 +24,7 @@ import {
   countOneAfterTheOther,
   type FoundMove,
   judgeMove,
+  judgeTogether,
   type ReadMove,
   readMove,
   type WantedMove,
@@ -67,7 +68,7 @@ export async function moveSeries(
   const leaving = new Set(movedIds);
   const places = countOneAfterTheOther(read).map((each) => judgeMove(each, locked, leaving, call, nowMs));
   const [patient] = patients.values();
-  const taken = await takePlaces(transaction, places, inactivePatient(patient, FROM), nowMs);
+  const taken = await takePlaces(transaction, judgeTogether(places), inactivePatient(patient, FROM), nowMs);
   return carryOut(taken, locked, call, nowMs);
 }
 
