@@ -1,7 +1,7 @@
 import type { ReadyCall } from "../../call.js";
-import { unknownReferences, validationFailed } from "../../errors.js";
+import { type FieldError, unknownReferences, validationFailed } from "../../errors.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
-import { updateAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { payers } from "../../postgres/tables/catalogs/catalogs.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
 import { findPatientOf } from "../../postgres/tables/patients/patient-locks.js";
@@ -59,10 +59,7 @@ export async function correctWait(
   requireVersion(appointment, expectedVersion);
   requireUnerased(patient);
   const { appointmentTypeId } = appointment;
-  const start = requestedOn ?? appointment.requestedOn ?? localDateAt(appointment.createdAt.getTime());
-  const today = localDateAt(nowMs);
-  const keptDesiredOn = desiredOn === undefined ? appointment.desiredOn : undefined;
-  const errors = dateErrors(request, start, today, keptDesiredOn);
+  const errors = judgeDates(request, appointment, localDateAt(nowMs));
   if (payer?.active === false) errors.unshift(inactive("payerId"));
   if (errors.length > 0) throw validationFailed(errors);
   const corrected = {
@@ -82,4 +79,10 @@ export async function correctWait(
   const { id: resourceId, version } = corrected;
   call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
   return { appointment: corrected, displacement: displacementOf(held) };
+}
+
+/** Returns an error for each date of the request that is out of range. `today` is YYYY-MM-DD. */
+function judgeDates(request: WaitCorrection, appointment: AppointmentRecord, today: string): FieldError[] {
+  const start = request.requestedOn ?? appointment.requestedOn ?? localDateAt(appointment.createdAt.getTime());
+  return dateErrors(request, start, today, request.desiredOn === undefined ? appointment.desiredOn : undefined);
 }
