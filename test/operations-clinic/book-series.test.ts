@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as fixtures from "../contract/fixtures.js";
-import { type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
+import { appointmentIn, type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { closeConsistent } from "../schedule/invariants.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
@@ -60,6 +60,20 @@ describe("BookSeries", () => {
     expect(appointments.map(({ dueOn }) => dueOn !== undefined)).toEqual([true, false, false]);
     const { waitlistEntry } = await mustCall(clinic, "GetWaitlistEntry", { waitlistEntryId });
     expect(waitlistEntry).toMatchObject({ appointmentId: appointments[0]?.appointmentId });
+  });
+
+  test("ends the wait with the first appointment, also after corrections of type and wait", async () => {
+    const { appointments } = await bookSeries({ count: 3 });
+    const appointmentTypeId = await fixtures.appointmentType.create(service, clinic.as);
+    const hasDueDate = [];
+    for (const { appointmentId } of appointments) {
+      const change = { appointmentId, appointmentTypeId, expectedVersion: 1 };
+      const changed = appointmentIn(await call(clinic, "ChangeAppointment", change));
+      const correction = { appointmentId, requestedOn: day(clinic, -1), expectedVersion: 2, reason: "Llamó ayer." };
+      const corrected = appointmentIn(await call(clinic, "CorrectAppointmentWait", correction));
+      hasDueDate.push(["dueOn" in changed, "dueOn" in corrected]);
+    }
+    expect(hasDueDate).toEqual([true, false, false].map((has) => [has, has]));
   });
 
   test("names everything that stands in the way, and books nothing", async () => {

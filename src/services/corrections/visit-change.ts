@@ -19,9 +19,9 @@ import { displacementOf, findOccupiedSlots } from "../../postgres/tables/schedul
 import type { ChangedAppointment } from "../appointments/appointment-transitions.js";
 import { withBuffer } from "../appointments/booking-references.js";
 import { requireOffered } from "../appointments/booking-target.js";
-import { findDueDate } from "../resources/due-date.js";
 import { nameIn } from "../resources/enum-names.js";
 import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
+import { correctedDueDate } from "./corrected-due-date.js";
 import { changeDuration, lockForDuration } from "./visit-duration.js";
 
 /**
@@ -119,8 +119,6 @@ async function changesOfVisit(
   call: ReadyCall,
 ): Promise<Partial<AppointmentRecord>> {
   const { serviceId, appointmentTypeId } = request;
-  const { requestedOn } = appointment;
-  const { transaction } = call;
   return {
     ...modalityAfter(request, appointment),
     ...(serviceId !== undefined && {
@@ -129,7 +127,7 @@ async function changesOfVisit(
     }),
     ...(appointmentTypeId !== undefined && {
       appointmentTypeId,
-      dueOn: requestedOn && (await findDueDate(transaction, { appointmentTypeId }, requestedOn)),
+      dueOn: await correctedDueDate(call.transaction, { ...appointment, appointmentTypeId }),
     }),
   };
 }

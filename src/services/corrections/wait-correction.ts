@@ -11,8 +11,8 @@ import { localDateAt } from "../../scheduling/local-clock.js";
 import { requireUnerased } from "../appointments/appointment-preconditions.js";
 import type { ChangedAppointment } from "../appointments/appointment-transitions.js";
 import { dateErrors } from "../appointments/booking-wait.js";
-import { findDueDate } from "../resources/due-date.js";
 import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
+import { correctedDueDate } from "./corrected-due-date.js";
 
 /**
  * A request to correct the request date, the desired date, the payer or `firstVisit` of an appointment. An undefined
@@ -58,7 +58,6 @@ export async function correctWait(
   if (payerId !== undefined && payer === undefined) throw unknownReferences([missing("payerId")]);
   requireVersion(appointment, expectedVersion);
   requireUnerased(patient);
-  const { appointmentTypeId } = appointment;
   const errors = judgeDates(request, appointment, localDateAt(nowMs));
   if (payer?.active === false) errors.unshift(inactive("payerId"));
   if (errors.length > 0) throw validationFailed(errors);
@@ -66,7 +65,7 @@ export async function correctWait(
     ...appointment,
     ...(requestedOn !== undefined && {
       requestedOn,
-      dueOn: await findDueDate(transaction, { appointmentTypeId }, requestedOn),
+      dueOn: await correctedDueDate(transaction, { ...appointment, requestedOn }),
     }),
     desiredOn: desiredOn ?? appointment.desiredOn,
     firstVisit: firstVisit ?? appointment.firstVisit,
