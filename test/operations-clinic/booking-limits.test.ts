@@ -169,11 +169,11 @@ describe("a hold", () => {
     const booked = appointmentIn(await bookOn(5));
     const { appointmentId } = moving;
     const heldDay = async (caller: Clinic, days: number, subject: JsonObject = { patientId }) => {
-      const [first = "", second = ""] = [await tokenOn(days, subject), await tokenOn(4, subject)];
-      const answer = await call(caller, "HoldAppointmentOption", {
-        optionToken: first,
-        alternativeOptionTokens: [second],
-      });
+      const request = {
+        optionToken: await tokenOn(days, subject),
+        alternativeOptionTokens: [await tokenOn(4, subject)],
+      };
+      const answer = await call(caller, "HoldAppointmentOption", request);
       const { holdId, startsAt } = holdIn(answer);
       await mustCall(clinic, "ReleaseHold", { holdId });
       return startsAt.slice(0, 10);

@@ -29,9 +29,8 @@ test("a call that fails outside all interceptors is cut: INTERNAL_ERROR over HTT
   const openValues = () => {
     throw new Error("no values");
   };
-  const { url } = await startListener({
-    handler: createRpcHandler({ ...options, services: [{ service: Health, implementation: {} }], openValues }),
-  });
+  const handle = createRpcHandler({ ...options, services: [{ service: Health, implementation: {} }], openValues });
+  const { url } = await startListener({ handler: (request, response) => void handle(request, response) });
   const path = `/${Health.typeName}/Check`;
   const headers = { "content-type": "application/json" };
   const session = connect(url);

@@ -94,8 +94,8 @@ test("a replay keeps the pending event of a test, which is not in the feed", asy
   successOf(await callRpc(service, rpc.testWebhook, { webhookId }, { as }));
   const request = { webhookId, cursor: textIn(page, "nextCursor"), expectedVersion: 1 };
   successOf(await callRpc(service, rpc.replayWebhook, request, { as }));
-  const [test] = await readDeliveries(service, webhookId, as);
-  expect(test).toMatchObject({ type: "cupo.webhook.test", state: "PENDING" });
+  const [delivery] = await readDeliveries(service, webhookId, as);
+  expect(delivery).toMatchObject({ type: "cupo.webhook.test", state: "PENDING" });
 });
 
 async function createLocations(count: number): Promise<void> {

@@ -124,6 +124,9 @@ export function latestAssignment(localDate: string, nowMs: number): string {
   return earlierDate(localDateAt(nowMs), localDate);
 }
 
+/** {@link latestAssignment} in words, because a message repeats no value of the request, such as the date of startsAt. */
+const LATEST = "today or the local date of startsAt, whichever is earlier";
+
 function requestErrors(
   { requestedOn, assignedOn, desiredOn }: ImportedAppointmentValid,
   localDate: string,
@@ -131,10 +134,9 @@ function requestErrors(
 ): FieldError[] {
   const latest = latestAssignment(localDate, nowMs);
   const errors: FieldError[] = [];
-  if (requestedOn > latest)
-    errors.push(item("requestedOn", "OUT_OF_RANGE", `the value must be ${latest} at the latest`));
+  if (requestedOn > latest) errors.push(item("requestedOn", "OUT_OF_RANGE", `the value must not be after ${LATEST}`));
   if (assignedOn !== undefined && (assignedOn < requestedOn || assignedOn > latest))
-    errors.push(item("assignedOn", "OUT_OF_RANGE", `the value must be from requestedOn through ${latest}`));
+    errors.push(item("assignedOn", "OUT_OF_RANGE", `the value must not be before requestedOn or after ${LATEST}`));
   if (desiredOn !== undefined && desiredOn < requestedOn)
     errors.push(item("desiredOn", "OUT_OF_RANGE", "the value must not be before requestedOn"));
   return errors;
