@@ -168,6 +168,10 @@ describe("a hold", () => {
     appointmentIn(await bookOn(3));
     const booked = appointmentIn(await bookOn(5));
     const { appointmentId } = moving;
+    await bookOn(4, await fixtures.createPatient(service, {}, clinic.as));
+    const cancelled = appointmentIn(await bookOn(4)).appointmentId;
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, clinic.as);
+    await mustCall(clinic, "CancelAppointment", { appointmentId: cancelled, cancellationReasonId, expectedVersion: 1 });
     const heldDay = async (caller: Clinic, days: number, subject: JsonObject = { patientId }) => {
       const request = {
         optionToken: await tokenOn(days, subject),

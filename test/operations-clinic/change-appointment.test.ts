@@ -73,6 +73,9 @@ describe("the visit", () => {
     const appointmentTypeId = await createType(clinic, 30, { opportunityDefinitionId });
     const changed = appointmentIn(await change(clinic, first, { appointmentTypeId }));
     expect(changed).toMatchObject({ dueOn: day(clinic, 1), requestedOn: day(clinic, 0) });
+    await service.query(`UPDATE appointments SET requested_on = NULL, due_on = NULL WHERE id = '${appointmentId}'`);
+    const older = appointmentIn(await change(clinic, { appointmentId, version: 2 }, { appointmentTypeId }));
+    expect(older).not.toHaveProperty("dueOn");
   });
 });
 

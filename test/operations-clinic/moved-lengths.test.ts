@@ -65,6 +65,17 @@ test("an alternative whose buffer overlaps the patient's next appointment is hel
   expect(holdIn(answer).startsAt).toBe(tight?.startsAt);
 });
 
+test("an appointment of one slot without a buffer can move to a shorter slot, also to one of several", async () => {
+  const { as, serviceId } = clinic;
+  const other = await openClinic(service, { as, serviceId, rule: { slotDurationMinutes: 20 } });
+  const { appointmentId } = booked;
+  const options = await optionsFor(clinic, { appointmentId });
+  const shorter = options.filter(({ programId }) => programId === other.programId);
+  const [gone = "", next = ""] = shorter.map(({ optionToken }) => optionToken);
+  await mustCall(clinic, "ReleaseHold", { holdId: holdIn(await hold(clinic, gone)).holdId });
+  expect(holdIn(await hold(clinic, gone, { alternativeOptionTokens: [next] })).startsAt).toBe(shorter[1]?.startsAt);
+});
+
 async function bookAt(of: Clinic, time: string, changes: JsonObject = {}): Promise<AppointmentBody> {
   const request = await timedBooking(of, { startsAt: at(of, time), ...changes });
   return appointmentIn(await call(of, "BookAppointmentAt", request));
