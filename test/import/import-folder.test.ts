@@ -158,6 +158,23 @@ test("imports CSV by a mapping of columns, with line numbers of the file", async
   expect(await countsOf(clinic)).toEqual({ LOCATION: 1, PATIENT: 1 });
 });
 
+test.each(["patients.ndjson", "patients.csv"])("stops at a file that is not UTF-8: %s", async (name) => {
+  const row = JSON.stringify(patientRow("P1", { fullName: "José Muñoz" }));
+  const mapping = { sourceId: "sourceId", name: "patient.fullName" };
+  await writeText("mapping.json", [JSON.stringify({ "patients.csv": mapping })]);
+  const text = name.endsWith(".csv") ? "sourceId,name\nP1,José Muñoz\n" : `${row}\n`;
+  await writeFile(join(folder, name), text, "latin1");
+  await expect(run()).rejects.toThrow(`${name} is not UTF-8`);
+  expect(await countsOf(clinic)).toEqual({});
+});
+
+test("imports NDJSON that begins with a byte order mark and has CRLF at the end of lines", async () => {
+  const rows = [patientRow("P1", { fullName: "José Muñoz" }), patientRow("P2")];
+  await writeFile(join(folder, "patients.ndjson"), `\u{feff}${rows.map((row) => JSON.stringify(row)).join("\r\n")}`);
+  expect(await run()).toMatchObject({ exitCode: 0 });
+  expect(await countsOf(clinic)).toEqual({ PATIENT: 2 });
+});
+
 test("reports rows that the service has and the files have no more", async () => {
   await writeRows("patients.ndjson", [patientRow("P1"), patientRow("P2")]);
   await run();

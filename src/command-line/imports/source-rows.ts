@@ -1,5 +1,6 @@
 import { createReadStream, type ReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import { create } from "@bufbuild/protobuf";
 import { listViolations } from "@cupo/connect-rest";
 import { createMessageReader, fieldsOf, noViolations, parseJsonBody } from "@cupo/connect-rest/strict-json";
@@ -37,11 +38,12 @@ const validate = messageValidatorOf(ImportRowSchema);
 
 /**
  * Reads the rows of a file one by one. The file is never in memory as a whole. Blank lines are skipped. Rejects if the
- * file cannot be read, or if a CSV file is malformed.
+ * file cannot be read or is not UTF-8, or if a CSV file is malformed.
  */
-export async function* readRows({ path, mapping }: SourceFile): AsyncGenerator<SourceRow> {
+export async function* readRows({ path, shownName, mapping }: SourceFile): AsyncGenerator<SourceRow> {
   const file = createReadStream(path);
-  const records = mapping === undefined ? linesOf(file) : recordsOf(file, mapping);
+  const text = Readable.from(textOf(file, shownName));
+  const records = mapping === undefined ? linesOf(text) : recordsOf(text, mapping);
   for await (const { line, json } of records) yield { line, bytesRead: file.bytesRead, ...parseRow(json) };
 }
 
@@ -50,21 +52,35 @@ interface Located {
   readonly json: string;
 }
 
-async function* linesOf(file: ReadStream): AsyncGenerator<Located> {
+/** Decodes a file, without its byte order mark. Throws for bytes that are not UTF-8, because it must not replace them. */
+async function* textOf(file: ReadStream, fileName: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decode = (bytes?: Buffer) => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch (cause) {
+      throw new Error(`${fileName} is not UTF-8: convert the file, and run the import again`, { cause });
+    }
+  };
+  for await (const bytes of file) yield decode(bytes);
+  yield decode();
+}
+
+async function* linesOf(text: Readable): AsyncGenerator<Located> {
   let line = 0;
-  for await (const json of createInterface({ input: file, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const json of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
     line += 1;
     if (json.trim() !== "") yield { line, json };
   }
 }
 
-const CSV: Options = { bom: true, columns: true, skip_empty_lines: true, info: true, relax_column_count: true };
+const CSV: Options = { columns: true, skip_empty_lines: true, info: true, relax_column_count: true };
 
-async function* recordsOf(file: ReadStream, mapping: ColumnMapping): AsyncGenerator<Located> {
+async function* recordsOf(text: Readable, mapping: ColumnMapping): AsyncGenerator<Located> {
   const parser = parse(CSV);
-  file.on("error", (error) => parser.destroy(error));
+  text.on("error", (error) => parser.destroy(error));
   let line = 2;
-  for await (const { record, info } of file.pipe(parser)) {
+  for await (const { record, info } of text.pipe(parser)) {
     yield { line, json: jsonOfRecord(mapping, record) };
     line = info.lines + 1;
   }
