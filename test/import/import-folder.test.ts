@@ -193,6 +193,16 @@ test.each<[string, Record<string, string>, RegExp]>([
     { "payers.csv": "", "mapping.json": '{"payers.csv":{"NIT":"payer.nit"}}' },
     /the column NIT must have the path of a field/,
   ],
+  [
+    "a mapping of a column that the file lacks",
+    { "payers.csv": "id,Nit,Nombre", "mapping.json": '{"payers.csv":{"id":"sourceId","NIT":"payer.taxId"}}' },
+    /payers\.csv has no column NIT/,
+  ],
+  [
+    "a CSV file with two columns of a mapped name",
+    { "payers.csv": "id,NIT,NIT", "mapping.json": '{"payers.csv":{"id":"sourceId","NIT":"payer.taxId"}}' },
+    /payers\.csv has 2 columns NIT/,
+  ],
 ])("refuses a folder with %s", async (_, files, message) => {
   for (const [name, text] of Object.entries(files)) await writeText(name, [text]);
   await expect(run()).rejects.toThrow(message);

@@ -32,6 +32,20 @@ export function readMapping(mappings: unknown, fileName: string): ColumnMapping 
   });
 }
 
+/**
+ * Returns the header of a CSV file. Throws if it does not have each column of the mapping exactly once: the cells would
+ * be lost, and an import cannot add them later.
+ */
+export function withMappedColumns(header: string[], mapping: ColumnMapping, fileName: string): string[] {
+  for (const { column } of mapping) {
+    const count = header.filter((name) => name === column).length;
+    if (count === 1) continue;
+    const has = count === 0 ? "no column" : `${count} columns`;
+    throw new Error(`${fileName} has ${has} ${column}: correct the header or mapping.json`);
+  }
+  return header;
+}
+
 /** Converts the cells of a CSV record, by column, to the JSON of a row. Empty cells become absent fields. */
 export function jsonOfRecord(mapping: ColumnMapping, cells: Readonly<Record<string, string>>): string {
   const row: Record<string, unknown> = {};

@@ -7,7 +7,7 @@ import { createMessageReader, fieldsOf, noViolations, parseJsonBody } from "@cup
 import { type Options, parse } from "csv-parse";
 import { type ImportRow, ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import { messageValidatorOf } from "../../interceptors/validation/validate-message.js";
-import { type ColumnMapping, jsonOfRecord } from "./column-mapping.js";
+import { type ColumnMapping, jsonOfRecord, withMappedColumns } from "./column-mapping.js";
 import type { SourceFile } from "./source-files.js";
 
 /** An error in a row, in the form in which the service reports it. */
@@ -38,12 +38,13 @@ const validate = messageValidatorOf(ImportRowSchema);
 
 /**
  * Reads the rows of a file one by one. The file is never in memory as a whole. Blank lines are skipped. Rejects if the
- * file cannot be read or is not UTF-8, or if a CSV file is malformed.
+ * file cannot be read or is not UTF-8, or if a CSV file is malformed or lacks a column of its
+ * mapping.
  */
 export async function* readRows({ path, shownName, mapping }: SourceFile): AsyncGenerator<SourceRow> {
   const file = createReadStream(path);
   const text = Readable.from(textOf(file, shownName));
-  const records = mapping === undefined ? linesOf(text) : recordsOf(text, mapping);
+  const records = mapping === undefined ? linesOf(text) : recordsOf(text, mapping, shownName);
   for await (const { line, json } of records) yield { line, bytesRead: file.bytesRead, ...parseRow(json) };
 }
 
@@ -74,10 +75,10 @@ async function* linesOf(text: Readable): AsyncGenerator<Located> {
   }
 }
 
-const CSV: Options = { columns: true, skip_empty_lines: true, info: true, relax_column_count: true };
+const CSV: Options = { skip_empty_lines: true, info: true, relax_column_count: true };
 
-async function* recordsOf(text: Readable, mapping: ColumnMapping): AsyncGenerator<Located> {
-  const parser = parse(CSV);
+async function* recordsOf(text: Readable, mapping: ColumnMapping, fileName: string): AsyncGenerator<Located> {
+  const parser = parse({ ...CSV, columns: (header: string[]) => withMappedColumns(header, mapping, fileName) });
   text.on("error", (error) => parser.destroy(error));
   let line = 2;
   for await (const { record, info } of text.pipe(parser)) {
