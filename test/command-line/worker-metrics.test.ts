@@ -52,6 +52,19 @@ test("the metrics before the end of a worker are not taken from the cache", asyn
   expect(worker.asked).toBe(2);
 });
 
+test("counters do not fall while a replaced worker drains", async () => {
+  const workers = [new CountingWorker(), new CountingWorker()];
+  const listening = numbered(workers);
+  const metrics = new WorkerMetrics(listening);
+  await metrics.refresh();
+  for (const [replaced, number] of listening) if (number === 1) listening.delete(replaced);
+  expect(await metrics.page()).toBe("# TYPE asked_total counter\nasked_total 3\n");
+});
+
 function metricsOf(workers: readonly CountingWorker[]): WorkerMetrics {
-  return new WorkerMetrics(new Map(workers.map((worker, i) => [worker as unknown as Worker, i + 1])));
+  return new WorkerMetrics(numbered(workers));
+}
+
+function numbered(workers: readonly CountingWorker[]): Map<Worker, number> {
+  return new Map(workers.map((worker, i) => [worker as unknown as Worker, i + 1]));
 }

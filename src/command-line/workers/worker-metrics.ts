@@ -23,7 +23,8 @@ export class WorkerMetrics {
   }
 
   /**
-   * Returns one page with the metrics of the workers that run and of those that have ended. Returns undefined if the
+   * Returns one page with the metrics of the workers that run and of those that have ended. Of a replaced worker that
+   * still drains, the page has the counters and histograms of its last answer. Returns undefined if the
    * page could not be collected. The page is reused for a second. If a worker does not answer in time, the page
    * contains the last metrics that this worker returned.
    */
@@ -47,7 +48,7 @@ export class WorkerMetrics {
 
   async #collect(): Promise<string> {
     await this.refresh();
-    const pages = Array.from(this.#workers, ([each, worker]) => ({ worker, page: this.#pages.get(each) ?? "" }));
+    const pages = Array.from(this.#pages, ([each, page]) => ({ worker: this.#workers.get(each), page }));
     return mergePages([...pages, { worker: undefined, page: this.#ended }]);
   }
 
