@@ -9,10 +9,20 @@ import { joinPrimary } from "../../src/command-line/workers/worker-process.js";
 class CountingWorker extends EventEmitter {
   asked = 0;
 
-  send(message: PrimaryMessage): void {
+  send(message: PrimaryMessage, callback?: (error: Error | null) => void): void {
+    setImmediate(() => callback?.(null));
     if (message.kind !== "OWN_METRICS") return;
     const page = `# TYPE asked_total counter\nasked_total ${(this.asked += 1)}\n`;
     setImmediate(() => this.emit("message", { kind: "OWN_METRICS", id: message.id, page }));
+  }
+}
+
+/** A worker that has just been killed. As Node does, it emits an error if a message without a callback is not sent. */
+class KilledWorker extends CountingWorker {
+  override send(_: PrimaryMessage, callback?: (error: Error | null) => void): void {
+    const error = new Error("write EPIPE");
+    if (callback === undefined) this.emit("error", error);
+    else setImmediate(callback, error);
   }
 }
 
@@ -59,6 +69,11 @@ test("counters do not fall while a replaced worker drains", async () => {
   await metrics.refresh();
   for (const [replaced, number] of listening) if (number === 1) listening.delete(replaced);
   expect(await metrics.page()).toBe("# TYPE asked_total counter\nasked_total 3\n");
+});
+
+test("a scrape ignores a worker that has just been killed", async () => {
+  const metrics = metricsOf([new KilledWorker(), new CountingWorker()]);
+  expect(await metrics.page()).toBe("# TYPE asked_total counter\nasked_total 1\n");
 });
 
 function metricsOf(workers: readonly CountingWorker[]): WorkerMetrics {

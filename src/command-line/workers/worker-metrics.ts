@@ -68,7 +68,9 @@ export class WorkerMetrics {
       };
       worker.on("message", onMessage);
       worker.on("exit", onExit);
-      worker.send({ kind: "OWN_METRICS", id } satisfies PrimaryMessage);
+      worker.send({ kind: "OWN_METRICS", id } satisfies PrimaryMessage, (error) => {
+        if (error !== null) onExit();
+      });
     });
     if (page !== undefined) this.#pages.set(worker, page);
   }

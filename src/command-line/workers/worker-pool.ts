@@ -125,6 +125,7 @@ async function answerMetrics(pool: Pool, asking: Worker): Promise<void> {
   send(asking, { kind: "ALL_METRICS", page: await pool.metrics.page() });
 }
 
+/** Sends a message, unless the worker has ended. Without a callback, Node would emit an error that ends this process. */
 function send(worker: Worker, message: PrimaryMessage): void {
-  if (worker.isConnected()) worker.send(message);
+  worker.send(message, () => undefined);
 }
