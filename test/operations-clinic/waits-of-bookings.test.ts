@@ -118,6 +118,14 @@ describe("desiredOn of a booking", () => {
     expect(await bookOption({ patientId, waitlistEntryId })).toMatchObject({ desiredOn: dateFrom });
   });
 
+  test("is the first day of the wait if the entry wishes an earlier date", async () => {
+    const patientId = await patient();
+    const wish = { patientId, serviceId: clinic.serviceId, dateFrom: day(clinic, -30), dateTo: day(clinic, 8) };
+    const waitlistEntryId = await deskFixtures(service, clinic.as).entry(wish);
+    const requestedOn = today();
+    expect(await bookOption({ patientId, waitlistEntryId })).toMatchObject({ requestedOn, desiredOn: requestedOn });
+  });
+
   test("must not be before the request or more than two years ahead", async () => {
     for (const desiredOn of [day(clinic, -6), yearsAfter(day(clinic, 1), 2)]) {
       const booking = await timedBooking(clinic, { requestedOn: day(clinic, -5), desiredOn });

@@ -5,7 +5,7 @@ import { readWaitLimit } from "../../postgres/tables/catalogs/wait-limits.js";
 import { findWaitlistEntry } from "../../postgres/tables/desk/waitlist.js";
 import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
-import { earlierDate, firstLocalDate, yearsAfter } from "../../scheduling/local-date.js";
+import { earlierDate, firstLocalDate, laterDate, yearsAfter } from "../../scheduling/local-date.js";
 import { missing } from "../resources/preconditions.js";
 
 /** The fields of a booking about the wait of the patient. Dates are local, YYYY-MM-DD. */
@@ -48,8 +48,8 @@ const MAX_YEARS = 2;
  * - the request date of the replaced appointment, or its creation date if it has no request date
  *
  * The due date follows from the active opportunity definition of the appointment type; without one, there is no due
- * date. The default of the desired date is the first date of the waitlist entry, or else the desired date of the
- * replaced appointment.
+ * date. The default of the desired date is the first date of the waitlist entry, but at least the date on which the wait
+ * begins. Without an entry, it is the desired date of the replaced appointment.
  */
 export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number): Promise<JudgedWait> {
   const { waitlistEntryId, replacesAppointmentId, appointmentTypeId } = given;
@@ -63,9 +63,10 @@ export async function judgeWait(given: GivenWait, call: ReadyCall, nowMs: number
   const dates = [today, given.requestedOn, dateOf(entry), replaced?.requestedOn ?? dateOf(replaced)];
   const [requestedOn = today] = dates.filter((date) => date !== undefined).toSorted();
   const dueOn = limit && lastDayOfWait(requestedOn, limit, limit.holidays);
+  const wishedOn = entry && laterDate(entry.dateFrom, requestedOn);
   const isUnknown = replacesAppointmentId !== undefined && replaced === undefined;
   return {
-    wait: { requestedOn, dueOn, desiredOn: given.desiredOn ?? entry?.dateFrom ?? replaced?.desiredOn },
+    wait: { requestedOn, dueOn, desiredOn: given.desiredOn ?? wishedOn ?? replaced?.desiredOn },
     replaced,
     missing: isUnknown ? [missing("replacesAppointmentId")] : [],
     invalid: dateErrors(given, requestedOn, today),
