@@ -244,6 +244,12 @@ describe("the slots of GetOpportunityIndicators", () => {
   });
 });
 
+test("the third next free slot is not on a date to which a changed rule was not applied yet", async () => {
+  const own = await openOwn();
+  await service.query(`UPDATE programs SET outdated_from = '${day(own, 1)}' WHERE id = '${own.programId}'`);
+  expect(await only(own)).not.toHaveProperty("thirdNextAvailableDays");
+});
+
 test("a holiday at most two days ahead has the summaries built again, unlike a later one", async () => {
   const own = await openOwn();
   await service.query(`INSERT INTO opportunity_states VALUES ('${own.tenantId}')`);

@@ -2,6 +2,7 @@ import type { Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
 import { liveHolds } from "../../held-until.js";
 import { sql } from "../../sql.js";
+import { IS_UP_TO_DATE } from "../schedule/booking-windows.js";
 import { CELLS, COUNTED_APPOINTMENTS, COUNTED_CHANGES, cellKey, cellSums } from "./summary-cells.js";
 
 /** An attribute by which appointments can be grouped. */
@@ -102,8 +103,8 @@ export interface ThirdNext extends Group {
 
 /**
  * Returns the day of the third free slot after `now` of each group. Omits groups with fewer than three free slots.
- * Slots on days without capacity left and slots of inactive or emergency programs do not count. Ignores the months and
- * the filter `payerId`.
+ * Slots on days without capacity left, slots of inactive or emergency programs, and slots that are not up to date
+ * ({@link IS_UP_TO_DATE}) do not count. Ignores the months and the filter `payerId`.
  */
 export function readThirdNext(transaction: Transaction, query: IndicatorQuery): Promise<ThirdNext[]> {
   const isByService = query.groupBy.has("serviceId") || query.serviceId !== undefined;
@@ -111,10 +112,10 @@ export function readThirdNext(transaction: Transaction, query: IndicatorQuery): 
     WHERE tenant_id = :tenant AND ${isWanted("service_id")}) AS o USING (program_id)`;
   const text = `WITH next AS (
       SELECT p.program_id, p.location_id, s.starts_at, s.local_date
-      FROM ${programs("id AS program_id, location_id, active, emergency")}
+      FROM ${programs("id AS program_id, location_id, active, emergency, outdated_from")}
       CROSS JOIN LATERAL (SELECT s.starts_at, s.local_date FROM slots s
         WHERE s.tenant_id = :tenant AND s.program_id = p.program_id AND s.appointment_id IS NULL
-          AND s.starts_at > :now::timestamptz AND NOT EXISTS (SELECT FROM day_counters c
+          AND s.starts_at > :now::timestamptz AND ${IS_UP_TO_DATE} AND NOT EXISTS (SELECT FROM day_counters c
             JOIN program_rules r ON r.tenant_id = :tenant AND r.id = c.rule_id
             WHERE c.tenant_id = :tenant AND c.rule_id = s.rule_id AND c.local_date = s.local_date
               AND c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity)
