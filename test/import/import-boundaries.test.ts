@@ -1,8 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { summarizeWaits } from "../../src/jobs/summarize-waits.js";
 import { endOfBookableStarts } from "../../src/scheduling/booking-times.js";
 import * as fixtures from "../contract/fixtures.js";
+import { indicatorsOf } from "../jobs/indicators-under-test.js";
 import { day } from "../schedule/clinic.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
   appointmentRow,
@@ -99,6 +102,19 @@ describe("an appointment", () => {
     service.stopAt(Date.parse(startsAt) + fromStartMs);
     expect(await outcomeOf(row)).toBe("CREATED");
   });
+});
+
+test("a wait of more than 16,383 days counts as 16,383 days in the indicators, also from summaries", async () => {
+  const database = openServiceDatabase(service.databaseUrl);
+  onTestFinished(() => database.close());
+  await importAppointment(clinic, appointmentRow(clinic, "A1", { requestedOn: "1900-01-01", status: "ATTENDED" }));
+  const months = { monthFrom: "2024-03", monthTo: `${day(clinic, 0).slice(0, 7)}` };
+  const waits = { count: "1", calendarDays: { sum: "16383", mean: 16_383, median: 16_383, p90: 16_383 } };
+  const attended = { ...waits, businessDays: waits.calendarDays };
+  const expected = [expect.objectContaining({ assigned: attended, attended })];
+  expect(await indicatorsOf(service, `${clinic.as.tenantId}`, months)).toEqual(expected);
+  await summarizeWaits(database);
+  expect(await indicatorsOf(service, `${clinic.as.tenantId}`, months)).toEqual(expected);
 });
 
 describe("a waitlist entry", () => {

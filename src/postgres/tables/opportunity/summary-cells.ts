@@ -47,10 +47,18 @@ const workdays = (date: string) => `((${date} - date '0001-01-01' + 1) / 7 * 5
   + least((${date} - date '0001-01-01' + 1) % 7, 5) - width_bucket(${date}, (SELECT dates FROM free_days)))`;
 
 /**
- * SQL for a histogram of waits in one decimal number, with eight digits for each number of days. For example, 300000002
- * means two waits of 0 days and three waits of 1 day. A negative wait counts as 0 days.
+ * The longest wait that a histogram can contain, in days. PostgreSQL's numeric type has at most 131,072 digits before
+ * the decimal point, and each number of days from 0 has eight digits.
  */
-const histogram = (waits: string, days: string) => `sum(${waits} * ('1e' || 8 * greatest(${days}, 0))::numeric)`;
+const MAX_DAYS = 131_072 / 8 - 1;
+
+/**
+ * SQL for a histogram of waits in one decimal number, with eight digits for each number of days. For example, 300000002
+ * means two waits of 0 days and three waits of 1 day. A negative wait counts as 0 days, and a wait of more than
+ * {@link MAX_DAYS} as MAX_DAYS days.
+ */
+const histogram = (waits: string, days: string) =>
+  `sum(${waits} * ('1e' || 8 * least(greatest(${days}, 0), ${MAX_DAYS}))::numeric)`;
 
 /**
  * SQL for CTEs that follow a CTE `counted` with rows like {@link COUNTED_APPOINTMENTS}. The last CTE, `cells`, sums up
