@@ -203,6 +203,14 @@ test.each<[string, Record<string, string>, RegExp]>([
     { "payers.csv": "id,NIT,NIT", "mapping.json": '{"payers.csv":{"id":"sourceId","NIT":"payer.taxId"}}' },
     /payers\.csv has 2 columns NIT/,
   ],
+  [
+    "a CSV file with a row of more cells than its header",
+    {
+      "payers.csv": "id,name\nE1,Seguros, S.A.",
+      "mapping.json": '{"payers.csv":{"id":"sourceId","name":"payer.name"}}',
+    },
+    /columns length is 2, got 3 on line 2/,
+  ],
 ])("refuses a folder with %s", async (_, files, message) => {
   for (const [name, text] of Object.entries(files)) await writeText(name, [text]);
   await expect(run()).rejects.toThrow(message);

@@ -129,7 +129,10 @@ describe("desiredOn of a booking", () => {
   test("must not be before the request or more than two years ahead", async () => {
     for (const desiredOn of [day(clinic, -6), yearsAfter(day(clinic, 1), 2)]) {
       const booking = await timedBooking(clinic, { requestedOn: day(clinic, -5), desiredOn });
-      expectRefusal(await callRpc(service, bookAppointmentAt, booking, asClinic()), 422, ["desiredOn OUT_OF_RANGE"]);
+      const refused = await callRpc(service, bookAppointmentAt, booking, asClinic());
+      expectRefusal(refused, 422, ["desiredOn OUT_OF_RANGE"]);
+      const span = `requestedOn of the appointment through ${yearsAfter(today(), 2)}`;
+      expect(messagesOf(refused)).toEqual([`the value must be from ${span}`]);
     }
   });
 });

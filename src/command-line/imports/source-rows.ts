@@ -38,8 +38,7 @@ const validate = messageValidatorOf(ImportRowSchema);
 
 /**
  * Reads the rows of a file one by one. The file is never in memory as a whole. Blank lines are skipped. Rejects if the
- * file cannot be read or is not UTF-8, or if a CSV file is malformed or lacks a column of its
- * mapping.
+ * file cannot be read or is not UTF-8, or if a CSV file is malformed or lacks a column of its mapping.
  */
 export async function* readRows({ path, shownName, mapping }: SourceFile): AsyncGenerator<SourceRow> {
   const file = createReadStream(path);
@@ -75,7 +74,8 @@ async function* linesOf(text: Readable): AsyncGenerator<Located> {
   }
 }
 
-const CSV: Options = { skip_empty_lines: true, info: true, relax_column_count: true };
+/** A row may lack its last cells. It may not have more cells than the header: the others would be under a wrong name. */
+const CSV: Options = { skip_empty_lines: true, info: true, relax_column_count_less: true };
 
 async function* recordsOf(text: Readable, mapping: ColumnMapping, fileName: string): AsyncGenerator<Located> {
   const parser = parse({ ...CSV, columns: (header: string[]) => withMappedColumns(header, mapping, fileName) });

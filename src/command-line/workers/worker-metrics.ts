@@ -24,9 +24,9 @@ export class WorkerMetrics {
 
   /**
    * Returns one page with the metrics of the workers that run and of those that have ended. Of a replaced worker that
-   * still drains, the page has the counters and histograms of its last answer. Returns undefined if the
-   * page could not be collected. The page is reused for a second. If a worker does not answer in time, the page
-   * contains the last metrics that this worker returned.
+   * still drains, the page has the counters and histograms of its last answer. Returns undefined if the page could not
+   * be collected. The page is reused for a second. If a worker does not answer in time, the page contains the last
+   * metrics that this worker returned.
    */
   readonly page = cachedMeasurement(() => this.#collect(), PAGE_PACE);
 

@@ -127,12 +127,22 @@ export function dateErrors(
 ): FieldError[] {
   const [earliest, latest] = [yearsAfter(today, -MAX_YEARS), yearsAfter(today, MAX_YEARS)];
   return [
-    ...outside("requestedOn", given.requestedOn, earliest, earlierDate(today, keptDesiredOn)),
-    ...outside("desiredOn", given.desiredOn, requestedOn, latest),
+    ...outside("requestedOn", given.requestedOn, earliest, earlierDate(today, keptDesiredOn), earliest),
+    ...outside("desiredOn", given.desiredOn, requestedOn, latest, "requestedOn of the appointment"),
   ];
 }
 
-function outside(field: string, date: string | undefined, first: string, last: string): FieldError[] {
+/**
+ * Returns an error if a date is before `first` or after `last`. The error names `first` by `shownFirst`, because it must
+ * not repeat a value of the request.
+ */
+function outside(
+  field: string,
+  date: string | undefined,
+  first: string,
+  last: string,
+  shownFirst: string,
+): FieldError[] {
   if (date === undefined || (first <= date && date <= last)) return [];
-  return [{ code: "OUT_OF_RANGE", field, message: `the value must be from ${first} through ${last}` }];
+  return [{ code: "OUT_OF_RANGE", field, message: `the value must be from ${shownFirst} through ${last}` }];
 }
