@@ -16,7 +16,8 @@ export interface ShownOperation {
   readonly examples: RequestExamples;
   /**
    * Over REST, the body of an answer can be one member of the response message. `members` names this member for each
-   * such method. Paths in such an answer omit this name. Defaults to no methods.
+   * such method, for example `appointment`. Examples then name a value as `appointmentId`, not as
+   * `appointment.appointmentId`. Defaults to no methods.
    */
   readonly members?: AnswerMembers;
   /**

@@ -36,7 +36,10 @@ export function shownOperations(document: ApiDocument): ShownOperation[] {
   });
 }
 
-/** Returns the example of a parameter as text; undefined if it has none. */
+/**
+ * Returns the example of a parameter as text: its own `example`, or that of its schema if this is a string. Otherwise
+ * returns undefined.
+ */
 export function exampleText({ example, schema }: Parameter): string | undefined {
   const value: JsonValue | undefined = example ?? (typeof schema.example === "string" ? schema.example : undefined);
   if (value === undefined) return undefined;

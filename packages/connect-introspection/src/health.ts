@@ -25,7 +25,7 @@ export interface HealthOptions {
  * Implements the health service (github.com/grpc/grpc/blob/master/doc/health-checking.md). The empty service name
  * stands for the whole server.
  * - A service is SERVING only while the server is SERVING too.
- * - Watchers receive a change within two times `watchIntervalMs` plus the duration of the checks. All watchers share
+ * - Watchers receive a change within the duration of the checks plus two times `watchIntervalMs`. All watchers share
  *   the results of the same checks.
  * - When the server stops, every known service becomes NOT_SERVING, and its watchers receive this change.
  */

@@ -25,8 +25,9 @@ export interface RequestExample {
  */
 export interface OperationParts {
   /**
-   * Defaults to the method's name in lowerCamelCase. If another route has this name, the name of the service, a number
-   * or both are added.
+   * Defaults to the method's name in lowerCamelCase: `getBook`. If several services have a method of this name, the
+   * name of the service comes first: `BookService_getBook`. If an earlier route has the same name, a number follows:
+   * `getBook_2`.
    */
   readonly operationId?: string;
   /** Defaults to the name of the service, or to its full name if another service has the same name. */

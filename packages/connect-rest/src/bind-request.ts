@@ -48,14 +48,14 @@ export interface RoutedRequest {
 export type BindRequest = (request: RoutedRequest) => Promise<Message>;
 
 /**
- * Compiles a function that builds the request message of a route. The function rejects with the first of these errors,
- * which list at most 100 violations:
- * - MALFORMED: a parameter of the path or the query is invalid. The error lists all such violations.
+ * Compiles a function that builds the request message of a route. The function rejects with the first of these errors.
+ * Each error lists at most 100 violations.
+ * - MALFORMED: a parameter of the path or the query is invalid. Lists the violations of both.
  * - UNSUPPORTED_MEDIA_TYPE, TOO_LONG or MALFORMED: the body cannot be read, see {@link readJsonBody} and
  *   {@link httpBodyReader}. MALFORMED also if the route has no body and the request has one.
- * - MALFORMED: the body violates the schema, and `validate` reports a field of the path. The error lists only the
- *   violations of path fields, because correcting the body would not help.
- * - INVALID: the body violates the schema. The error lists every violation, including those of `validate`.
+ * - MALFORMED: the body violates the schema, and `validate` also reports a field of the path. Lists only the violations
+ *   of path fields, because correcting the body would not help.
+ * - INVALID: the body violates the schema. Lists the violations of the body and those of `validate`.
  */
 export function createBinder(route: Route, options: BindOptions): BindRequest {
   const profile = requestProfile(options);

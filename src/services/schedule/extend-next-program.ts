@@ -17,8 +17,8 @@ import { inputsWithin, MAX_SLOTS_IN_PART, nextPartOf, type PlanPart, throughLast
 import { planOn, readPlanInputs } from "./plan-slots.js";
 
 /**
- * The result of {@link extendNextProgram}. ADDED: slots were added to the schedule of a program. All its slots through
- * the date `through` now exist.
+ * The result of {@link extendNextProgram}. ADDED: all slots of a program through the date `through` now exist. Some of
+ * them are new, unless no rule has slots on the added dates.
  */
 export type Turn =
   | { readonly kind: "ADDED"; readonly programId: string; readonly through: string }

@@ -4,7 +4,10 @@ import type { DescField, DescMessage, JsonObject } from "@bufbuild/protobuf";
 export interface UntranslatedRule {
   /** The rule's name, such as `string.max_bytes`, or the id of a CEL rule. */
   readonly id: string;
-  /** A sentence about the rule. For a CEL rule, its message or the text in its expression; "" if it has neither. */
+  /**
+   * A sentence about the rule; "" if there is none. For a CEL rule of a field, its message or the text in its
+   * expression. For a CEL rule of a message, only its message.
+   */
   readonly message: string;
   /** The expression of a CEL rule, otherwise "". */
   readonly expression: string;

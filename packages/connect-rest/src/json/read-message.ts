@@ -26,7 +26,7 @@ export interface ReadRules {
   readonly profile?: JsonProfile;
   /** The types that google.protobuf.Any may contain. Defaults to none: no Any can be read. */
   readonly registry?: Registry | undefined;
-  /** Paths of fields that the JSON must not contain. */
+  /** Paths of fields that count as unknown names in the JSON. The profile decides whether these are violations. */
   readonly excluded?: readonly FieldNames[];
   /** Paths of fields that the JSON may contain, but whose values are not read. */
   readonly ignored?: readonly FieldNames[];

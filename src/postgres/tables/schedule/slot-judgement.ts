@@ -5,11 +5,11 @@ import { meetsBlocks, PLAN_LISTS } from "./plan-lists.js";
  * `previewSlots` uses them to count the changes.
  *
  * Each statement reads the slots in scope once and looks up each slot in the lists of the plan. A join would be slow:
- * PostgreSQL has no statistics of a new tenant, so it would choose a nested loop. Two things prevent a join:
- * - A condition that looks up a slot in a list has the form `(…) IS TRUE`. PostgreSQL does not turn this form into a
- *   join.
- * - A list comes from unnest() over an array. PostgreSQL expects few rows from unnest(), so it puts them in a hash
- *   table.
+ * PostgreSQL has no statistics of a new tenant, so it would choose a nested loop. Two things make PostgreSQL look up
+ * each slot in a hash table of the list instead:
+ * - The condition has the form `(…) IS TRUE`. PostgreSQL does not turn this form into a join.
+ * - The list comes from unnest() over an array. PostgreSQL expects few rows from unnest(), so it expects the hash table
+ *   to be small.
  */
 
 /**
