@@ -44,13 +44,23 @@ export async function* readRows({ path, shownName, mapping }: SourceFile): Async
   const file = createReadStream(path);
   const text = Readable.from(textOf(file, shownName));
   const records = mapping === undefined ? linesOf(text) : recordsOf(text, mapping, shownName);
-  for await (const { line, json } of records) yield { line, bytesRead: file.bytesRead, ...parseRow(json) };
+  for await (const { line, json } of records) {
+    const parsed = json === undefined ? { row: create(ImportRowSchema), errors: [tooManyCells] } : parseRow(json);
+    yield { line, bytesRead: file.bytesRead, ...parsed };
+  }
 }
 
 interface Located {
   readonly line: number;
-  readonly json: string;
+  /** The row as JSON; undefined for a CSV record with more cells than the header. */
+  readonly json: string | undefined;
 }
+
+const tooManyCells: RowError = {
+  code: "INVALID_FORMAT",
+  field: "",
+  message: "the row has more cells than the header: put a cell with a comma in quotation marks",
+};
 
 /** Decodes a file, without its byte order mark. Throws for bytes that are not UTF-8, because it must not replace them. */
 async function* textOf(file: ReadStream, fileName: string): AsyncGenerator<string> {
@@ -74,15 +84,16 @@ async function* linesOf(text: Readable): AsyncGenerator<Located> {
   }
 }
 
-/** A row may lack its last cells. It may not have more cells than the header: the others would be under a wrong name. */
-const CSV: Options = { skip_empty_lines: true, info: true, relax_column_count_less: true };
+const CSV: Options = { skip_empty_lines: true, info: true, relax_column_count: true };
 
 async function* recordsOf(text: Readable, mapping: ColumnMapping, fileName: string): AsyncGenerator<Located> {
   const parser = parse({ ...CSV, columns: (header: string[]) => withMappedColumns(header, mapping, fileName) });
   text.on("error", (error) => parser.destroy(error));
   let line = 2;
   for await (const { record, info } of text.pipe(parser)) {
-    yield { line, json: jsonOfRecord(mapping, record) };
+    const cells: unknown = info.error?.["record"];
+    const isLonger = Array.isArray(cells) && cells.length > Object.keys(record).length;
+    yield { line, json: isLonger ? undefined : jsonOfRecord(mapping, record) };
     line = info.lines + 1;
   }
 }

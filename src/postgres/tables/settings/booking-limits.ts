@@ -142,8 +142,8 @@ const othersOnDay = prepared(["tenantId", "appointmentId", "slotId"], (names) =>
 
 /**
  * Returns SQL that selects the local dates on which a patient has as many appointments for the service `:serviceId` as
- * the tenant allows. Cancelled appointments and no-shows do not count. Does not select the date of the appointment `exceptId`. Selects no date if the tenant sets no
- * limit. `patientId` and `exceptId` are SQL expressions.
+ * the tenant allows. Cancelled appointments and no-shows do not count. Does not select the date of the appointment
+ * `exceptId`. Selects no date if the tenant sets no limit. `patientId` and `exceptId` are SQL expressions.
  */
 export function limitedDates(patientId: string, exceptId: string): string {
   const most = "t.max_appointments_per_service_and_day";
