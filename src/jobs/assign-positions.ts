@@ -2,26 +2,27 @@ import { CupoError } from "../errors.js";
 import { runTransaction, type TransactionSource } from "../postgres/run-transaction.js";
 import { assignNextPositions, MAX_ASSIGNED, readFeed } from "../postgres/tables/events/event-feed.js";
 import { findOutstandingTenants } from "../postgres/tables/events/event-overview.js";
+import { runForEach } from "./run-for-each.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 2_000 };
 const BEHIND_ALL = Number.MAX_SAFE_INTEGER;
 
 /**
  * For all tenants: assigns a position in the tenant's event feed to each event that has none. An aborted signal stops
- * the job after the current batch.
+ * the job after the current batch. If the job fails for a tenant, it continues with the others ({@link runForEach}).
  *
  * Reading a feed does the same, so this job is for feeds that nobody reads. It is needed for two reasons:
  * - An event can be purged only after it has a position, because its retention begins then.
  * - The first reader of a feed should not wait while many positions are assigned.
  */
 export async function assignPositions(database: TransactionSource, signal?: AbortSignal): Promise<void> {
-  for (const tenantId of await findOutstandingTenants(database)) {
+  const assignAll = async (tenantId: string) => {
     for (;;) {
       const isFull = await assignBatch(database, tenantId);
-      if (signal?.aborted === true) return;
-      if (!isFull) break;
+      if (signal?.aborted === true || !isFull) return;
     }
-  }
+  };
+  await runForEach(await findOutstandingTenants(database), assignAll, signal);
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   finishErasure,
 } from "../postgres/tables/tenants/erasure.js";
 import { findFilledTables, readTenantTables, type TenantTable } from "../postgres/tables/tenants/tenant-tables.js";
+import { runForEach } from "./run-for-each.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
 /** The maximum number of rows that one transaction deletes. */
@@ -38,6 +39,7 @@ export interface ErasurePorts {
  * one of them still runs, the tenant is left to a later run.
  *
  * - If a run is interrupted, the next run continues.
+ * - If the erasure of a tenant fails, the run continues with the others ({@link runForEach}).
  * - If two runs delete rows of the same tenant at the same time, one of them leaves the tenant to the other.
  * - While an older release serves the database, nothing is erased: that release does not know the state of tenants.
  * - After the signal is aborted, the run deletes at most one more batch.
@@ -47,12 +49,12 @@ export async function eraseTenants(ports: ErasurePorts, signal?: AbortSignal): P
   const tenantIds = await findErasingTenants(database);
   if (tenantIds.length === 0 || (await isOlderServing(database, KNOWN_SINCE))) return tenantIds.length > 0;
   let left = tenantIds.length;
-  for (const tenantId of tenantIds) {
-    if (signal?.aborted === true) break;
-    if (!(await eraseTenant(tenantId, ports, signal))) continue;
+  const erase = async (tenantId: string) => {
+    if (!(await eraseTenant(tenantId, ports, signal))) return;
     logger.info({ tenant: tenantId }, "a tenant was erased");
     left -= 1;
-  }
+  };
+  await runForEach(tenantIds, erase, signal);
   return left > 0;
 }
 

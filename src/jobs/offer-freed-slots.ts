@@ -2,9 +2,10 @@ import type { Transaction } from "../call.js";
 import { CupoError } from "../errors.js";
 import { isOlderServing } from "../postgres/migration/older-serving.js";
 import { runAsActiveTenant, type TransactionSource } from "../postgres/run-transaction.js";
-import { findDueFreedSlots } from "../postgres/tables/schedule/freed-slots.js";
+import { type FreedSlotKey, findDueFreedSlots } from "../postgres/tables/schedule/freed-slots.js";
 import { findInactiveTenants } from "../postgres/tables/tenants/erasure.js";
 import { offerFreedSlot } from "../services/holds/offer-freed-slot.js";
+import { runForEach } from "./run-for-each.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 5_000 };
 /** The maximum number of slots that one run offers. The next run offers the rest. */
@@ -35,20 +36,18 @@ export interface OfferPorts {
 export async function offerFreedSlots(ports: OfferPorts, signal?: AbortSignal): Promise<number> {
   const { database, now } = ports;
   if (await isOlderServing(database, KNOWN_SINCE)) return 0;
-  const failures: unknown[] = [];
   let offers = 0;
   const inactive = await findInactiveTenants(database);
-  for (const { tenantId, slotId } of await findDueFreedSlots(database, new Date(now()), MOST, inactive)) {
-    if (signal?.aborted === true) break;
+  const offer = async ({ tenantId, slotId }: FreedSlotKey) => {
     try {
-      const offer = (transaction: Transaction) => offerFreedSlot(transaction, slotId, now());
-      if (!(await runAsActiveTenant(database, tenantId, LIMITS, offer))) continue;
+      const work = (transaction: Transaction) => offerFreedSlot(transaction, slotId, now());
+      if (!(await runAsActiveTenant(database, tenantId, LIMITS, work))) return;
       offers += 1;
       ports.onCommitted?.(tenantId);
     } catch (error) {
-      if (!(error instanceof CupoError)) failures.push(error);
+      if (!(error instanceof CupoError)) throw error;
     }
-  }
-  if (failures.length > 0) throw failures[0];
+  };
+  await runForEach(await findDueFreedSlots(database, new Date(now()), MOST, inactive), offer, signal);
   return offers;
 }

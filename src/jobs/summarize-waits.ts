@@ -8,6 +8,7 @@ import {
   findTenantsWithoutSummaries,
   moveChanges,
 } from "../postgres/tables/opportunity/summaries.js";
+import { runForEach } from "./run-for-each.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
 /** The migration that added the table `opportunity_summaries`. Older releases do not record changes for this table. */
@@ -22,7 +23,8 @@ const KNOWN_SINCE = "0044-opportunity-summaries";
  * the job only marks the summaries of all tenants as not built. The job does not notice an older release that serves
  * only between two runs of the job.
  *
- * An aborted signal stops the job after the current transaction.
+ * If the job fails for a tenant, it continues with the others ({@link runForEach}). An aborted signal stops the job
+ * after the current transaction.
  */
 export async function summarizeWaits(database: TransactionSource, signal?: AbortSignal): Promise<void> {
   if (await isOlderServing(database, KNOWN_SINCE)) return dropAllSummaries(database);
@@ -33,6 +35,11 @@ export async function summarizeWaits(database: TransactionSource, signal?: Abort
       if (isMore !== true) return;
     }
   };
-  for (const tenantId of await findTenantsWithoutSummaries(database)) await repeat(tenantId, buildSummaries);
-  for (const tenantId of await findTenantsWithChanges(database)) await repeat(tenantId, moveChanges);
+  const steps = [
+    { find: findTenantsWithoutSummaries, work: buildSummaries },
+    { find: findTenantsWithChanges, work: moveChanges },
+  ];
+  const run = async ({ find, work }: (typeof steps)[number]) =>
+    runForEach(await find(database), (tenantId) => repeat(tenantId, work), signal);
+  await runForEach(steps, run, signal);
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Transaction } from "../../src/call.js";
+import { summarizeWaits } from "../../src/jobs/summarize-waits.js";
 import type { Database } from "../../src/postgres/database.js";
 import { runAsTenant } from "../../src/postgres/run-transaction.js";
 import {
@@ -60,15 +61,33 @@ describe("summaries", () => {
     ["changed", moveChanges],
   ])("are not %s while holidays change", async (_, work) => {
     const tenantId = await openTenant();
-    const holder = new Client(service.databaseUrl);
-    onTestFinished(() => holder.end());
-    await holder.connect();
-    await holder.query(`BEGIN; SET LOCAL cupo.tenant_id = '${tenantId}'; SELECT FROM calendars FOR NO KEY UPDATE`);
+    const release = await holdCalendar(tenantId);
     await expect(run(tenantId, work)).rejects.toThrow("lock timeout");
-    await holder.query("ROLLBACK");
+    await release();
     expect(await run(tenantId, work)).toBe(false);
   });
 });
+
+test("the job continues with the other tenants if it fails for one, and then fails", async () => {
+  for (let i = 0; i < 2; i++) await openTenant();
+  const [first, ...others] = await findTenantsWithoutSummaries(database);
+  expect(others).not.toEqual([]);
+  const release = await holdCalendar(`${first}`);
+  await expect(summarizeWaits(database)).rejects.toThrow("lock timeout");
+  expect(await findTenantsWithoutSummaries(database)).toEqual([first]);
+  await release();
+  await summarizeWaits(database);
+  expect(await findTenantsWithoutSummaries(database)).toEqual([]);
+});
+
+/** Locks the calendar of a tenant as a change of holidays does. Returns the function that releases it. */
+async function holdCalendar(tenantId: string): Promise<() => Promise<unknown>> {
+  const holder = new Client(service.databaseUrl);
+  onTestFinished(() => holder.end());
+  await holder.connect();
+  await holder.query(`BEGIN; SET LOCAL cupo.tenant_id = '${tenantId}'; SELECT FROM calendars FOR NO KEY UPDATE`);
+  return () => holder.query("ROLLBACK");
+}
 
 /** Opens a clinic in a new tenant. Returns the id of the tenant. */
 async function openTenant({ materialized = true } = {}): Promise<string> {
