@@ -9,7 +9,15 @@ import { findChangedFeeds, findOutstandingTenants } from "../../src/postgres/tab
 import { readEndOfFeed } from "../../src/services/events/read-placed.js";
 import { execute } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
-import { changed, commitEach, type FeedUnderTest, newTenant, PATIENT_LIMITS, startFeed } from "./feed-under-test.js";
+import {
+  changed,
+  commitEach,
+  type FeedUnderTest,
+  insertUnplaced,
+  newTenant,
+  PATIENT_LIMITS,
+  startFeed,
+} from "./feed-under-test.js";
 
 const WAITING = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
@@ -225,15 +233,8 @@ async function read(after: number, limit = 10): Promise<[number, string, number 
   return events.map(({ position, resourceId, resourceVersion }) => [position, resourceId, resourceVersion]);
 }
 
-/** Inserts this many unplaced events, without row-level security. */
 async function fill(count: number): Promise<void> {
-  await execute(
-    feed.testDatabase.adminUrl,
-    `WITH done AS (INSERT INTO audit_events (tenant_id, id, operation, principal, correlation_id, action, resource_type, resource_id)
-       SELECT '${tenantId}', gen_random_uuid(), 'test', 'test', gen_random_uuid(), 'CREATE', 'Patient', gen_random_uuid()
-       FROM generate_series(1, ${count}) RETURNING tenant_id, id)
-     INSERT INTO event_outbox (tenant_id, audit_event_id) SELECT tenant_id, id FROM done`,
-  );
+  await execute(feed.testDatabase.adminUrl, insertUnplaced(tenantId, count));
 }
 
 async function age(condition: string, by: string): Promise<void> {

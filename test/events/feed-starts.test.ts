@@ -7,7 +7,14 @@ import { runTransaction } from "../../src/postgres/run-transaction.js";
 import { parseCursor } from "../../src/services/events/event-cursor.js";
 import { listEvents } from "../../src/services/events/list-events.js";
 import { execute } from "../support/database.js";
-import { type FeedUnderTest, newTenant, PATIENT_LIMITS, principalIn, startFeed } from "./feed-under-test.js";
+import {
+  type FeedUnderTest,
+  insertUnplaced,
+  newTenant,
+  PATIENT_LIMITS,
+  principalIn,
+  startFeed,
+} from "./feed-under-test.js";
 import { openFeedProcess } from "./watchers.js";
 
 /** More events than one statement gives positions to. */
@@ -24,13 +31,7 @@ afterAll(() => feed.close());
 
 beforeEach(async () => {
   tenantId = newTenant();
-  await execute(
-    feed.testDatabase.adminUrl,
-    `WITH done AS (INSERT INTO audit_events (tenant_id, id, operation, principal, correlation_id, action, resource_type, resource_id)
-       SELECT '${tenantId}', gen_random_uuid(), 'test', 'test', gen_random_uuid(), 'CREATE', 'Patient', gen_random_uuid()
-       FROM generate_series(1, ${COMMITTED}) RETURNING tenant_id, id)
-     INSERT INTO event_outbox (tenant_id, audit_event_id) SELECT tenant_id, id FROM done`,
-  );
+  await execute(feed.testDatabase.adminUrl, insertUnplaced(tenantId, COMMITTED));
 });
 
 test("a list that starts now begins after all committed events", async () => {

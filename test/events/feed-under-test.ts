@@ -89,6 +89,14 @@ export function principalIn(tenantId: string): Principal {
   };
 }
 
+/** Returns SQL that inserts this many changes of patients that are not in the feed yet. Run it without row-level security. */
+export function insertUnplaced(tenantId: string, count: number): string {
+  return `WITH done AS (INSERT INTO audit_events (tenant_id, id, operation, principal, correlation_id, action, resource_type, resource_id)
+       SELECT '${tenantId}', gen_random_uuid(), 'test', 'test', gen_random_uuid(), 'CREATE', 'Patient', gen_random_uuid()
+       FROM generate_series(1, ${count}) RETURNING tenant_id, id)
+     INSERT INTO event_outbox (tenant_id, audit_event_id) SELECT tenant_id, id FROM done`;
+}
+
 /** Returns the id of a tenant without data. */
 export function newTenant(): string {
   return randomUUID();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { rpcNamed } from "../contract/published-operations.js";
+import { insertUnplaced } from "../events/feed-under-test.js";
 import { bookFirst, mustCall, openClinic } from "../schedule/clinic.js";
 import { registration } from "../support/registration.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
@@ -320,10 +321,5 @@ function auditRows(): Promise<Record<string, unknown>[]> {
 
 /** Writes `count` changes of patients that are not in the feed yet. */
 async function fill(count: number): Promise<void> {
-  await service.query(
-    `WITH done AS (INSERT INTO audit_events (tenant_id, id, operation, principal, correlation_id, action, resource_type, resource_id)
-       SELECT '${as.tenantId}', gen_random_uuid(), 'test', 'test', gen_random_uuid(), 'CREATE', 'Patient', gen_random_uuid()
-       FROM generate_series(1, ${count}) RETURNING tenant_id, id)
-     INSERT INTO event_outbox (tenant_id, audit_event_id) SELECT tenant_id, id FROM done`,
-  );
+  await service.query(insertUnplaced(`${as.tenantId}`, count));
 }
