@@ -25,7 +25,6 @@ import { startJobs } from "./start-jobs.js";
 import { cachedMeasurement } from "./telemetry/metrics/cached-measurement.js";
 import { openTelemetry, type Telemetry } from "./telemetry/open-telemetry.js";
 import type { TelemetryConfig } from "./telemetry/telemetry-config.js";
-import { encodeTextsByBuffer } from "./text-encoding.js";
 import { openTrustedIssuer, operatorsOf } from "./trusted-issuer.js";
 
 /** A running service. */
@@ -75,7 +74,6 @@ type Closer = () => Promise<void> | void;
 /** Assembles and starts the service. If a component cannot start, closes those that have started, and rejects. */
 export async function startServer(config: ServerConfig, ports: ServerPorts): Promise<RunningServer> {
   const closers: Closer[] = [];
-  encodeTextsByBuffer();
   try {
     return await start(config, ports, closers);
   } catch (error) {

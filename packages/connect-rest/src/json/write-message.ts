@@ -123,9 +123,11 @@ function wellKnownWriter(schema: DescMessage, compilation: Compilation): Write |
   return (message) => JSON.stringify(toJson(schema, message as Message, options));
 }
 
+/** Of several names for a value (`allow_alias`), the first one in the schema is written. */
 function enumWriter({ typeName, values }: NonNullable<DescField["enum"]>): Write {
   if (typeName === "google.protobuf.NullValue") return () => "null";
-  const names = new Map<unknown, string>(values.map(({ number, name }) => [number, JSON.stringify(name)]));
+  const names = new Map<unknown, string>();
+  for (const { number, name } of values.toReversed()) names.set(number, JSON.stringify(name));
   return (value) => names.get(value) ?? String(value);
 }
 

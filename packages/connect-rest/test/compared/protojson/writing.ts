@@ -14,9 +14,9 @@ export const ignored: readonly (readonly [message: Group["message"], json: strin
   ["Kinds", '{"nope":{"a":1},"child":{"nope":[]}}', { child: {} }],
   ["Kinds", '{"genre":"NOPE"}', {}],
   ["Aliases", '{"colours":["BLUE"]}', {}],
-  ["Aliases", '{"colours":["GREY","BLUE","GRAY"]}', { colours: ["GrAy", "GrAy"] }],
+  ["Aliases", '{"colours":["GREY","BLUE","GRAY"]}', { colours: ["GREY", "GREY"] }],
   ["Aliases", '{"byName":{"a":"BLUE"}}', {}],
-  ["Aliases", '{"byName":{"a":"GREY","b":"BLUE"}}', { byName: { a: "GrAy" } }],
+  ["Aliases", '{"byName":{"a":"GREY","b":"BLUE"}}', { byName: { a: "GREY" } }],
   [
     "Envelope",
     '{"content":{"@type":"type.googleapis.com/library.v1.Kinds","nope":1}}',
