@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../src/postgres/database.js";
 import * as fixtures from "../contract/fixtures.js";
@@ -5,12 +6,13 @@ import { choicesOf, outcomesOf } from "../operations-clinic/displaced-fixtures.j
 import { holdFirst } from "../operations-clinic/hold-requests.js";
 import { type BookedBody, bookedIn, seriesOf } from "../operations-clinic/series-requests.js";
 import { at, timedBooking } from "../operations-clinic/timed-bookings.js";
-import { type AppointmentBody, type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
+import { type AppointmentBody, bookFirst, type Clinic, call, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
+import { runExtensions } from "../schedule/run-extensions.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { freeSlot, offersOf, onlyOffer, openOfferingClinic, runOffers, wait } from "./offers-under-test.js";
-import { cancel, MINUTE_MS, moveTo } from "./time-events-under-test.js";
+import { cancel, MINUTE_MS, moveTo, newPatient } from "./time-events-under-test.js";
 
 const DAY_MINUTES = 1_440;
 
@@ -93,6 +95,26 @@ describe("a freed slot", () => {
     service.stopAt(tomorrow);
     expect(await run(clinic)).toBe(1);
     expect(await onlyOffer(clinic)).toMatchObject({ startsAt });
+  });
+
+  test("that a change of the rules was not yet applied to is offered once a job has applied it", async () => {
+    await setWindow(clinic, { horizonDays: 200 });
+    const { programId, ruleId } = clinic;
+    const change = async (expectedVersion: number, attributes: JsonObject) =>
+      mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion, ...attributes });
+    await change(1, { validTo: day(clinic, 300) });
+    await runExtensions(service, clinic.as.tenantId);
+    const far = { dateFrom: day(clinic, 150), dateTo: day(clinic, 150) };
+    await wait(clinic, far);
+    const freed = await bookFirst(clinic, await newPatient(clinic), far);
+    await change(2, { endsAtLocal: "11:00" });
+    await cancel(clinic, freed);
+    expect(await run(clinic)).toBe(0);
+    await runExtensions(service, clinic.as.tenantId);
+    expect(await run(clinic)).toBe(0);
+    service.stopAt(service.now() + MINUTE_MS);
+    expect(await run(clinic)).toBe(1);
+    expect(await onlyOffer(clinic)).toMatchObject({ startsAt: freed.startsAt });
   });
 
   test("is the only one that is offered, not the free one after it", async () => {

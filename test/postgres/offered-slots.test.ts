@@ -86,10 +86,17 @@ describe("a slot", () => {
   test.each([
     ["is retained", set("slots", SLOT, `appointment_id = '${APPOINTMENT}', retained = true, retained_by = 'RULES'`)],
     ["has no rule", set("slots", SLOT, `appointment_id = '${APPOINTMENT}', rule_id = NULL`)],
-    ["is not up to date", set("programs", numbered(4), "outdated_from = '2030-01-07'")],
   ])("that %s is not found", async (_, change) => {
     await client.query(change);
     expect(await findOfferableSlot(transaction, SLOT, NOW_MS)).toBeUndefined();
+  });
+
+  test.each<[string, boolean]>([
+    ["2030-01-08", true],
+    ["2030-01-07", false],
+  ])("is up to date if its program is outdated from %s: %s", async (outdatedFrom, isUpToDate) => {
+    await client.query(set("programs", numbered(4), `outdated_from = '${outdatedFrom}'`));
+    expect(await findOfferableSlot(transaction, SLOT, NOW_MS)).toMatchObject({ isOpen: true, isUpToDate });
   });
 
   test.each<[string, boolean, string]>([

@@ -17,18 +17,22 @@ import { type HoldingCall, MAX_OF_PATIENT, takeOption } from "./take-option.js";
 /** The name of the operation in the audit trail. */
 const OPERATION = "offer_freed_slot";
 
+/** After how many milliseconds a job looks again at an outdated slot. */
+const RETRY_OUTDATED_MS = 60_000;
+
 /**
  * Offers a freed slot to the first waitlist entry in the order of `waitingOrder`: holds the slot for the patient and
  * writes an OFFERED event of the entry. Returns whether it offered the slot.
  *
  * Stops the offers of the slot ({@link stopOffers}) in these cases:
  * - The tenant has not set `freedSlotOfferMinutes`.
- * - The schedule does not have the slot, or the slot is outdated: a change of the program was not yet applied to it.
+ * - The schedule does not have the slot.
  * - It is too late for an offer ({@link isTooLate}).
  *
  * Otherwise sets the time at which a job calls this function again:
  * - after an offer: when the hold of the offer expires
  * - if the slot is beyond the horizon of the program: when the horizon reaches the slot
+ * - if the slot is outdated (a change of the program was not yet applied to it): a minute later
  * - if holds prevent the offer: when these holds expire
  * - otherwise (no entry fits, or the slot is not free): when the slot starts, so that the job stops the offers
  *
@@ -43,7 +47,7 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
     stopOffers(transaction, slotId, new Date(nowMs));
     return false;
   }
-  const later = slot.offeredFrom.getTime() > nowMs ? slot.offeredFrom : slot.heldUntil;
+  const later = offerableLater(slot, nowMs);
   const first = slot.isOpen && later === undefined ? await findFirst(transaction, slot, nowMs) : undefined;
   if (first === undefined) {
     deferFreedSlot(transaction, slotId, later ?? slot.startsAt, []);
@@ -60,6 +64,13 @@ export async function offerFreedSlot(transaction: Transaction, slotId: string, n
  */
 function isTooLate({ startsAt, offeredUntil }: OfferableSlot, nowMs: number, minutes: number): boolean {
   return !isOfferable(startsAt.getTime(), nowMs, minutes) || offeredUntil.getTime() < nowMs;
+}
+
+/** Returns when a job must look at the slot again, if the slot cannot be offered now but perhaps then. */
+function offerableLater(slot: OfferableSlot, nowMs: number): Date | undefined {
+  if (slot.offeredFrom.getTime() > nowMs) return slot.offeredFrom;
+  if (slot.isOpen && !slot.isUpToDate) return new Date(nowMs + RETRY_OUTDATED_MS);
+  return slot.heldUntil;
 }
 
 async function findFirst(

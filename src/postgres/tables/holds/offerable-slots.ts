@@ -27,6 +27,8 @@ export interface OfferableSlot {
    * - The program, location and practitioner are active. The program is no emergency program.
    */
   readonly isOpen: boolean;
+  /** Whether the slot has been compared with the current rules of its program ({@link IS_UP_TO_DATE}). */
+  readonly isUpToDate: boolean;
   /**
    * The time from which holds no longer prevent an offer; undefined if no hold prevents it now. Two kinds of holds
    * prevent an offer: holds of the practitioner during the slot, and holds that use the last unit of capacity of the
@@ -63,7 +65,7 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
        s.local_date AS "localDate", s.starts_at AS "startsAt", s.ends_at AS "endsAt",
        s.appointment_id IS NULL AND p.active AND NOT p.emergency AND l.active AND d.active AND NOT ${IS_DAY_FULL}
          AND (${busyTime("practitioner_id", { ...TIME, personId: "s.practitioner_id", now: NO_HOLD })}) IS NULL AS "isOpen",
-       ${OFFERED_FROM} AS "offeredFrom", ${OFFERED_UNTIL} AS "offeredUntil",
+       ${IS_UP_TO_DATE} AS "isUpToDate", ${OFFERED_FROM} AS "offeredFrom", ${OFFERED_UNTIL} AS "offeredUntil",
        greatest((SELECT max(h.expires_at) FROM appointment_holds h WHERE h.tenant_id = :tenantId
           AND h.practitioner_id = s.practitioner_id AND h.ended_at IS NULL AND h.expires_at > :now
           AND h.starts_at > s.starts_at - interval '24 hours' AND h.starts_at < s.ends_at AND h.ends_at > s.starts_at),
@@ -73,8 +75,7 @@ const selectSlot = prepared(["tenantId", "slotId", "now"], (names) =>
        JOIN locations l ON l.tenant_id = :tenantId AND l.id = p.location_id
        JOIN practitioners d ON d.tenant_id = :tenantId AND d.id = s.practitioner_id
        LEFT JOIN tenant_settings t ON t.tenant_id = :tenantId
-     WHERE s.tenant_id = :tenantId AND s.id = :slotId AND NOT s.retained AND s.rule_id IS NOT NULL
-       AND ${IS_UP_TO_DATE}`,
+     WHERE s.tenant_id = :tenantId AND s.id = :slotId AND NOT s.retained AND s.rule_id IS NOT NULL`,
     names,
   ),
 );
@@ -137,7 +138,7 @@ export async function findOfferedSlot(
 
 /**
  * Returns a slot of the schedule without locking it, whether or not it is free. Returns undefined if the schedule no
- * longer has the slot, or if the slot is not up to date ({@link IS_UP_TO_DATE}).
+ * longer has the slot.
  */
 export async function findOfferableSlot(
   transaction: Transaction,
