@@ -7,7 +7,9 @@ import { extendSchedules } from "../../src/jobs/extend-schedules.js";
 import type { Database } from "../../src/postgres/database.js";
 import * as fixtures from "../contract/fixtures.js";
 import { type Indicators, indicatorsOf } from "../jobs/indicators-under-test.js";
+import { cancel } from "../jobs/time-events-under-test.js";
 import {
+  type AppointmentBody,
   appointmentIn,
   awaitStep,
   book,
@@ -23,6 +25,7 @@ import { openServiceDatabase } from "../support/open-service-database.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
+import { holdFirst } from "./hold-requests.js";
 import { expectRefusal } from "./rpc-under-test.js";
 import { mustBlock, wholeDay } from "./schedule-block-fixtures.js";
 import { timedBooking } from "./timed-bookings.js";
@@ -207,8 +210,7 @@ describe("the slots of GetOpportunityIndicators", () => {
   test("tell the days to the third next of them, for the present month", async () => {
     const own = await openOwn();
     expect(await only(own)).toMatchObject({ thirdNextAvailableDays: 1 });
-    for (const _ of Array(6))
-      await bookFirst(own, await patientOf(own), { dateFrom: day(own, 1), dateTo: day(own, 1) });
+    await bookTomorrow(own, 6);
     for (const by of [
       { serviceId: own.serviceId },
       { programId: own.programId },
@@ -244,6 +246,32 @@ describe("the slots of GetOpportunityIndicators", () => {
   });
 });
 
+describe("the third next free slot", () => {
+  test.each<[what: string, booked: number, settings: Readonly<Record<string, number>>, days: number | undefined]>([
+    ["after the minimum notice", 0, { minimumNoticeMinutes: 1_440 }, 2],
+    ["on the last date of the horizon", 6, { horizonDays: 2 }, 2],
+    ["absent if it is beyond the horizon", 6, { horizonDays: 1 }, undefined],
+  ])("is %s", async (_, booked, settings, days) => {
+    const own = await openOwn();
+    await bookTomorrow(own, booked);
+    const updateMask = Object.keys(settings).join();
+    await mustCall(own, "UpdateTenantSettings", { ...settings, expectedVersion: 1, updateMask });
+    expect((await only(own))["thirdNextAvailableDays"]).toBe(days);
+  });
+
+  test("is not at the time of an appointment of the practitioner in another program, but of a hold", async () => {
+    const own = await openOwn();
+    const { as, tenantId, practitionerIds } = own;
+    const other = { ...(await openClinic(service, { as, practitionerIds, rule: { validTo: day(own, 1) } })), tenantId };
+    const { programId } = other;
+    const [appointment] = await bookTomorrow(own, 6);
+    expect(await only(own, { programId })).not.toHaveProperty("thirdNextAvailableDays");
+    await cancel(own, appointment as AppointmentBody);
+    await holdFirst(other, { dateFrom: day(own, 1), dateTo: day(own, 1) });
+    expect(await only(own, { programId })).toMatchObject({ thirdNextAvailableDays: 1 });
+  });
+});
+
 test("the third next free slot is not on a date to which a changed rule was not applied yet", async () => {
   const own = await openOwn();
   await service.query(`UPDATE programs SET outdated_from = '${day(own, 1)}' WHERE id = '${own.programId}'`);
@@ -272,6 +300,14 @@ async function openOwn({
   const tenantId = randomUUID();
   const rule = { validTo, dailyCapacity };
   return { ...(await openClinic(service, { as: { tenantId }, program, rule })), tenantId };
+}
+
+/** Books the first `count` slots of tomorrow. */
+async function bookTomorrow(own: Clinic, count: number): Promise<AppointmentBody[]> {
+  const booked: AppointmentBody[] = [];
+  for (const _ of Array(count))
+    booked.push(await bookFirst(own, await patientOf(own), { dateFrom: day(own, 1), dateTo: day(own, 1) }));
+  return booked;
 }
 
 function patientOf({ as }: Clinic): Promise<string> {

@@ -2,7 +2,8 @@ import type { Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
 import { liveHolds } from "../../held-until.js";
 import { sql } from "../../sql.js";
-import { IS_UP_TO_DATE } from "../schedule/booking-windows.js";
+import { busyTime } from "../appointments/busy-times.js";
+import { windowOf } from "../schedule/booking-windows.js";
 import { CELLS, COUNTED_APPOINTMENTS, COUNTED_CHANGES, cellKey, cellSums } from "./summary-cells.js";
 
 /** An attribute by which appointments can be grouped. */
@@ -103,8 +104,9 @@ export interface ThirdNext extends Group {
 
 /**
  * Returns the day of the third free slot after `now` of each group. Omits groups with fewer than three free slots.
- * Slots on days without capacity left, slots of inactive or emergency programs, and slots that are not up to date
- * ({@link IS_UP_TO_DATE}) do not count. Ignores the months and the filter `payerId`.
+ * These slots do not count: slots on days without capacity left, slots of inactive or emergency programs, slots outside
+ * the time range of {@link windowOf}, and slots in which the practitioner has an appointment. Holds do not matter.
+ * Ignores the months and the filter `payerId`.
  */
 export function readThirdNext(transaction: Transaction, query: IndicatorQuery): Promise<ThirdNext[]> {
   const isByService = query.groupBy.has("serviceId") || query.serviceId !== undefined;
@@ -112,10 +114,12 @@ export function readThirdNext(transaction: Transaction, query: IndicatorQuery): 
     WHERE tenant_id = :tenant AND ${isWanted("service_id")}) AS o USING (program_id)`;
   const text = `WITH next AS (
       SELECT p.program_id, p.location_id, s.starts_at, s.local_date
-      FROM ${programs("id AS program_id, location_id, active, emergency, outdated_from")}
+      FROM ${programs(`id AS program_id, location_id, active, emergency, ${OF_WINDOW}`)}
+      LEFT JOIN tenant_settings t ON t.tenant_id = :tenant
       CROSS JOIN LATERAL (SELECT s.starts_at, s.local_date FROM slots s
         WHERE s.tenant_id = :tenant AND s.program_id = p.program_id AND s.appointment_id IS NULL
-          AND s.starts_at > :now::timestamptz AND ${IS_UP_TO_DATE} AND NOT EXISTS (SELECT FROM day_counters c
+          AND s.starts_at > :now::timestamptz AND s.starts_at >= :opens AND s.starts_at < :closes
+          AND (${busyTime("practitioner_id", SLOT)}) IS NULL AND NOT EXISTS (SELECT FROM day_counters c
             JOIN program_rules r ON r.tenant_id = :tenant AND r.id = c.rule_id
             WHERE c.tenant_id = :tenant AND c.rule_id = s.rule_id AND c.local_date = s.local_date
               AND c.booked + ${liveHolds("c.held", ":now::timestamptz")} >= r.daily_capacity)
@@ -124,8 +128,21 @@ export function readThirdNext(transaction: Transaction, query: IndicatorQuery): 
     SELECT ${groupOf(query, { ...COLUMNS, month: undefined, payerId: undefined })},
       (array_agg(local_date ORDER BY starts_at))[3] AS "localDate"
     FROM next ${isByService ? services : ""} GROUP BY 1, 2, 3, 4, 5 HAVING count(*) >= 3`;
-  return readRecords(transaction, sql.raw(text, bindingsOf(transaction, query)));
+  return readRecords(transaction, sql.raw(text, { ...bindingsOf(transaction, query), ...windowOf(query.now) }));
 }
+
+/** The columns of a program that {@link windowOf} reads. */
+const OF_WINDOW = "horizon_days, minimum_notice_minutes, outdated_from";
+
+/** A time in which the practitioner of a slot `s` has no appointment. At this `now`, all holds have expired. */
+const SLOT = {
+  tenantId: ":tenant",
+  personId: "s.practitioner_id",
+  startsAt: "s.starts_at",
+  endsAt: "s.ends_at",
+  exceptId: "NULL::uuid",
+  now: "'infinity'::timestamptz",
+};
 
 const KEY_AND_SUMS = `${cellKey}, ${cellSums.join(", ")}`;
 const IS_COMPLETE = "EXISTS (SELECT FROM opportunity_states WHERE tenant_id = :tenant AND built_through IS NULL)";
