@@ -231,6 +231,15 @@ describe("alternatives", () => {
     expect(holdIn(await hold(clinic, `${old[0]?.optionToken}`, tokens)).startsAt).toBe(third?.startsAt);
   });
 
+  test("a used token does not hide a later one for the same slot", async () => {
+    const [used] = await optionsFor(clinic, { patientId });
+    const { holdId } = holdIn(await hold(clinic, `${used?.optionToken}`));
+    await mustCall(clinic, "ReleaseHold", { holdId });
+    const [fresh, later] = await optionsFor(clinic, { patientId });
+    const tokens = { alternativeOptionTokens: [`${fresh?.optionToken}`, `${later?.optionToken}`] };
+    expect(holdIn(await hold(clinic, `${used?.optionToken}`, tokens)).startsAt).toBe(used?.startsAt);
+  });
+
   test("one whose slots were withdrawn in part is skipped", async () => {
     const own = await openClinic(service, { as: clinic.as });
     const { appointment } = await mustCall(own, "BookAppointmentAt", await timedBooking(own, { durationMinutes: 60 }));

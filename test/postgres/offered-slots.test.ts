@@ -183,8 +183,10 @@ describe("an option of", () => {
     by: { patientId: numbered(5) },
     nowMs: NOW_MS,
   };
-  const find = (minutes: number, changes: Partial<typeof wanted> = {}) =>
-    findFreeOption(transaction, principal, [{ ...claims, jti, slotId: SLOT, minutes }], { ...wanted, ...changes });
+  const find = async (minutes: number, changes: Partial<typeof wanted> = {}) => {
+    const option = { ...claims, jti, slotId: SLOT, minutes };
+    return (await findFreeOption(transaction, principal, [option], { ...wanted, ...changes }))?.slotId;
+  };
 
   test.each([20, 40, 60])("%i minutes is free", async (minutes) => {
     expect(await find(minutes)).toBe(SLOT);
@@ -280,9 +282,23 @@ describe("an option of", () => {
     const option = (slotId: string) => ({ ...claims, jti: randomUUID(), slotId, minutes: 20 });
     const options = [AFTER_NEXT, SLOT, NEXT].map(option);
     const first = () => findFreeOption(transaction, principal, options, wanted);
-    expect(await first()).toBe(AFTER_NEXT);
+    expect(await first()).toBe(options[0]);
     await client.query(set("slots", AFTER_NEXT, `appointment_id = '${APPOINTMENT}'`));
-    expect(await first()).toBe(SLOT);
+    expect(await first()).toBe(options[1]);
+  });
+
+  test("the same slot in several tokens is the first of them that is free", async () => {
+    const option = (minutes: number, generation: number) => ({
+      ...claims,
+      jti: randomUUID(),
+      slotId: SLOT,
+      minutes,
+      generation,
+    });
+    const options = [option(20, 7), option(40, 1), option(20, 1)];
+    expect(await findFreeOption(transaction, principal, options, wanted)).toBe(options[1]);
+    await client.query(set("slots", NEXT, `appointment_id = '${APPOINTMENT}'`));
+    expect(await findFreeOption(transaction, principal, options, wanted)).toBe(options[2]);
   });
 });
 

@@ -36,7 +36,7 @@ export async function holdOption(
   const [first] = options;
   if (first === undefined) throw optionGone();
   const subject = subjectOf(first);
-  const [, slotId] = await Promise.all([
+  const [, free] = await Promise.all([
     lockInOrder(call.transaction, locksOf(subject)),
     findFreeOption(call.transaction, call.principal, options, {
       serviceId: first.serviceId,
@@ -45,7 +45,6 @@ export async function holdOption(
       nowMs: terms.nowMs,
     }),
   ]);
-  const free = options.find((option) => option.slotId === slotId);
   return free === undefined ? single() : takeOption(free, call, terms, lostRace);
 }
 
@@ -57,9 +56,9 @@ function isSearched({ holdId }: OptionClaims): boolean {
 }
 
 /**
- * Returns the options that have not expired, in the order of the tokens. Of several options with the same first slot,
- * returns only the first. Throws 422 for an invalid token and for the token of a hold. Also throws 422 if the patient,
- * the appointment or the service of a token differs from that of the first token.
+ * Returns the options that have not expired, in the order of the tokens. Throws 422 for an invalid token and for the
+ * token of a hold. Also throws 422 if the patient, the appointment or the service of a token differs from that of the
+ * first token.
  */
 function usableOptions(token: OpenedToken, alternatives: readonly OpenedToken[]): readonly OptionClaims[] {
   const first = token.kind === "INVALID" ? undefined : token.option;
@@ -68,12 +67,11 @@ function usableOptions(token: OpenedToken, alternatives: readonly OpenedToken[])
     option.subject.kind === first?.subject.kind &&
     option.subject.id === first.subject.id &&
     option.serviceId === first.serviceId;
-  const bySlot = new Map<string, OptionClaims>();
+  const options: OptionClaims[] = [];
   for (const [i, opened] of [token, ...alternatives].entries()) {
     if (opened.kind === "EXPIRED" && fits(opened.option)) continue;
     const field = i === 0 ? "optionToken" : `alternativeOptionTokens[${i - 1}]`;
-    const option = requireOption(opened, fits, field);
-    if (!bySlot.has(option.slotId)) bySlot.set(option.slotId, option);
+    options.push(requireOption(opened, fits, field));
   }
-  return [...bySlot.values()];
+  return options;
 }

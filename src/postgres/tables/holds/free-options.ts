@@ -27,22 +27,22 @@ export interface WantedFor {
 }
 
 /**
- * Returns the id of the first slot of an option that seems free; undefined if no option seems free. An option that the
+ * Returns the first of the options that seems free; undefined if no option seems free. An option that the
  * principal can no longer book, for example because of the minimum notice, is not free. Never waits for a lock. The
  * caller must then lock the slots of the option in the order of `locks.ts`, and check the option again.
  *
- * - If the first free option has several slots, returns its first slot without a lock, because several slots must be
- *   locked in the order of their ids.
- * - Otherwise, tries all free options with one slot. Locks and returns the first of their slots that no other
- *   transaction has locked. So concurrent calls with the same options get different slots. If other transactions have
- *   locked all these slots, returns the slot of the first free option without a lock.
+ * - If the first free option has several slots, returns it without a lock, because several slots must be locked in the
+ *   order of their ids.
+ * - Otherwise, tries all free options with one slot. Returns the first of them whose slot no other transaction has
+ *   locked, and locks this slot. So concurrent calls with the same options get different slots. If other transactions
+ *   have locked all these slots, returns the first free option without a lock.
  */
-export async function findFreeOption(
+export async function findFreeOption<Option extends WantedOption>(
   transaction: Transaction,
   { organizationId, companyId }: Pick<Principal, "organizationId" | "companyId">,
-  options: readonly WantedOption[],
+  options: readonly Option[],
   { serviceId, isBound, by, nowMs }: WantedFor,
-): Promise<string | undefined> {
+): Promise<Option | undefined> {
   const values = {
     tenantId: transaction.tenantId,
     organizationId: organizationId ?? null,
@@ -59,8 +59,8 @@ export async function findFreeOption(
     appointmentId: "appointmentId" in by ? by.appointmentId : null,
     now: new Date(nowMs),
   };
-  const [found] = await transaction.rows<{ readonly id: string }>(chooseFree(values));
-  return found?.id;
+  const [found] = await transaction.rows<{ readonly place: number }>(chooseFree(values));
+  return found && options[found.place - 1];
 }
 
 const NAMES = [
@@ -68,7 +68,8 @@ const NAMES = [
   ...(["isBound", "slotIds", "minutes", "generations", "tokens", "locationIds", "emergencies"] as const),
 ] as const;
 
-const PLACE = "array_position(:slotIds::uuid[], s.id)";
+/** SQL for the position of an option in the lists, from 1. */
+const PLACE = "o.place";
 const IS_SINGLE = `s.ends_at >= s.starts_at + make_interval(mins => (:minutes::integer[])[${PLACE}])`;
 const TIME = {
   tenantId: ":tenantId",
@@ -79,7 +80,7 @@ const TIME = {
 };
 
 /**
- * SQL for whether the option of a slot `s` is as long as the appointment to move. An appointment of one slot of the
+ * SQL for whether an option is as long as the appointment to move. An appointment of one slot of the
  * schedule, without a buffer, can move to an option of any length (`lengthHeld`).
  */
 const IS_LONG_ENOUGH = `NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenantId AND a.id = :appointmentId::uuid
@@ -108,7 +109,7 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
     AND a.rule_id = s.rule_id AND a.local_date = s.local_date)`;
 
 /**
- * SQL that selects the first slot of each option that seems free. The slots of such an option are in the future, free
+ * SQL that selects the position of each option that seems free. The slots of such an option are in the future, free
  * and unchanged since the search.
  * - The token is unused. The day has capacity left, and is not in `limited` ({@link limitedDates}).
  * - The practitioner is active, and free from the start of the first slot to the end of the last slot.
@@ -119,7 +120,9 @@ const DAY_FULL = `${IS_DAY_FULL} AND NOT EXISTS (SELECT FROM appointments a WHER
  * Some slots of an option may no longer exist. So the SQL checks that the last slot ends late enough. To exclude gaps,
  * it also compares the total length of the slots with the time from the first start to the last end.
  */
-const FREE = `SELECT s.id, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
+const FREE = `SELECT ${PLACE}, ${IS_SINGLE} AS "isSingle" FROM slots s CROSS JOIN LATERAL (
+    SELECT place FROM generate_subscripts(:slotIds::uuid[], 1) AS place WHERE (:slotIds::uuid[])[place] = s.id) AS o
+  CROSS JOIN LATERAL (
     SELECT max(n.ends_at) AS ends_at, coalesce(max(n.ends_at)
       FILTER (WHERE n.starts_at < s.starts_at + make_interval(mins => ${VISIT_OF_APPOINTMENT})), max(n.ends_at)) AS visit_ends_at,
       max(n.generation) AS generation, sum(n.ends_at - n.starts_at) AS length,
@@ -145,7 +148,7 @@ const chooseFree = prepared(NAMES, (names) =>
        first_free AS MATERIALIZED (${FREE} ORDER BY ${PLACE} LIMIT 1),
        untouched AS (${FREE} AND ${IS_SINGLE} AND (SELECT "isSingle" FROM first_free)
          ORDER BY ${PLACE} LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED)
-     SELECT coalesce(u.id, f.id) AS id FROM first_free f LEFT JOIN untouched u ON true`,
+     SELECT coalesce(u.place, f.place) AS place FROM first_free f LEFT JOIN untouched u ON true`,
     { ...names, offer: offersInSlot({ ...names, at: names.now }) },
   ),
 );
