@@ -11,6 +11,7 @@ import {
   day,
   mustCall,
   openClinic,
+  optionsFor,
 } from "../schedule/clinic.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
@@ -24,6 +25,8 @@ import { holdFirst, unitsOf } from "./hold-requests.js";
 import { expectRefusal } from "./rpc-under-test.js";
 import { mustBlock } from "./schedule-block-fixtures.js";
 import { timedBooking } from "./timed-bookings.js";
+
+const MINUTE_MS = 60_000;
 
 let service: TestService;
 
@@ -88,6 +91,26 @@ describe("an undone cancellation", () => {
     expect(undone).toMatchObject({ startsAt, endsAt, locationId, displaced: true, displacedBy: cause });
     await expectSoundness(clinic);
   });
+});
+
+test("an appointment of several slots keeps its length after its slots were withdrawn", async () => {
+  const clinic = await openDisplacedClinic(service);
+  const booked = appointmentIn(
+    await call(clinic, "BookAppointmentAt", await timedBooking(clinic, { durationMinutes: 60 })),
+  );
+  const cancelled = await cancel(clinic, booked);
+  await mustBlock(clinic, { practitionerId: booked.practitionerId });
+  const { appointmentId, displaced } = appointmentIn(await undo(clinic, cancelled, "PENDING"));
+  expect(displaced).toBe(true);
+  const [option] = await optionsFor(clinic, { appointmentId });
+  expect(lengthOf(option)).toBe(60 * MINUTE_MS);
+  await mustCall(clinic, "MoveAppointment", {
+    appointmentId,
+    optionToken: `${option?.optionToken}`,
+    expectedVersion: 3,
+  });
+  const [next] = await optionsFor(clinic, { appointmentId });
+  expect(lengthOf(next)).toBe(60 * MINUTE_MS);
 });
 
 describe("409", () => {
@@ -167,6 +190,10 @@ test("an overbooked appointment after a horizon that was shortened returns", asy
   const undone = appointmentIn(await undo(clinic, cancelled, "PENDING"));
   expect(undone).toMatchObject({ ...timeOf(overbooked), overbooked: true, displaced: false });
 });
+
+function lengthOf(option: { readonly startsAt: string; readonly endsAt: string } | undefined): number {
+  return Date.parse(`${option?.endsAt}`) - Date.parse(`${option?.startsAt}`);
+}
 
 function timeOf({ startsAt, endsAt, practitionerId, locationId }: AppointmentBody): JsonObject {
   return { startsAt, endsAt, practitionerId, locationId };

@@ -77,6 +77,7 @@ export async function correctStatus(
   const corrected: AppointmentRecord = {
     ...appointment,
     status: to,
+    visitEndsAt: isLive(appointment.status) ? appointment.visitEndsAt : visitEndAgain(appointment, locked.slots),
     cancellationReasonId: undefined,
     noShowReasonId: undefined,
     comment: undefined,
@@ -125,16 +126,28 @@ async function takeTimeAgain(
   nowMs: number,
 ): Promise<readonly SlotRecord[]> {
   const { transaction } = call;
-  const { id, overbooked, startsAt, endsAt } = appointment;
+  const { id, overbooked, startsAt } = appointment;
   const isTaken = slots.some(({ appointmentId }) => appointmentId !== undefined);
   const people = { ...busy, isPractitionerBusy: isTaken || (busy.isPractitionerBusy && !overbooked) };
   const conflicting = [...found, ...timeConflicts({ slots: [], busy: people }, FIELD)];
   await takeTime(transaction, appointment, { found: conflicting, named: "ALL", heldDay: undefined, nowMs }, FIELD);
-  const minutes = (endsAt.getTime() - startsAt.getTime()) / 60_000;
-  if (fill(slots, minutes)) occupySlots(transaction, slots, id);
+  if (isFilledBy(slots, appointment)) occupySlots(transaction, slots, id);
   else insertOwnSlot(transaction, call.newId(), appointment, false);
   if (startsAt.getTime() > nowMs) await retainUnfit(transaction, appointment, nowMs);
   return findOccupiedSlots(transaction, id);
+}
+
+/**
+ * Returns the end of the visit at the former time. An appointment that gets one new slot in place of its former slots
+ * must keep its length: without `visitEndsAt`, `lengthHeld` would let it move to a slot of any length.
+ */
+function visitEndAgain(appointment: AppointmentRecord, slots: readonly SlotRecord[]): Date | undefined {
+  const { visitEndsAt, endsAt, overbooked } = appointment;
+  return overbooked || isFilledBy(slots, appointment) ? visitEndsAt : (visitEndsAt ?? endsAt);
+}
+
+function isFilledBy(slots: readonly SlotRecord[], { startsAt, endsAt }: AppointmentRecord): boolean {
+  return fill(slots, (endsAt.getTime() - startsAt.getTime()) / 60_000);
 }
 
 function notAllowed(message: string): FieldError {

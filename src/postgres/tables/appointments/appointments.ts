@@ -16,13 +16,16 @@ export interface AppointmentPlacement {
   readonly startsAt: Date;
   /** The end of the appointment's slots. The buffer is the time from `visitEndsAt`, if defined, to this time. */
   readonly endsAt: Date;
-  /** The end of the visit for the patient. Undefined without a buffer, and for overbooked and imported appointments. */
+  /**
+   * The end of the visit for the patient. Undefined without a buffer, and for overbooked and imported appointments. Equal
+   * to `endsAt` if an appointment without a buffer was restored and its former slots no longer exist.
+   */
   readonly visitEndsAt: Date | undefined;
 }
 
 /**
- * Returns when the visit of an appointment ends: at `visitEndsAt`, or at `endsAt` if `visitEndsAt` is undefined or
- * outside the appointment. It can be outside: older releases move an appointment without changing `visitEndsAt`.
+ * Returns when the visit of an appointment ends: at `visitEndsAt`, or at `endsAt` if `visitEndsAt` is undefined or not
+ * within the appointment. It can be outside: older releases move an appointment without changing `visitEndsAt`.
  */
 export function visitEndOf({ startsAt, endsAt, visitEndsAt }: VisitTime): Date {
   return visitEndsAt !== undefined && visitEndsAt > startsAt && visitEndsAt < endsAt ? visitEndsAt : endsAt;
